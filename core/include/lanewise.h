@@ -1,0 +1,132 @@
+/* The C ABI between the host (the Python extension, a test, any caller with pointers of its own) and a library
+ * of kernels. A library exports one data symbol, `lanewise_kernels`, of the type lw_library that the generator
+ * derives from the contracts (lanewise_table.h). Everything a kernel needs arrives through its five parameters:
+ * a kernel calls nothing, allocates nothing and keeps nothing of its own. */
+#ifndef LANEWISE_H
+#define LANEWISE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define LW_ABI_VERSION 1
+#define LW_MAX_NDIM 8
+#define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation together */
+
+typedef enum lw_dtype {
+    LW_BOOL, /* one byte, 0 or 1 */
+    LW_INT32,
+    LW_INT64,
+    LW_FLOAT16,
+    LW_FLOAT32,
+    LW_FLOAT64,
+    LW_DTYPE_COUNT
+} lw_dtype;
+
+typedef enum lw_status {
+    LW_OK,
+    LW_INTERRUPTED, /* the host asked to stop; outputs are incomplete */
+    LW_NO_MEMORY,   /* lw_context.allocate returned NULL */
+    LW_BAD_INDEX,   /* lw_context.bad_index holds the index */
+    LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
+} lw_status;
+
+/* What a library needs of the processor. Readable before any of its code runs. */
+enum {
+    LW_CPU_SSE2 = 1 << 0,
+    LW_CPU_AVX = 1 << 1,
+    LW_CPU_AVX2 = 1 << 2,
+    LW_CPU_FMA = 1 << 3,
+    LW_CPU_F16C = 1 << 4,
+    LW_CPU_AVX512 = 1 << 5, /* F, BW, DQ and VL together */
+    LW_CPU_NEON = 1 << 6,
+    LW_CPU_SIMD128 = 1 << 7,
+    LW_CPU_RELAXED_SIMD = 1 << 8,
+    LW_CPU_CUDA = 1 << 9
+};
+
+/* A parameter of an operation: `f` where the contract declares it float, `i` where it declares int, bool or a
+ * choice (its position in the list of choices). */
+typedef union lw_scalar {
+    double f;
+    int64_t i;
+} lw_scalar;
+
+typedef struct lw_context lw_context;
+typedef lw_status lw_task(lw_context *context, int64_t index, const void *argument);
+
+/* What the host lends to a kernel for the length of one call. Each function may be NULL: then tasks run one after
+ * another on the calling thread, and nothing can be allocated. */
+struct lw_context {
+    /* Runs task(context, 0 .. count-1, argument), in any order, on any threads, and stops early when a task does
+     * not return LW_OK or the user interrupts. Each task sees a context of its own. */
+    lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
+    void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
+    void (*release)(lw_context *context, void *memory);
+    void *host;          /* the host's own */
+    void *stream;        /* of the device; NULL on a CPU */
+    int64_t bad_index;   /* with LW_BAD_INDEX */
+    char message[128];   /* with LW_DEVICE_ERROR */
+};
+
+/* Where the elements of each operand are. Operands are numbered inputs first, then outputs. Strides are in bytes,
+ * may be negative, and are 0 where an operand is broadcast. The host collapses neighbouring dimensions that every
+ * operand walks evenly, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
+typedef struct lw_layout {
+    int32_t ndim;
+    int32_t inner; /* trailing dimensions a kernel works along: 0 elementwise, the reduced ones, a row's one */
+    int64_t shape[LW_MAX_NDIM];
+    int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+} lw_layout;
+
+/* C[m, n] = A[m, k] B[k, n], for every index of the batch. Operands: A, B, then bias where the operation has one
+ * (row stride 0), then C. */
+typedef struct lw_matrix_layout {
+    int32_t batch_ndim;
+    int64_t batch_shape[LW_MAX_NDIM];
+    int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    int64_t m, n, k;
+    int64_t row_strides[LW_MAX_OPERANDS];
+    int64_t column_strides[LW_MAX_OPERANDS];
+} lw_matrix_layout;
+
+/* Windows over images. NCHW and OIHW by stride: any order in memory is allowed. Operands: x, then weight and bias
+ * where the operation has them, then the result. Pairs are (height, width). */
+typedef struct lw_window_layout {
+    int64_t batch, in_channels, out_channels, groups;
+    int64_t in_size[2], kernel_size[2], out_size[2];
+    int64_t stride[2], padding[2], dilation[2]; /* padding: before the first row and column */
+    int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes; a bias uses the first */
+} lw_window_layout;
+
+/* Every kernel. The layout's type follows from the operation's kind (contracts/kinds.yaml). */
+typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs,
+                            void *const *outputs, const lw_scalar *parameters);
+
+/* Memory of a device. All NULL where the kernels work on host memory. */
+typedef struct lw_memory {
+    void *(*allocate)(lw_context *context, size_t bytes);
+    void (*release)(lw_context *context, void *memory);
+    lw_status (*upload)(lw_context *context, void *device, const void *host, size_t bytes);
+    lw_status (*download)(lw_context *context, void *host, const void *device, size_t bytes);
+    lw_status (*synchronize)(lw_context *context);
+} lw_memory;
+
+/* The head of every library, the same in every version of the ABI: check it before touching what follows. */
+typedef struct lw_library_head {
+    uint32_t abi_version;
+    uint32_t kernel_count;
+    uint64_t signature; /* hash of all operation names, kinds and dtypes, in table order */
+    uint64_t cpu_features;
+    const char *name; /* as in lanewise.Backend, in lower case */
+    lw_memory memory;
+} lw_library_head;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
