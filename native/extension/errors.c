@@ -1,0 +1,47 @@
+/* Raising the errors of lanewise/errors.py. */
+#include "errors.h"
+#include <stdio.h>
+
+static const char *const class_names[LW_ERROR_COUNT] = {
+    [LW_SHAPE_ERROR] = "ShapeError",
+    [LW_DTYPE_ERROR] = "DTypeError",
+    [LW_AXIS_ERROR] = "AxisError",
+    [LW_INDEX_ERROR] = "IndexOutOfRangeError",
+    [LW_ARGUMENT_ERROR] = "ArgumentError",
+    [LW_ARGUMENT_TYPE_ERROR] = "ArgumentTypeError",
+    [LW_READ_ONLY_ERROR] = "ReadOnlyError",
+    [LW_OUT_OF_MEMORY_ERROR] = "OutOfMemoryError",
+    [LW_BACKEND_ERROR] = "BackendError",
+    [LW_BACKEND_UNAVAILABLE_ERROR] = "BackendUnavailableError",
+    [LW_LIBRARY_ERROR] = "LibraryError",
+    [LW_DEVICE_FAULT] = "DeviceError",
+};
+static PyObject *classes[LW_ERROR_COUNT];
+
+int lw_errors_setup(PyObject *errors_module) {
+    for (int error = 0; error < LW_ERROR_COUNT; error++) {
+        classes[error] = PyObject_GetAttrString(errors_module, class_names[error]);
+        if (!classes[error]) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+PyObject *lw_error_class(lw_error error) { return classes[error]; }
+
+void lw_raise_no_memory(size_t bytes) {
+    PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
+                 "no memory for a block of %zu bytes; use smaller arrays, or release some that are no longer needed",
+                 bytes);
+}
+
+const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape) {
+    int length = snprintf(text, LW_SHAPE_TEXT, "(");
+    for (int i = 0; i < ndim; i++) {
+        const char *comma = i + 1 < ndim ? ", " : ndim == 1 ? "," : "";
+        length += snprintf(text + length, (size_t)(LW_SHAPE_TEXT - length), "%lld%s", (long long)shape[i], comma);
+    }
+    snprintf(text + length, (size_t)(LW_SHAPE_TEXT - length), ")");
+    return text;
+}

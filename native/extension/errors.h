@@ -1,0 +1,35 @@
+/* Raising the errors of lanewise/errors.py. Each says what was given, what was wanted and what to do. */
+#ifndef LANEWISE_ERRORS_H
+#define LANEWISE_ERRORS_H
+
+#include "pyabi.h"
+
+typedef enum lw_error {
+    LW_SHAPE_ERROR,
+    LW_DTYPE_ERROR,
+    LW_AXIS_ERROR,
+    LW_INDEX_ERROR,
+    LW_ARGUMENT_ERROR,
+    LW_ARGUMENT_TYPE_ERROR,
+    LW_READ_ONLY_ERROR,
+    LW_OUT_OF_MEMORY_ERROR,
+    LW_BACKEND_ERROR,
+    LW_BACKEND_UNAVAILABLE_ERROR,
+    LW_LIBRARY_ERROR,
+    LW_DEVICE_FAULT,
+    LW_ERROR_COUNT
+} lw_error;
+
+/* Takes the exception classes from lanewise.errors. -1 with an error set where one is missing. */
+int lw_errors_setup(PyObject *errors_module);
+
+/* The exception class, a borrowed reference for PyErr_Format. */
+PyObject *lw_error_class(lw_error error);
+
+void lw_raise_no_memory(size_t bytes);
+
+/* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
+enum { LW_SHAPE_TEXT = 8 * 22 + 4 };
+const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape);
+
+#endif

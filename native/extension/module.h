@@ -1,0 +1,39 @@
+/* What the parts of the extension share beyond tensors, operands and calls. */
+#ifndef LANEWISE_MODULE_H
+#define LANEWISE_MODULE_H
+
+#include "lanewise_table.h"
+#include "tensor.h"
+
+#define LW_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
+
+/* Hooks that lanewise/__init__.py hands over once, through initialize(). Borrowed references. */
+PyObject *lw_dtype_object(int dtype);
+PyObject *lw_hook(const char *name); /* NULL with an error set where there is none */
+
+/* The dtype that a Python object names (a DType, "float32", float, a NumPy dtype), -1 with an error set. */
+int lw_dtype_from(const char *operation, PyObject *object);
+
+/* backends.c: libraries of kernels and the choice among them */
+extern const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
+const char *lw_backend_name(int backend);
+int lw_backend_from(const char *name); /* -1 where there is none of that name */
+/* What uncommitted work runs on: the thread's use_backend(), else the default. */
+int lw_current_backend(int *committed);
+extern PyMethodDef lw_backend_functions[];
+
+/* Slots that each part adds to the Tensor type; the return value is their number. */
+int lw_operator_slots(PyType_Slot *slots);
+int lw_index_slots(PyType_Slot *slots);
+int lw_exchange_slots(PyType_Slot *slots);
+int lw_operators_setup(void); /* looks the operators' operations up by name */
+
+extern PyMethodDef lw_exchange_functions[];
+extern PyMethodDef lw_creation_functions[];
+
+/* storage.c: aligned scratch for kernels */
+void *lw_aligned_allocate(size_t bytes);
+void lw_aligned_free(void *memory);
+void lw_storage_trim(void);
+
+#endif
