@@ -1,0 +1,58 @@
+// Runs a Python program inside Pyodide under Node: reads a request from standard input, prints {"result": ...} or
+// {"error": "..."} as one line of JSON. What the program itself prints goes to standard error.
+//
+// A request: {
+//   pyodide:     folder of the distribution,
+//   program:     path of a Python file; the value of its last expression (JSON) is the result,
+//   packages:    names from the distribution or paths of wheels, installed first, in this order,
+//   mounts:      {path inside: folder outside}, read and written in place,
+//   environment: {name: value}
+// }
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+
+async function run(request) {
+    const folder = resolve(request.pyodide);
+    const { loadPyodide } = await import(pathToFileURL(`${folder}/pyodide.mjs`).href);
+    const toStandardError = (line) => console.error(line);
+    const pyodide = await loadPyodide({
+        indexURL: `${folder}/`,
+        env: { HOME: "/home/pyodide", ...request.environment },
+        stdout: toStandardError,
+        stderr: toStandardError,
+    });
+    for (const [inside, outside] of Object.entries(request.mounts ?? {})) {
+        pyodide.mountNodeFS(inside, resolve(outside));
+    }
+    const failures = [];
+    for (const name of request.packages ?? []) {
+        const location = name.endsWith(".whl") ? pathToFileURL(resolve(name)).href : name;
+        await pyodide.loadPackage(location, {
+            messageCallback: () => {},
+            errorCallback: (message) => failures.push(message), // loadPackage itself only reports
+        });
+    }
+    if (failures.length > 0) {
+        throw new Error(failures.join("\n"));
+    }
+    const source = readFileSync(request.program, "utf8");
+    const result = await pyodide.runPythonAsync(source, { filename: request.program });
+    return pyodide.pyimport("json").dumps(result);
+}
+
+function answer(line, exitCode) {
+    process.stdout.write(`${line}\n`, () => process.exit(exitCode)); // after the last byte: pipes are asynchronous
+}
+
+function fail(error) {
+    const text = error?.name === "PythonError" ? error.message : (error?.stack ?? error);
+    answer(JSON.stringify({ error: String(text).trim() }), 1);
+}
+
+process.on("uncaughtException", fail); // a trap ends Pyodide outside of any promise that we could await
+try {
+    answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`, 0);
+} catch (error) {
+    fail(error);
+}

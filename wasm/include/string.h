@@ -1,0 +1,23 @@
+/* See stdlib.h. The memory functions are the compiler's built-ins, so that copies of a known size are inlined,
+ * which `-ffreestanding` forbids for the plain names. */
+#ifndef LANEWISE_WASM_STRING_H
+#define LANEWISE_WASM_STRING_H
+
+#include <stddef.h>
+
+void *memcpy(void *to, const void *from, size_t bytes);
+void *memmove(void *to, const void *from, size_t bytes);
+void *memset(void *memory, int byte, size_t bytes);
+int memcmp(const void *a, const void *b, size_t bytes);
+#define memcpy __builtin_memcpy
+#define memmove __builtin_memmove
+#define memset __builtin_memset
+
+size_t strlen(const char *text);
+int strcmp(const char *a, const char *b);
+int strncmp(const char *a, const char *b, size_t length);
+char *strchr(const char *text, int character);
+char *strrchr(const char *text, int character);
+char *strstr(const char *text, const char *part);
+
+#endif
