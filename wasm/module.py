@@ -79,8 +79,15 @@ class Reader:
 
 
 def read(source: bytes | Path) -> Module:
+    """The module in these bytes, or in this file."""
     data = source if isinstance(source, bytes) else source.read_bytes()
-    reader = Reader(data)
+    try:
+        return _read(Reader(data))
+    except (IndexError, KeyError, UnicodeDecodeError) as error:  # a number without a meaning, a name without one
+        raise MalformedModule(f"{type(error).__name__}: {error}") from error
+
+
+def _read(reader: Reader) -> Module:
     if reader.take(len(MAGIC)) != MAGIC:
         raise MalformedModule("not a WebAssembly module of version 1")
     module = Module()

@@ -1,0 +1,35 @@
+"""Fixtures of the WASM tests: the tools in wasm/, and each Pyodide there is to test in."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+for folder in (ROOT / "wasm", Path(__file__).parent):
+    sys.path.insert(0, str(folder))
+
+import pyodide_fixture  # noqa: E402
+import pyodide_runner  # noqa: E402
+
+
+def _absent(reason: str) -> None:
+    """Skips, or fails where this lane is required (LANEWISE_REQUIRE names its backends, as everywhere)."""
+    if "simd128" in os.environ.get("LANEWISE_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+@pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
+def pyodide(request: pytest.FixtureRequest) -> Path:
+    """The folder of a Pyodide distribution."""
+    if pyodide_runner.node() is None:
+        _absent("Node is not installed")
+    try:
+        return pyodide_fixture.fetch(request.param)
+    except pyodide_fixture.FixtureUnavailable as error:
+        _absent(f"Pyodide {request.param} cannot be had: {error}")
+        raise

@@ -1,0 +1,70 @@
+"""Runs a Python program inside Pyodide under Node and hands back its result (see node_runner.mjs)."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+RUNNER = Path(__file__).with_name("node_runner.mjs")
+
+
+class ProgramFailed(AssertionError):
+    """The program raised, or Pyodide itself fell over; the message is its traceback."""
+
+
+def node() -> str | None:
+    """The Node to run: LANEWISE_NODE, else the one on the path."""
+    return os.environ.get("LANEWISE_NODE") or shutil.which("node")
+
+
+def node_version() -> tuple[int, ...]:
+    """(20, 20, 2) for v20.20.2."""
+    command = [_require_node(), "--version"]
+    text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
+    return tuple(int(part) for part in text.strip().lstrip("v").split("."))
+
+
+def run(
+    pyodide: Path,
+    program: Path,
+    *,
+    packages: Sequence[str | Path] = (),
+    mounts: Mapping[str, Path] | None = None,
+    environment: Mapping[str, str] | None = None,
+    timeout: float = 300,
+) -> Any:
+    """The value of the program's last expression, which must be JSON."""
+    request = {
+        "pyodide": str(pyodide),
+        "program": str(program),
+        "packages": [str(package) for package in packages],
+        "mounts": {inside: str(outside) for inside, outside in (mounts or {}).items()},
+        "environment": dict(environment or {}),
+    }
+    done = subprocess.run(
+        [_require_node(), str(RUNNER)],
+        input=json.dumps(request),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+    )
+    try:
+        answer = json.loads(done.stdout)
+    except json.JSONDecodeError:
+        answer = {"error": f"no answer from Node (exit status {done.returncode})"}
+    if "error" in answer:
+        raise ProgramFailed(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
+    return answer["result"]
+
+
+def _require_node() -> str:
+    program = node()
+    if program is None:
+        raise ProgramFailed("Node is not installed: put it on the path, or name it in LANEWISE_NODE")
+    return program
