@@ -1,0 +1,119 @@
+"""The demo's data: 1,797 real handwritten digits and the weights of a small network, readable without NumPy.
+
+Three files in data/:
+
+- digits.json: what the other two hold. `labels` is one character a digit, in the data set's order; `held_out`
+  lists the positions of the digits the network never saw in training; `weights` lists name and shape of each
+  array, in the order of weights.f16.
+- images.u4: 1,797 images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data set
+  counts 0 to 16 inked dots a pixel; 16 is stored as 15, so that four bits suffice. The network was trained on the
+  stored values.
+- weights.f16: little-endian IEEE 754 half precision, row-major, one array after another.
+
+train.py writes them, command.py and network.py read them through this module.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from array import array
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from itertools import chain
+from math import prod
+from pathlib import Path
+from typing import Any
+
+SIZE = 8  # pixels along each side of an image
+PIXELS = SIZE * SIZE
+BRIGHTEST = 15  # of a stored pixel
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Weight:
+    """One array of the network: float32 values in row-major order."""
+
+    shape: Shape
+    values: array[float]
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The data set, its recorded split and the trained weights."""
+
+    pixels: bytes  # one byte a pixel, 0 to 15; image i is pixels[64 * i : 64 * i + 64]
+    labels: tuple[int, ...]
+    held_out: tuple[int, ...]
+    weights: Mapping[str, Weight]
+
+    def image(self, index: int) -> bytes:
+        """The 64 pixels of one digit, 0 (paper) to 15 (ink)."""
+        return self.pixels[index * PIXELS : (index + 1) * PIXELS]
+
+    def brightness(self, indices: Iterable[int]) -> array[float]:
+        """The network's input for these digits: float32 from 0 to 1, to be viewed as (count, 1, 8, 8)."""
+        scale = [pixel / BRIGHTEST for pixel in range(BRIGHTEST + 1)]
+        return array("f", [scale[pixel] for index in indices for pixel in self.image(index)])
+
+
+def load() -> Digits:
+    """Read the data that ships in the package."""
+    folder = files("lanewise.demo") / "data"
+    description = json.loads((folder / "digits.json").read_text(encoding="ascii"))
+    return Digits(
+        pixels=unpack_pixels((folder / "images.u4").read_bytes()),
+        labels=tuple(map(int, description["labels"])),
+        held_out=tuple(description["held_out"]),
+        weights=unpack_weights(description["weights"], (folder / "weights.f16").read_bytes()),
+    )
+
+
+def unpack_pixels(packed: bytes) -> bytes:
+    """Two pixels from each byte, the low half first."""
+    halves = [bytes((byte & 15, byte >> 4)) for byte in range(256)]
+    return b"".join([halves[byte] for byte in packed])
+
+
+def pack_pixels(pixels: bytes) -> bytes:
+    """The inverse of unpack_pixels."""
+    return bytes(low | high << 4 for low, high in zip(pixels[::2], pixels[1::2], strict=True))
+
+
+def unpack_weights(described: Iterable[Mapping[str, Any]], packed: bytes) -> dict[str, Weight]:
+    """Half-precision values as float32 arrays, by name."""
+    weights: dict[str, Weight] = {}
+    offset = 0
+    for entry in described:
+        shape = tuple(entry["shape"])
+        count = prod(shape)
+        weights[entry["name"]] = Weight(shape, array("f", struct.unpack_from(f"<{count}e", packed, offset)))
+        offset += 2 * count
+    if offset != len(packed):
+        raise ValueError(f"weights.f16 holds {len(packed)} bytes; digits.json describes {offset}")
+    return weights
+
+
+def save(digits: Digits, folder: Path) -> int:
+    """Write the three files; the number of bytes written."""
+    description = json.dumps(
+        {
+            "labels": "".join(map(str, digits.labels)),
+            "held_out": digits.held_out,
+            "weights": [{"name": name, "shape": weight.shape} for name, weight in digits.weights.items()],
+        },
+        separators=(",", ":"),
+    )
+    values = list(chain.from_iterable(weight.values for weight in digits.weights.values()))
+    contents = {
+        "digits.json": description.encode("ascii") + b"\n",
+        "images.u4": pack_pixels(digits.pixels),
+        "weights.f16": struct.pack(f"<{len(values)}e", *values),
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, content in contents.items():
+        (folder / name).write_bytes(content)
+    return sum(map(len, contents.values()))
