@@ -1,0 +1,7 @@
+/* AVX without AVX2, FMA or F16C (Sandy Bridge). */
+#include "simd/avx_common.h"
+
+LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
+LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
+LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
+LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }

@@ -1,0 +1,35 @@
+/* AVX-512 F, BW, DQ and VL (Skylake-X, Zen 4 and later). */
+#define VF32_LANES 16
+#include <immintrin.h>
+
+#include "simd/portable.h"
+
+LANE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
+LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
+LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
+LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return portable_clamp(x, low, high); }
+LANE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
+LANE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
+LANE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+LANE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+LANE vf32 vf32_scale(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
+LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
+LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
+LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
+LANE vu16 vf32_to_float16(vf32 x) {
+    return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+}
+
+LANE __mmask16 avx512_first_lanes(int n) { return (__mmask16)((1u << n) - 1); }
+LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
+    return _mm512_mask_loadu_ps(pad, avx512_first_lanes(n), p);
+}
+LANE void vf32_store_partial(float *p, vf32 x, int n) { _mm512_mask_storeu_ps(p, avx512_first_lanes(n), x); }
+LANE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
+    return (vi32)_mm512_mask_loadu_epi32((__m512i)pad, avx512_first_lanes(n), p);
+}
+LANE void vi32_store_partial(int32_t *p, vi32 x, int n) {
+    _mm512_mask_storeu_epi32(p, avx512_first_lanes(n), (__m512i)x);
+}

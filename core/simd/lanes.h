@@ -1,0 +1,101 @@
+/* What GNU vectors give on every instruction set: splats, comparisons, selection, mask logic, bits, and the
+ * halving tree. Arithmetic is the plain operators. Included by the header of an instruction set. */
+#ifndef LANEWISE_SIMD_LANES_H
+#define LANEWISE_SIMD_LANES_H
+
+#include "simd/types.h"
+
+/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. The comparisons are IEEE 754's: all but _ne are false when
+ * an operand is NaN. The bitwise form of select compiles to a blend where there is one. */
+#define LANES_OF(type, element, mask)                                                                            \
+    LANE type type##_set(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */              \
+    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                               \
+    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                               \
+    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                                \
+    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                               \
+    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                                \
+    LANE mask type##_ge(type a, type b) { return (mask)(a >= b); }                                               \
+    LANE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
+
+LANES_OF(vf32, float, vm32)
+LANES_OF(vi32, int32_t, vm32)
+LANES_OF(vu32, uint32_t, vm32)
+LANES_OF(vf64, double, vm64)
+LANES_OF(vi64, int64_t, vm64)
+LANES_OF(wf64, double, wm64)
+LANES_OF(wi64, int64_t, wm64)
+LANES_OF(wu64, uint64_t, wm64)
+
+LANE vm32 vm32_set(int x) { return vi32_set(x ? -1 : 0); }
+LANE vm32 vm32_and(vm32 a, vm32 b) { return a & b; }
+LANE vm32 vm32_or(vm32 a, vm32 b) { return a | b; }
+LANE vm32 vm32_xor(vm32 a, vm32 b) { return a ^ b; }
+LANE vm32 vm32_not(vm32 a) { return ~a; }
+LANE vm32 vm32_select(vm32 m, vm32 yes, vm32 no) { return (m & yes) | (~m & no); }
+LANE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
+
+LANE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
+LANE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
+LANE vm64 vm64_not(vm64 a) { return ~a; }
+
+LANE vi32 vf32_bits(vf32 x) { return (vi32)x; }
+LANE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
+LANE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
+LANE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
+
+/* By name, because in CUDA these types are bare int32_t, where overflow is undefined and >> is not this one. */
+LANE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
+LANE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
+LANE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
+LANE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
+LANE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
+LANE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* of the lowest: itself */
+
+LANE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
+LANE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }
+LANE vm64 vf64_isnan(vf64 x) { return (vm64)(x != x); }
+/* The magnitude of x with the sign of s. */
+LANE vf32 vf32_copysign(vf32 x, vf32 s) {
+    vi32 sign = vi32_set(INT32_MIN);
+    return (vf32)(((vi32)x & ~sign) | ((vi32)s & sign));
+}
+
+/* High halves of the 64-bit products. */
+LANE vu32 vu32_mul_high(vu32 a, vu32 b) {
+    return __builtin_convertvector((__builtin_convertvector(a, wu64) * __builtin_convertvector(b, wu64)) >> 32, vu32);
+}
+
+LANE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
+    vi32 lane;
+    for (int i = 0; i < VF32_LANES; i++) lane[i] = i;
+    return lane;
+}
+LANE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
+
+/* Lane i of fold(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
+ * The halving tree over one register, for any combine:
+ *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_fold(x, n)); */
+LANE vi32 vi32_fold(vi32 x, int n) {
+#if VF32_LANES >= 16
+    if (n == 8) return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
+    if (n == 4) return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
+    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
+    return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
+#elif VF32_LANES == 8
+    if (n == 4) return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7);
+    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3);
+    return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1);
+#elif VF32_LANES == 4
+    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3);
+    return __builtin_shufflevector(x, x, 1, 1, 1, 1);
+#else
+    (void)n;
+    return x;
+#endif
+}
+LANE vf32 vf32_fold(vf32 x, int n) { return (vf32)vi32_fold((vi32)x, n); }
+
+LANE float vf32_first(vf32 x) { return x[0]; }
+LANE int32_t vi32_first(vi32 x) { return x[0]; }
+
+#endif

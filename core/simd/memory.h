@@ -1,0 +1,91 @@
+/* Loads and stores of lanes in every storage dtype, at any alignment. A partial one takes the first n elements
+ * (0 <= n <= lanes), fills the other lanes with pad, and touches nothing beyond. float32 and int32 partials are in the
+ * header of the instruction set, which may have masked memory instructions. */
+#ifndef LANEWISE_SIMD_MEMORY_H
+#define LANEWISE_SIMD_MEMORY_H
+
+#include "simd/lanes.h"
+
+#define MEMORY_OF(type, element)                                                                                 \
+    LANE type type##_load(const element *p) {                                                                    \
+        type x;                                                                                                  \
+        __builtin_memcpy(&x, p, sizeof x);                                                                       \
+        return x;                                                                                                \
+    }                                                                                                            \
+    LANE void type##_store(element *p, type x) { __builtin_memcpy(p, &x, sizeof x); }
+
+#define PARTIAL_OF(type, element)                                                                                \
+    LANE type type##_load_partial(const element *p, int n, type pad) {                                           \
+        for (int i = 0; i < n; i++) pad[i] = p[i];                                                               \
+        return pad;                                                                                              \
+    }                                                                                                            \
+    LANE void type##_store_partial(element *p, type x, int n) {                                                  \
+        for (int i = 0; i < n; i++) p[i] = x[i];                                                                 \
+    }
+
+typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */
+
+MEMORY_OF(vf32, float)
+MEMORY_OF(vi32, int32_t)
+MEMORY_OF(vu32, uint32_t)
+MEMORY_OF(vf64, double)
+MEMORY_OF(vi64, int64_t)
+MEMORY_OF(wf64, double)
+MEMORY_OF(wi64, int64_t)
+MEMORY_OF(vu8, uint8_t)
+MEMORY_OF(vu16, uint16_t)
+MEMORY_OF(du8, uint8_t)
+PARTIAL_OF(vf64, double)
+PARTIAL_OF(vi64, int64_t)
+PARTIAL_OF(wf64, double)
+PARTIAL_OF(wi64, int64_t)
+PARTIAL_OF(vu8, uint8_t)
+PARTIAL_OF(vu16, uint16_t)
+PARTIAL_OF(du8, uint8_t)
+
+/* float16, computed with as float32. */
+LANE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }
+LANE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
+    return vf32_from_float16(vu16_load_partial(p, n, vf32_to_float16(pad)));
+}
+LANE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_float16(x)); }
+LANE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
+
+/* bool: bytes of 0 or 1 in memory, masks in lanes. Any byte but 0 is true. */
+LANE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
+LANE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
+LANE vm32 vm32_load_bool(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
+LANE vm32 vm32_load_partial_bool(const uint8_t *p, int n, vm32 pad) {
+    return vm32_from_bool(vu8_load_partial(p, n, vm32_to_bool(pad)));
+}
+LANE void vm32_store_bool(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
+LANE void vm32_store_partial_bool(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
+
+LANE vm64 vm64_from_bool(du8 x) { return (vm64)(__builtin_convertvector(x, vi64) != 0); }
+LANE du8 vm64_to_bool(vm64 m) { return __builtin_convertvector(m & 1, du8); }
+LANE vm64 vm64_load_bool(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
+LANE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
+    return vm64_from_bool(du8_load_partial(p, n, vm64_to_bool(pad)));
+}
+LANE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
+LANE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
+
+/* Elements of one and two bytes as bits, for what only moves them. */
+LANE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
+LANE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
+    return __builtin_convertvector(vu8_load_partial(p, n, __builtin_convertvector(pad, vu8)), vi32);
+}
+LANE void vi32_store_bits8(uint8_t *p, vi32 x) { vu8_store(p, __builtin_convertvector(x, vu8)); }
+LANE void vi32_store_partial_bits8(uint8_t *p, vi32 x, int n) {
+    vu8_store_partial(p, __builtin_convertvector(x, vu8), n);
+}
+LANE vi32 vi32_load_bits16(const uint16_t *p) { return __builtin_convertvector(vu16_load(p), vi32); }
+LANE vi32 vi32_load_partial_bits16(const uint16_t *p, int n, vi32 pad) {
+    return __builtin_convertvector(vu16_load_partial(p, n, __builtin_convertvector(pad, vu16)), vi32);
+}
+LANE void vi32_store_bits16(uint16_t *p, vi32 x) { vu16_store(p, __builtin_convertvector(x, vu16)); }
+LANE void vi32_store_partial_bits16(uint16_t *p, vi32 x, int n) {
+    vu16_store_partial(p, __builtin_convertvector(x, vu16), n);
+}
+
+#endif

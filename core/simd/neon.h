@@ -1,0 +1,26 @@
+/* NEON as every 64-bit ARM processor has it: with fused multiply-add and rounding, and with the minimum and maximum of
+ * IEEE 754-2019. */
+#define VF32_LANES 4
+#include <arm_neon.h>
+
+#include "simd/portable.h"
+
+LANE vf32 vf32_sqrt(vf32 x) { return vsqrtq_f32(x); }
+LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
+LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
+LANE vf32 vf32_minimum(vf32 a, vf32 b) { return vminq_f32(a, b); }
+LANE vf32 vf32_maximum(vf32 a, vf32 b) { return vmaxq_f32(a, b); }
+LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return vminq_f32(vmaxq_f32(x, low), high); }
+LANE vf32 vf32_floor(vf32 x) { return vrndmq_f32(x); }
+LANE vf32 vf32_ceil(vf32 x) { return vrndpq_f32(x); }
+LANE vf32 vf32_trunc(vf32 x) { return vrndq_f32(x); }
+LANE vf32 vf32_round(vf32 x) { return vrndnq_f32(x); }
+LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
+LANE int vm32_any(vm32 m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
+LANE int vm32_all(vm32 m) { return vminvq_u32((uint32x4_t)m) != 0; }
+LANE vf32 vf32_from_float16(vu16 x) { return vcvt_f32_f16((float16x4_t)x); }
+LANE vu16 vf32_to_float16(vf32 x) { return (vu16)vcvt_f16_f32(x); }
+LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) { return portable_vf32_load_partial(p, n, pad); }
+LANE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) { return portable_vi32_load_partial(p, n, pad); }
+LANE void vf32_store_partial(float *p, vf32 x, int n) { portable_vf32_store_partial(p, x, n); }
+LANE void vi32_store_partial(int32_t *p, vi32 x, int n) { portable_vi32_store_partial(p, x, n); }

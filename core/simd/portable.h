@@ -1,0 +1,116 @@
+/* Primitives for instruction sets that lack the instruction, from what every one of them has. The header of an
+ * instruction set names these where it has nothing better, so that the cost of each primitive is visible there. */
+#ifndef LANEWISE_SIMD_PORTABLE_H
+#define LANEWISE_SIMD_PORTABLE_H
+
+#include "simd/lanes.h"
+
+/* x y + z, rounded once. The product of two floats is exact in double; its sum with z is rounded to odd, which keeps
+ * enough of what was lost that the second rounding, to float, is the only one that counts (53 >= 24 + 2 bits).
+ * Round to odd: where the sum is inexact, take the neighbour whose last bit is 1. The lost part comes from Knuth's
+ * two-sum; it is NaN next to infinities, and then nothing changes.
+ * Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57 (2008). */
+LANE vf32 portable_fma_once(vf32 x, vf32 y, vf32 z) {
+    const wf64 zero = wf64_set(0.0);
+    wf64 product = __builtin_convertvector(x, wf64) * __builtin_convertvector(y, wf64);
+    wf64 addend = __builtin_convertvector(z, wf64);
+    wf64 sum = product + addend;
+    wf64 part = sum - product;
+    wf64 lost = (product - (sum - part)) + (addend - part);
+    wm64 inexact = wf64_lt(lost, zero) | wf64_gt(lost, zero);
+    wm64 even = ((wi64)sum & 1) == (wi64)zero;
+    wm64 inwards = wf64_gt(lost, zero) ^ wf64_gt(sum, zero); /* the magnitude of the sum is too large */
+    wi64 step = wi64_select(inwards, wi64_set(-1), wi64_set(1)) & inexact & even;
+    return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
+}
+
+/* IEEE 754-2019 minimum and maximum: NaN wins, and -0 is below +0. The two selections differ only where the operands
+ * are zeros of either sign, whose bits are combined, or NaN, which the sum replaces. */
+LANE vf32 portable_minimum(vf32 a, vf32 b) {
+    vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
+    return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
+}
+LANE vf32 portable_maximum(vf32 a, vf32 b) {
+    vi32 ordered = vf32_bits(vf32_select(vf32_gt(a, b), a, b)) & vf32_bits(vf32_select(vf32_gt(b, a), b, a));
+    return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
+}
+
+/* x within [low, high]; NaN stays. One instruction for each bound on x86. */
+LANE vf32 portable_clamp(vf32 x, vf32 low, vf32 high) {
+    x = vf32_select(vf32_gt(low, x), low, x);
+    return vf32_select(vf32_lt(high, x), high, x);
+}
+
+/* From 2^23 on every float is an integer: there, and for NaN, rounding returns x. The sign is copied for -0. */
+LANE vf32 portable_trunc(vf32 x) {
+    vm32 small = vf32_lt(vf32_abs(x), vf32_set(0x1p23f));
+    vi32 whole = __builtin_convertvector(vf32_select(small, x, vf32_set(0)), vi32);
+    return vf32_select(small, vf32_copysign(__builtin_convertvector(whole, vf32), x), x);
+}
+LANE vf32 portable_floor(vf32 x) {
+    vf32 whole = portable_trunc(x);
+    return whole - vf32_select(vf32_gt(whole, x), vf32_set(1), vf32_set(0));
+}
+LANE vf32 portable_ceil(vf32 x) { return -portable_floor(-x); }
+/* Half to even: adding 2^23 leaves no bits for a fraction, so the addition rounds. */
+LANE vf32 portable_round(vf32 x) {
+    vf32 shift = vf32_set(0x1p23f), size = vf32_abs(x);
+    return vf32_select(vf32_lt(size, shift), vf32_copysign((size + shift) - shift, x), x);
+}
+
+/* x 2^k for an integer k in [-252, 254], as two factors that are normal numbers. Rounds once where |x| is in
+ * [2^-24, 2^24]: then only the second product can be denormal. Adding 1.5 2^23 puts k into the low bits. */
+LANE vf32 portable_scale(vf32 x, vf32 k) {
+    const vf32 shift = vf32_set(0x1.8p23f);
+    vi32 power = vf32_bits(k + shift) - vf32_bits(shift);
+    vi32 half = power >> 1;
+    vf32 first = vf32_from_bits((half + 127) << 23);
+    return x * first * vf32_from_bits((power - half + 127) << 23);
+}
+
+LANE int portable_any(vm32 m) {
+    for (int n = VF32_LANES / 2; n; n /= 2) m |= vi32_fold(m, n);
+    return m[0] != 0;
+}
+LANE int portable_all(vm32 m) { return !portable_any(~m); }
+
+/* float16 by its bits, in the low half of each lane. Denormals: their mantissa under the exponent of 2^-14, less
+ * 2^-14. Never a denormal float, so flushing modes don't touch it. */
+LANE vf32 portable_from_float16(vi32 half) {
+    vi32 magnitude = (half & 0x7fff) << 13;
+    vi32 normal = magnitude + ((127 - 15) << 23);
+    vf32 tiny = vf32_from_bits(magnitude + (113 << 23)) - vf32_set(0x1p-14f);
+    vi32 special = magnitude | (0xff << 23);
+    vi32 result = vi32_select((half & 0x7c00) == 0, vf32_bits(tiny), normal);
+    result = vi32_select((half & 0x7c00) == 0x7c00, special, result);
+    return vf32_from_bits(result | (half & 0x8000) << 16);
+}
+
+/* Half to even. Below 2^-14 the addition of 0.5 aligns the last bit of a float with the last of a denormal float16 and
+ * rounds; above, half of the last bit less one, plus that bit, is added to the bits, and a carry may end at infinity.
+ * NaN keeps the top of its payload and becomes quiet, as in hardware. Source: Giesen, float->half variants. */
+LANE vi32 portable_to_float16(vf32 x) {
+    vi32 size = vf32_bits(x) & 0x7fffffff;
+    vi32 normal = (size - ((127 - 15) << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
+    vi32 tiny = vf32_bits(vf32_from_bits(size) + vf32_set(0.5f)) - vf32_bits(vf32_set(0.5f));
+    vi32 nan = 0x7e00 | ((size >> 13) & 0x3ff);
+    vi32 result = vi32_select(size < (113 << 23), tiny, normal);
+    result = vi32_select(size >= (143 << 23), vi32_set(0x7c00), result);
+    result = vi32_select(size > (255 << 23), nan, result);
+    return result | ((vf32_bits(x) >> 16) & 0x8000);
+}
+
+/* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. */
+#define PORTABLE_PARTIAL(type, element)                                                                          \
+    LANE type portable_##type##_load_partial(const element *p, int n, type pad) {                                \
+        for (int i = 0; i < n; i++) pad[i] = p[i];                                                               \
+        return pad;                                                                                              \
+    }                                                                                                            \
+    LANE void portable_##type##_store_partial(element *p, type x, int n) {                                       \
+        for (int i = 0; i < n; i++) p[i] = x[i];                                                                 \
+    }
+
+PORTABLE_PARTIAL(vf32, float)
+PORTABLE_PARTIAL(vi32, int32_t)
+
+#endif

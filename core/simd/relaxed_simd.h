@@ -1,0 +1,6 @@
+/* WebAssembly with relaxed SIMD: madd rounds once or twice, as the engine finds fast. */
+#include "simd/simd128_common.h"
+
+LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) {
+    return (vf32)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z);
+}

@@ -1,0 +1,35 @@
+/* The vocabulary of vectors: one library is compiled for one instruction set, chosen by -DLW_ISA_<NAME>.
+ * README.md in this folder lists every name. */
+#ifndef LANEWISE_SIMD_H
+#define LANEWISE_SIMD_H
+
+#if defined LW_ISA_CUDA
+#include "simd/cuda.h"
+#else
+
+#if defined LW_ISA_SCALAR
+#include "simd/scalar.h"
+#elif defined LW_ISA_SSE2
+#include "simd/sse2.h"
+#elif defined LW_ISA_AVX
+#include "simd/avx.h"
+#elif defined LW_ISA_AVX2
+#include "simd/avx2.h"
+#elif defined LW_ISA_AVX512
+#include "simd/avx512.h"
+#elif defined LW_ISA_NEON
+#include "simd/neon.h"
+#elif defined LW_ISA_SIMD128
+#include "simd/simd128.h"
+#elif defined LW_ISA_RELAXED_SIMD
+#include "simd/relaxed_simd.h"
+#else
+#error "define LW_ISA_<NAME>, the instruction set to compile for"
+#endif
+
+#include "simd/convert.h"
+#include "simd/memory.h"
+#include "simd/reduce.h"
+
+#endif
+#endif

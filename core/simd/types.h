@@ -1,0 +1,38 @@
+/* Lane types: GNU vectors of VF32_LANES 32-bit lanes, which the header of an instruction set defines before it
+ * includes this one. One lane is still a vector, so that the scalar library compiles from the same source. */
+#ifndef LANEWISE_SIMD_TYPES_H
+#define LANEWISE_SIMD_TYPES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define LANE static inline __attribute__((always_inline))
+
+/* A whole register of 64-bit lanes: half as many, and at least one. */
+#if VF32_LANES == 1
+#define VF64_LANES 1
+#else
+#define VF64_LANES (VF32_LANES / 2)
+#endif
+
+typedef float vf32 __attribute__((vector_size(4 * VF32_LANES)));
+typedef int32_t vi32 __attribute__((vector_size(4 * VF32_LANES)));
+typedef uint32_t vu32 __attribute__((vector_size(4 * VF32_LANES)));
+typedef vi32 vm32; /* a mask: each lane 0 or -1 */
+
+typedef double vf64 __attribute__((vector_size(8 * VF64_LANES)));
+typedef int64_t vi64 __attribute__((vector_size(8 * VF64_LANES)));
+typedef uint64_t vu64 __attribute__((vector_size(8 * VF64_LANES)));
+typedef vi64 vm64;
+
+/* Wide: as many 64-bit lanes as a vf32 has lanes; what a conversion to or from 32 bits needs. */
+typedef double wf64 __attribute__((vector_size(8 * VF32_LANES)));
+typedef int64_t wi64 __attribute__((vector_size(8 * VF32_LANES)));
+typedef uint64_t wu64 __attribute__((vector_size(8 * VF32_LANES)));
+typedef wi64 wm64;
+
+/* Small elements in memory: one for each 32-bit lane. */
+typedef uint8_t vu8 __attribute__((vector_size(VF32_LANES)));
+typedef uint16_t vu16 __attribute__((vector_size(2 * VF32_LANES)));
+
+#endif
