@@ -1,0 +1,34 @@
+"""What the WebAssembly engine under Pyodide can do.
+
+A WASM module cannot ask, and opening one with instructions that the engine does not know is an error: so, before
+anything is opened, JavaScript validates a tiny module for each feature. Imported by the package in Pyodide alone.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+import js
+
+__all__ = ["features"]
+
+# modules of one function without arguments that returns a v128, up to the length of its body
+_HEAD: Final = b"\0asm\x01\0\0\0" + b"\x01\x05\x01\x60\x00\x01\x7b" + b"\x03\x02\x01\x00"
+_SPLAT: Final = b"\x41\x00\xfd\x0f"  # i32.const 0, i8x16.splat
+
+# by the bits LW_CPU_* of core/include/lanewise.h
+_PROBES: Final[dict[int, bytes]] = {
+    1 << 7: _HEAD + b"\x0a\x08\x01\x06\x00" + _SPLAT + b"\x0b",  # SIMD128
+    1 << 8: _HEAD + b"\x0a\x0f\x01\x0d\x00" + _SPLAT + _SPLAT + b"\xfd\x80\x02\x0b",  # relaxed: i8x16.relaxed_swizzle
+}
+
+
+def features() -> int:
+    """The bits LW_CPU_SIMD128 and LW_CPU_RELAXED_SIMD, where the engine has them."""
+    found = 0
+    for bit, probe in _PROBES.items():
+        array = js.Uint8Array.new(len(probe))
+        array.assign(probe)
+        if js.WebAssembly.validate(array):
+            found |= bit
+    return found
