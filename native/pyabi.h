@@ -246,11 +246,14 @@ int PyModule_AddObjectRef(PyObject *, const char *, PyObject *);
 int PyModule_AddFunctions(PyObject *, PyMethodDef *);
 
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
+int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
 int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
 PyObject *PyObject_GetItem(PyObject *, PyObject *);
 PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
 PyObject *PyObject_CallObject(PyObject *, PyObject *);
+PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
+PyObject *PyObject_RichCompare(PyObject *, PyObject *, int);
 PyObject *PyObject_Repr(PyObject *);
 PyObject *PyObject_Str(PyObject *);
 PyObject *PyObject_SelfIter(PyObject *);
@@ -313,6 +316,9 @@ int PyErr_CheckSignals(void);
 void PyErr_Fetch(PyObject **, PyObject **, PyObject **);
 void PyErr_Restore(PyObject *, PyObject *, PyObject *);
 
+typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
+PyGILState_STATE PyGILState_Ensure(void);
+void PyGILState_Release(PyGILState_STATE);
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *);
 

@@ -20,16 +20,17 @@ const char *lw_backend_name(int backend);
 int lw_backend_from(const char *name); /* -1 where there is none of that name */
 /* What uncommitted work runs on: the thread's use_backend(), else the default. */
 int lw_current_backend(int *committed);
-extern PyMethodDef lw_backend_functions[];
+extern int lw_strict_backends; /* tensors that the user placed on different backends are an error */
+extern PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
 /* Slots that each part adds to the Tensor type; the return value is their number. */
 int lw_operator_slots(PyType_Slot *slots);
 int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);
-int lw_operators_setup(void); /* looks the operators' operations up by name */
 
-extern PyMethodDef lw_exchange_functions[];
+extern PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
 extern PyMethodDef lw_creation_functions[];
+extern PyMethodDef lw_gather_functions[];
 
 /* storage.c: aligned scratch for kernels */
 void *lw_aligned_allocate(size_t bytes);

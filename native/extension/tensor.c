@@ -2,7 +2,8 @@
 #include "tensor.h"
 #include "errors.h"
 #include "module.h"
-#include <string.h>
+#include "operation.h"
+#include <stdlib.h>
 
 PyTypeObject *lw_tensor_type;
 
@@ -80,6 +81,7 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
     tensor->backend = (int8_t)backend;
     tensor->committed = (uint8_t)committed;
     tensor->contiguous = 1;
+    tensor->read_only = 0;
     for (int i = 0; i < ndim; i++) {
         tensor->shape[i] = shape[i];
         tensor->strides[i] = strides[i];
@@ -100,6 +102,7 @@ lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, co
     tensor->ndim = (int8_t)ndim;
     tensor->backend = (int8_t)backend;
     tensor->committed = (uint8_t)committed;
+    tensor->read_only = (uint8_t)storage->read_only;
     tensor->size = 1;
     for (int i = 0; i < ndim; i++) {
         tensor->shape[i] = shape[i];
@@ -112,7 +115,12 @@ lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, co
 
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides) {
     base->storage->references++;
-    return lw_tensor_on(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);
+    lw_tensor *view =
+        lw_tensor_on(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);
+    if (view) {
+        view->read_only = base->read_only;
+    }
+    return view;
 }
 
 static void tensor_dealloc(PyObject *self) {
@@ -177,7 +185,7 @@ static PyObject *get_dtype(PyObject *self, void *closure) {
 
 static PyObject *get_read_only(PyObject *self, void *closure) {
     (void)closure;
-    return PyBool_FromLong(((lw_tensor *)self)->storage->read_only);
+    return PyBool_FromLong(((lw_tensor *)self)->read_only);
 }
 
 static PyObject *get_contiguous(PyObject *self, void *closure) {
@@ -228,7 +236,7 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
     return (PyObject *)view;
 }
 
-PyGetSetDef lw_tensor_attributes[] = {
+static PyGetSetDef attributes[] = {
     {"shape", get_shape, NULL, "The extent of each dimension.", NULL},
     {"strides", get_strides, NULL, "Bytes from one element to the next along each dimension.", NULL},
     {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
@@ -250,13 +258,40 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
+/* The type takes one table: the operations' generated methods and those written by hand. It lives as long as the
+ * process, as the type does. */
+static PyMethodDef *join_methods(void) {
+    PyMethodDef *const tables[] = {lw_operation_methods, lw_exchange_methods, lw_backend_methods};
+    size_t count = 1;
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        for (const PyMethodDef *method = tables[i]; method->ml_name; method++) {
+            count++;
+        }
+    }
+    PyMethodDef *joined = calloc(count, sizeof *joined);
+    PyMethodDef *next = joined;
+    for (size_t i = 0; joined && i < sizeof tables / sizeof *tables; i++) {
+        for (const PyMethodDef *method = tables[i]; method->ml_name; method++) {
+            *next++ = *method;
+        }
+    }
+    if (!joined) {
+        PyErr_NoMemory();
+    }
+    return joined;
+}
+
 int lw_tensor_setup(PyObject *module) {
+    PyMethodDef *methods = join_methods();
+    if (!methods) {
+        return -1;
+    }
     PyType_Slot slots[96] = {
         {Py_tp_doc, "An array of one dtype on one backend. Make one with asarray, zeros, ones, full, arange or rand."},
         {Py_tp_dealloc, (void *)tensor_dealloc},
-        {Py_tp_getset, lw_tensor_attributes},
+        {Py_tp_getset, attributes},
         {Py_tp_members, members},
-        {Py_tp_methods, lw_tensor_methods},
+        {Py_tp_methods, methods},
         {Py_tp_hash, (void *)PyObject_HashNotImplemented},
     };
     int count = 6;

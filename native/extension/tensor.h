@@ -50,6 +50,7 @@ typedef struct lw_tensor {
     int8_t backend;
     uint8_t committed;  /* the user placed it on its backend */
     uint8_t contiguous; /* row-major without gaps */
+    uint8_t read_only;  /* borrowed memory that may not be written, or broadcast */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
@@ -79,7 +80,5 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 
 int lw_tensor_setup(PyObject *module); /* makes the type */
-extern PyGetSetDef lw_tensor_attributes[];
-extern PyMethodDef lw_tensor_methods[];
 
 #endif

@@ -1,0 +1,282 @@
+/* Libraries of kernels: opening them, and the choice among them. Which to open, and whether a file is what the build
+ * made, is decided in lanewise/backends.py before anything is opened here. */
+#include "cpu.h"
+#include "errors.h"
+#include "module.h"
+#include <string.h>
+
+#if defined(_WIN32)
+void *__stdcall LoadLibraryA(const char *);
+void *__stdcall GetProcAddress(void *, const char *);
+unsigned long __stdcall GetLastError(void);
+#else
+#include <dlfcn.h>
+#endif
+
+const lw_library *lw_libraries[LW_BACKEND_COUNT];
+int lw_strict_backends;
+
+static const char *const names[LW_BACKEND_COUNT] = {
+    [LW_BACKEND_CUDA] = "cuda",       [LW_BACKEND_WGPU] = "wgpu",
+    [LW_BACKEND_AVX512] = "avx512",   [LW_BACKEND_AVX2] = "avx2",
+    [LW_BACKEND_AVX] = "avx",         [LW_BACKEND_SSE2] = "sse2",
+    [LW_BACKEND_NEON] = "neon",       [LW_BACKEND_RELAXED_SIMD] = "relaxed_simd",
+    [LW_BACKEND_SIMD128] = "simd128", [LW_BACKEND_SCALAR] = "scalar",
+};
+
+static int default_backend = LW_BACKEND_SCALAR;
+
+/* use_backend() of each thread. While no thread has any, nobody looks at thread-local memory. */
+enum { MAX_NESTED = 64 };
+static _Thread_local struct {
+    int depth;
+    int8_t backends[MAX_NESTED];
+} chosen;
+static int threads_with_choice;
+
+const char *lw_backend_name(int backend) { return names[backend]; }
+
+int lw_backend_from(const char *name) {
+    for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
+        if (strcmp(name, names[backend]) == 0) {
+            return backend;
+        }
+    }
+    return -1;
+}
+
+int lw_current_backend(int *committed) {
+    int has_choice = threads_with_choice && chosen.depth;
+    *committed = has_choice;
+    return has_choice ? chosen.backends[chosen.depth - 1] : default_backend;
+}
+
+static const char *text_of(PyObject *object) {
+    return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
+}
+
+/* A backend by name, open if it is one of the host's. -1 with an error set. */
+static int backend_argument(PyObject *object) {
+    const char *name = text_of(object);
+    int backend = name ? lw_backend_from(name) : -1;
+    if (backend < 0) {
+        if (!PyErr_Occurred()) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "backend: %R is none; see lw.Backend", object);
+        }
+        return -1;
+    }
+    if (lw_is_host(backend) && !lw_libraries[backend]) {
+        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR), "backend: the kernels of %s are not open", name);
+        return -1;
+    }
+    return backend;
+}
+
+static PyObject *none(void) {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+static void *open_file(const char *path) {
+#if defined(_WIN32)
+    return LoadLibraryA(path);
+#else
+    return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+#endif
+}
+
+static const lw_library *find_table(void *handle) {
+#if defined(_WIN32)
+    return GetProcAddress(handle, "lanewise_kernels");
+#else
+    return dlsym(handle, "lanewise_kernels");
+#endif
+}
+
+static PyObject *refuse_file(const char *path) {
+#if defined(_WIN32)
+    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened, Windows error %lu; reinstall lanewise",
+                        path, GetLastError());
+#else
+    const char *reason = dlerror();
+    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened: %s; reinstall lanewise", path,
+                        reason ? reason : "no reason was given");
+#endif
+}
+
+/* Only the head is read before it is known that the rest has the layout that this extension was built with. */
+static int check_head(const char *path, int backend, const lw_library_head *head) {
+    if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
+        head->signature != LW_SIGNATURE) {
+        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
+                     "%s: was built for another version (ABI %u, %u kernels, signature %llx; wanted ABI %d, %d kernels, "
+                     "signature %llx); reinstall lanewise",
+                     path, head->abi_version, head->kernel_count, (unsigned long long)head->signature, LW_ABI_VERSION,
+                     LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE);
+        return -1;
+    }
+    if (strcmp(head->name, names[backend]) != 0) {
+        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: holds the kernels of %s, not of %s; reinstall lanewise",
+                     path, head->name, names[backend]);
+        return -1;
+    }
+    uint64_t missing = lw_is_host(backend) ? head->cpu_features & ~lw_cpu_features() : 0;
+    if (missing) {
+        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+                     "%s: this CPU or its operating system lacks features that %s needs (bits %llx); choose another",
+                     path, names[backend], (unsigned long long)missing);
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    const char *path = count == 2 ? text_of(arguments[0]) : NULL;
+    const char *name = count == 2 ? text_of(arguments[1]) : NULL;
+    int backend = name ? lw_backend_from(name) : -1;
+    if (!path || backend < 0) {
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                                               "open_library(path, backend) is wanted");
+    }
+    void *handle = open_file(path);
+    if (!handle) {
+        return refuse_file(path);
+    }
+    const lw_library *library = find_table(handle);
+    if (!library) {
+        return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: has no kernel table; reinstall lanewise", path);
+    }
+    if (check_head(path, backend, &library->head) < 0) {
+        return NULL;
+    }
+    lw_libraries[backend] = library; /* stays open: tensors and threads may be using it */
+    return none();
+}
+
+static PyObject *loaded(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    PyObject *list = PyList_New(0);
+    for (int backend = 0; list && backend < LW_BACKEND_COUNT; backend++) {
+        PyObject *name = lw_libraries[backend] ? PyUnicode_FromString(names[backend]) : NULL;
+        if (name) {
+            PyList_Append(list, name);
+            Py_DECREF(name);
+        }
+    }
+    return list;
+}
+
+static PyObject *table_address(PyObject *module, PyObject *name) {
+    (void)module;
+    int backend = backend_argument(name);
+    return backend < 0 ? NULL : PyLong_FromVoidPtr((void *)lw_libraries[backend]);
+}
+
+static PyObject *set_default_backend(PyObject *module, PyObject *name) {
+    (void)module;
+    int backend = backend_argument(name);
+    if (backend < 0) {
+        return NULL;
+    }
+    default_backend = backend;
+    return none();
+}
+
+static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyUnicode_FromString(names[default_backend]);
+}
+
+/* None stands for the default: inside use_backend(AUTO) the outer choice does not count. */
+static PyObject *push_backend(PyObject *module, PyObject *name) {
+    (void)module;
+    int backend = name == Py_None ? default_backend : backend_argument(name);
+    if (backend < 0) {
+        return NULL;
+    }
+    if (chosen.depth == MAX_NESTED) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: nested more than %d deep", MAX_NESTED);
+    }
+    threads_with_choice += chosen.depth == 0;
+    chosen.backends[chosen.depth++] = (int8_t)backend;
+    return none();
+}
+
+static PyObject *pop_backend(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    if (chosen.depth == 0) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: left more often than entered");
+    }
+    threads_with_choice -= --chosen.depth == 0;
+    return none();
+}
+
+static PyObject *current_backend(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    int committed;
+    return PyUnicode_FromString(names[lw_current_backend(&committed)]);
+}
+
+static PyObject *set_strict_backends(PyObject *module, PyObject *strict) {
+    (void)module;
+    PyObject *before = PyBool_FromLong(lw_strict_backends);
+    lw_strict_backends = PyObject_IsTrue(strict) > 0;
+    return before;
+}
+
+static PyObject *cpu_features(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLongLong(lw_cpu_features());
+}
+
+static PyObject *abi_version(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromLongLong(LW_ABI_VERSION);
+}
+
+static PyObject *signature(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    return PyLong_FromUnsignedLongLong(LW_SIGNATURE);
+}
+
+PyMethodDef lw_backend_functions[] = {
+    {"open_library", (PyCFunction)(void *)open_library, METH_FASTCALL, NULL},
+    {"loaded", loaded, METH_NOARGS, NULL},
+    {"table_address", table_address, METH_O, NULL},
+    {"set_default_backend", set_default_backend, METH_O, NULL},
+    {"default_backend", default_backend_name, METH_NOARGS, NULL},
+    {"push_backend", push_backend, METH_O, NULL},
+    {"pop_backend", pop_backend, METH_NOARGS, NULL},
+    {"current_backend", current_backend, METH_NOARGS, NULL},
+    {"set_strict_backends", set_strict_backends, METH_O, NULL},
+    {"cpu_features", cpu_features, METH_NOARGS, NULL},
+    {"abi_version", abi_version, METH_NOARGS, NULL},
+    {"signature", signature, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+/* The same elements, placed by the user on another CPU backend: no copy. */
+static PyObject *place_on(PyObject *self, PyObject *name) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    int backend = backend_argument(name);
+    if (backend < 0) {
+        return NULL;
+    }
+    if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "to: %s and %s do not share memory",
+                            names[tensor->backend], names[backend]);
+    }
+    lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
+    if (placed) {
+        placed->backend = (int8_t)backend;
+        placed->committed = 1;
+    }
+    return (PyObject *)placed;
+}
+
+PyMethodDef lw_backend_methods[] = {
+    {"_place_on", place_on, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};

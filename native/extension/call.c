@@ -1,0 +1,287 @@
+/* One call of an operation: arguments are matched with the contract's inputs and parameters, then the handler of the
+ * operation's kind takes over. */
+#include "call.h"
+#include "errors.h"
+#include <string.h>
+
+static lw_handler *const handlers[LW_KIND_COUNT] = {
+    [LW_KIND_ELEMENTWISE] = lw_call_elementwise,
+    [LW_KIND_CAST] = lw_call_cast,
+    [LW_KIND_REDUCTION] = lw_call_reduction,
+    [LW_KIND_INDEX_REDUCTION] = lw_call_reduction,
+    [LW_KIND_ROWS] = lw_call_rows,
+    [LW_KIND_MATRIX] = lw_call_matrix,
+    [LW_KIND_WINDOW] = lw_call_window,
+    [LW_KIND_GATHER] = lw_call_gather,
+    [LW_KIND_CREATION] = lw_call_python,
+    [LW_KIND_VIEW] = lw_call_view,
+    [LW_KIND_COMPOSED] = lw_call_python,
+};
+
+static PyObject *absent_if_none(PyObject *object) { return object == Py_None ? NULL : object; }
+
+/* Stores a keyword argument where it belongs; -1 with an error set. */
+static int take_keyword(lw_arguments *arguments, PyObject *name, PyObject *value) {
+    const lw_operation *operation = arguments->operation;
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
+            if (arguments->parameters[i]) {
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: '%U' was given twice", operation->name, name);
+                return -1;
+            }
+            arguments->parameters[i] = value;
+            return 0;
+        }
+    }
+    for (int i = 0; i < operation->input_count; i++) {
+        if (PyUnicode_CompareWithASCIIString(name, operation->inputs[i].name) == 0) {
+            if (arguments->inputs[i]) {
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: '%U' was given twice", operation->name, name);
+                return -1;
+            }
+            arguments->inputs[i] = absent_if_none(value);
+            return 0;
+        }
+    }
+    if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+        arguments->out = absent_if_none(value);
+        return 0;
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: there is no parameter '%U'; see help(lw.%s)",
+                 operation->name, name, operation->name);
+    return -1;
+}
+
+/* Positional arguments are the inputs, then the parameters that may be given so. */
+static int take_positional(lw_arguments *arguments, int position, PyObject *value) {
+    const lw_operation *operation = arguments->operation;
+    if (position < operation->input_count) {
+        arguments->inputs[position] = absent_if_none(value);
+        return 0;
+    }
+    int parameter = position - operation->input_count;
+    if (parameter < operation->parameter_count && operation->parameters[parameter].positional) {
+        arguments->parameters[parameter] = value;
+        return 0;
+    }
+    int allowed = operation->input_count;
+    for (int i = 0; i < operation->parameter_count && operation->parameters[i].positional; i++) {
+        allowed++;
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                 "%s: more than %d positional arguments were given; name the others, see help(lw.%s)",
+                 operation->name, allowed, operation->name);
+    return -1;
+}
+
+static int check_required(const lw_arguments *arguments) {
+    const lw_operation *operation = arguments->operation;
+    for (int i = 0; i < operation->input_count; i++) {
+        if (!arguments->inputs[i] && operation->inputs[i].absent == LW_REQUIRED) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the argument '%s' is missing", operation->name,
+                         operation->inputs[i].name);
+            return -1;
+        }
+    }
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (!arguments->parameters[i] && operation->parameters[i].required) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the argument '%s' is missing", operation->name,
+                         operation->parameters[i].name);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+/* t.reshape(2, 3) and t.permute_dims(1, 0), as NumPy allows. */
+static int packs_positional(const lw_operation *operation, const PyObject *self, PyObject *const *positional,
+                            Py_ssize_t count) {
+    return self && count > 1 && operation->kind == LW_KIND_VIEW && operation->input_count == 1 &&
+           operation->parameter_count == 1 && PyIndex_Check(positional[0]);
+}
+
+static PyObject *call_packed(const lw_operation *operation, PyObject *self, PyObject *const *positional,
+                             Py_ssize_t count) {
+    PyObject *packed = PyTuple_New(count);
+    for (Py_ssize_t i = 0; packed && i < count; i++) {
+        Py_INCREF(positional[i]);
+        PyTuple_SetItem(packed, i, positional[i]);
+    }
+    PyObject *result = packed ? lw_call(operation, self, &packed, 1, NULL) : NULL;
+    Py_XDECREF(packed);
+    return result;
+}
+
+PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
+                  PyObject *keyword_names) {
+    lw_arguments arguments;
+    arguments.operation = operation;
+    arguments.self = self;
+    arguments.positional = positional;
+    arguments.positional_count = count;
+    arguments.keyword_names = keyword_names;
+    if (operation->kind == LW_KIND_CREATION || operation->kind == LW_KIND_COMPOSED) {
+        return lw_call_python(&arguments);
+    }
+    if (packs_positional(operation, self, positional, count)) {
+        return call_packed(operation, self, positional, count);
+    }
+    for (int i = 0; i < operation->input_count; i++) {
+        arguments.inputs[i] = NULL;
+    }
+    for (int i = 0; i < operation->parameter_count; i++) {
+        arguments.parameters[i] = NULL;
+    }
+    arguments.out = NULL;
+    int first = 0;
+    if (self) {
+        arguments.inputs[0] = self;
+        first = 1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (take_positional(&arguments, (int)i + first, positional[i]) < 0) {
+            return NULL;
+        }
+    }
+    Py_ssize_t keyword_count = keyword_names ? PyTuple_Size(keyword_names) : 0;
+    for (Py_ssize_t i = 0; i < keyword_count; i++) {
+        if (take_keyword(&arguments, PyTuple_GetItem(keyword_names, i), positional[count + i]) < 0) {
+            return NULL;
+        }
+    }
+    if (check_required(&arguments) < 0) {
+        return NULL;
+    }
+    return handlers[operation->kind](&arguments);
+}
+
+PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out) {
+    lw_arguments arguments;
+    arguments.operation = operation;
+    arguments.out = out;
+    arguments.self = NULL;
+    arguments.positional = inputs;
+    arguments.positional_count = operation->input_count;
+    arguments.keyword_names = NULL;
+    for (int i = 0; i < operation->input_count; i++) {
+        arguments.inputs[i] = inputs[i];
+    }
+    for (int i = 0; i < operation->parameter_count; i++) {
+        arguments.parameters[i] = NULL;
+    }
+    return handlers[operation->kind](&arguments);
+}
+
+PyObject *lw_call_python(const lw_arguments *arguments) {
+    PyObject *hook = lw_hook("dispatch");
+    int first = arguments->self ? 1 : 0;
+    PyObject *name = hook ? PyUnicode_FromString(arguments->operation->name) : NULL;
+    PyObject *positional = name ? PyTuple_New(arguments->positional_count + first) : NULL;
+    PyObject *keywords = positional ? PyDict_New() : NULL;
+    PyObject *result = NULL;
+    if (!keywords) {
+        goto done;
+    }
+    if (first) {
+        Py_INCREF(arguments->self);
+        PyTuple_SetItem(positional, 0, arguments->self);
+    }
+    for (Py_ssize_t i = 0; i < arguments->positional_count; i++) {
+        Py_INCREF(arguments->positional[i]);
+        PyTuple_SetItem(positional, i + first, arguments->positional[i]);
+    }
+    Py_ssize_t keyword_count = arguments->keyword_names ? PyTuple_Size(arguments->keyword_names) : 0;
+    for (Py_ssize_t i = 0; i < keyword_count; i++) {
+        PyObject *value = arguments->positional[arguments->positional_count + i];
+        if (PyDict_SetItem(keywords, PyTuple_GetItem(arguments->keyword_names, i), value) < 0) {
+            goto done;
+        }
+    }
+    result = PyObject_CallFunctionObjArgs(hook, name, positional, keywords, NULL);
+done:
+    Py_XDECREF(name);
+    Py_XDECREF(positional);
+    Py_XDECREF(keywords);
+    return result;
+}
+
+int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (operation->parameters[i].type == type) {
+            return i;
+        }
+    }
+    return -1;
+}
+
+int lw_given(const lw_arguments *arguments, const char *name) {
+    for (int i = 0; i < arguments->operation->parameter_count; i++) {
+        if (strcmp(arguments->operation->parameters[i].name, name) == 0) {
+            return arguments->parameters[i] && arguments->parameters[i] != Py_None;
+        }
+    }
+    return 0;
+}
+
+static int take_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
+                       lw_scalar *scalar) {
+    for (int i = 0; parameter->choices[i]; i++) {
+        if (lw_is_string(object) && PyUnicode_CompareWithASCIIString(object, parameter->choices[i]) == 0) {
+            scalar->i = i;
+            return 0;
+        }
+    }
+    PyObject *choices = PyUnicode_FromString("");
+    for (int i = 0; choices && parameter->choices[i]; i++) {
+        PyObject *longer = PyUnicode_FromFormat("%U%s'%s'", choices, i ? ", " : "", parameter->choices[i]);
+        Py_DECREF(choices);
+        choices = longer;
+    }
+    if (choices) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; one of %U is wanted", operation->name,
+                     parameter->name, object, choices);
+        Py_DECREF(choices);
+    }
+    return -1;
+}
+
+static int take_parameter(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
+                          lw_scalar *scalar) {
+    switch (parameter->type) {
+    case LW_PARAMETER_FLOAT:
+        scalar->f = PyFloat_AsDouble(object);
+        return scalar->f == -1.0 && PyErr_Occurred() ? -1 : 0;
+    case LW_PARAMETER_INT: {
+        PyObject *index = PyNumber_Index(object);
+        scalar->i = index ? PyLong_AsLongLong(index) : -1;
+        Py_XDECREF(index);
+        return scalar->i == -1 && PyErr_Occurred() ? -1 : 0;
+    }
+    case LW_PARAMETER_BOOL: {
+        int truth = PyObject_IsTrue(object);
+        scalar->i = truth;
+        return truth < 0 ? -1 : 0;
+    }
+    default:
+        return take_choice(operation, parameter, object, scalar);
+    }
+}
+
+int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
+    const lw_operation *operation = arguments->operation;
+    int count = 0;
+    for (int i = 0; i < operation->parameter_count; i++) {
+        const lw_parameter *parameter = &operation->parameters[i];
+        if (parameter->type > LW_PARAMETER_CHOICE) {
+            continue;
+        }
+        PyObject *object = arguments->parameters[i];
+        if (!object || (object == Py_None && parameter->default_is_none)) {
+            scalars[count] = parameter->default_value;
+        } else if (take_parameter(operation, parameter, object, &scalars[count]) < 0) {
+            return -1;
+        }
+        count++;
+    }
+    return count;
+}

@@ -1,0 +1,96 @@
+/* create(): arrays from a rule instead of from other arrays. lanewise/creation.py gives it the public signatures. */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+static const lw_operation *find_creation(const char *name) {
+    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
+        if (lw_operations[i].kind == LW_KIND_CREATION && strcmp(lw_operations[i].name, name) == 0) {
+            return &lw_operations[i];
+        }
+    }
+    return NULL;
+}
+
+/* A kernel's number: a float where the dtype is one, unless the contract says int (a seed). */
+static int take_number(const lw_operation *operation, int position, int dtype, PyObject *object, lw_scalar *scalar) {
+    int is_integer = position < operation->parameter_count &&
+                     operation->parameters[position].type == LW_PARAMETER_INT;
+    if (is_integer || dtype == LW_INT32 || dtype == LW_INT64) {
+        PyObject *index = PyNumber_Index(object);
+        scalar->i = index ? PyLong_AsLongLong(index) : -1;
+        Py_XDECREF(index);
+        if (scalar->i == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+        if (!is_integer && dtype == LW_INT32 && scalar->i != (int32_t)scalar->i) {
+            PyErr_Format(PyExc_OverflowError, "%s: %R does not fit into int32", operation->name, object);
+            return -1;
+        }
+        return 0;
+    }
+    if (dtype == LW_BOOL) {
+        int truth = PyObject_IsTrue(object);
+        scalar->i = truth;
+        return truth < 0 ? -1 : 0;
+    }
+    scalar->f = PyFloat_AsDouble(object);
+    return scalar->f == -1.0 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* create(operation, shape, dtype, parameters) */
+static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    const char *name = count == 4 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const lw_operation *operation = name ? find_creation(name) : NULL;
+    if (!operation || !lw_is_tuple(arguments[3])) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "create(operation, shape, dtype, parameters) is wanted, the last a tuple");
+    }
+    int64_t shape[LW_MAX_NDIM];
+    int ndim = lw_shape_from(name, arguments[1], shape);
+    int dtype = ndim < 0 ? -1 : lw_dtype_from(name, arguments[2]);
+    if (dtype < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] < 0) {
+            char text[LW_SHAPE_TEXT];
+            return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shape %s has a negative extent", name,
+                                lw_shape_text(text, ndim, shape));
+        }
+    }
+    if (operation->kernels[0][dtype] < 0) {
+        return PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: dtype %s is not offered; make float32 and use astype",
+                            name, lw_dtype_name(dtype));
+    }
+    lw_scalar scalars[LW_MAX_PARAMETERS];
+    Py_ssize_t given = PyTuple_Size(arguments[3]);
+    for (Py_ssize_t i = 0; i < given && i < LW_MAX_PARAMETERS; i++) {
+        if (take_number(operation, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
+            return NULL;
+        }
+    }
+    lw_place place;
+    place.backend = lw_current_backend(&place.committed);
+    if (!lw_is_host(place.backend)) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: made on the CPU first, then moved with to()", name);
+    }
+    lw_tensor *out = lw_tensor_new(name, dtype, ndim, shape, place.backend, place.committed);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    lw_layout layout = {.ndim = 1, .shape = {out->size}, .strides = {{lw_item_size(dtype)}}};
+    void *outputs[1] = {out->data};
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, NULL, outputs, scalars, out->size) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyMethodDef lw_creation_functions[] = {
+    {"create", (PyCFunction)(void *)create, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,282 @@
+/* DLPack both ways (https://dmlc.github.io/dlpack, versions 0 and 1): capsules that lend a tensor's memory to other
+ * libraries, and tensors on the memory of theirs. */
+#include "errors.h"
+#include "exchange.h"
+#include "module.h"
+#include <stdlib.h>
+#include <string.h>
+
+enum { DLPACK_CPU = 1, DLPACK_INT = 0, DLPACK_FLOAT = 2, DLPACK_BOOL = 6, DLPACK_READ_ONLY = 1 };
+
+typedef struct dl_tensor {
+    void *data;
+    struct {
+        int32_t type, id;
+    } device;
+    int32_t ndim;
+    struct {
+        uint8_t code, bits;
+        uint16_t lanes;
+    } dtype;
+    int64_t *shape;
+    int64_t *strides; /* in elements; NULL for row-major */
+    uint64_t byte_offset;
+} dl_tensor;
+
+typedef struct managed {
+    dl_tensor tensor;
+    void *manager;
+    void (*deleter)(struct managed *);
+} managed;
+
+typedef struct versioned {
+    struct {
+        uint32_t major, minor;
+    } version;
+    void *manager;
+    void (*deleter)(struct versioned *);
+    uint64_t flags;
+    dl_tensor tensor;
+} versioned;
+
+static const struct {
+    uint8_t code, bits;
+} types[LW_DTYPE_COUNT] = {
+    [LW_BOOL] = {DLPACK_BOOL, 8},      [LW_INT32] = {DLPACK_INT, 32},     [LW_INT64] = {DLPACK_INT, 64},
+    [LW_FLOAT16] = {DLPACK_FLOAT, 16}, [LW_FLOAT32] = {DLPACK_FLOAT, 32}, [LW_FLOAT64] = {DLPACK_FLOAT, 64},
+};
+
+/* What a capsule of ours owns: the storage, and the arrays its dl_tensor points to. */
+typedef struct lent {
+    union {
+        managed unversioned;
+        versioned versioned;
+    } as;
+    lw_storage *storage;
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+} lent;
+
+static void give_back(lent *lent) {
+    PyGILState_STATE gil = PyGILState_Ensure(); /* the borrower may let go on any thread */
+    lw_storage_release(lent->storage);
+    PyGILState_Release(gil);
+    free(lent);
+}
+
+static void delete_unversioned(managed *managed) { give_back(managed->manager); }
+static void delete_versioned(versioned *versioned) { give_back(versioned->manager); }
+
+/* A capsule that nobody consumed still owns its tensor. */
+static void destroy_capsule(PyObject *capsule) {
+    if (PyCapsule_IsValid(capsule, "dltensor")) {
+        managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
+        managed->deleter(managed);
+    } else if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
+        versioned *versioned = PyCapsule_GetPointer(capsule, "dltensor_versioned");
+        versioned->deleter(versioned);
+    }
+}
+
+static PyObject *lend(lw_tensor *tensor, int wants_version, int is_copy) {
+    lent *lent = calloc(1, sizeof *lent);
+    if (!lent) {
+        return PyErr_NoMemory();
+    }
+    int64_t item_size = lw_item_size(tensor->dtype);
+    dl_tensor *view = wants_version ? &lent->as.versioned.tensor : &lent->as.unversioned.tensor;
+    for (int i = 0; i < tensor->ndim; i++) {
+        lent->shape[i] = tensor->shape[i];
+        lent->strides[i] = tensor->strides[i] / item_size;
+    }
+    view->data = tensor->data;
+    view->device.type = DLPACK_CPU;
+    view->ndim = tensor->ndim;
+    view->dtype.code = types[tensor->dtype].code;
+    view->dtype.bits = types[tensor->dtype].bits;
+    view->dtype.lanes = 1;
+    view->shape = lent->shape;
+    view->strides = lent->strides;
+    lent->storage = tensor->storage;
+    if (wants_version) {
+        lent->as.versioned.version.major = 1;
+        lent->as.versioned.manager = lent;
+        lent->as.versioned.deleter = delete_versioned;
+        lent->as.versioned.flags = (tensor->read_only ? DLPACK_READ_ONLY : 0) | (is_copy ? 2u : 0u);
+    } else {
+        lent->as.unversioned.manager = lent;
+        lent->as.unversioned.deleter = delete_unversioned;
+    }
+    PyObject *capsule = PyCapsule_New(lent, wants_version ? "dltensor_versioned" : "dltensor", destroy_capsule);
+    if (!capsule) {
+        free(lent);
+        return NULL;
+    }
+    tensor->storage->references++;
+    return capsule;
+}
+
+static int has_even_strides(const lw_tensor *tensor) {
+    for (int i = 0; i < tensor->ndim; i++) {
+        if (tensor->strides[i] % lw_item_size(tensor->dtype)) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* __dlpack__(*, stream=None, max_version=None, dl_device=None, copy=None) */
+PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keyword_names) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    PyObject *stream = Py_None, *max_version = Py_None, *device = Py_None, *copy = Py_None;
+    const struct {
+        const char *name;
+        PyObject **value;
+    } keywords[] = {{"stream", &stream}, {"max_version", &max_version}, {"dl_device", &device}, {"copy", &copy}};
+    for (Py_ssize_t i = 0; keyword_names && i < PyTuple_Size(keyword_names); i++) {
+        for (int j = 0; j < 4; j++) {
+            if (PyUnicode_CompareWithASCIIString(PyTuple_GetItem(keyword_names, i), keywords[j].name) == 0) {
+                *keywords[j].value = arguments[count + i];
+            }
+        }
+    }
+    if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
+        return PyErr_Format(PyExc_BufferError,
+                            "__dlpack__: a tensor on the CPU without a stream is wanted, and keywords only");
+    }
+    if (device != Py_None) {
+        PyObject *own = lw_dlpack_device(self, NULL);
+        PyObject *same = own ? PyObject_RichCompare(own, device, Py_EQ) : NULL;
+        int equal = same ? PyObject_IsTrue(same) : -1;
+        Py_XDECREF(own);
+        Py_XDECREF(same);
+        if (equal <= 0) {
+            return equal < 0 ? NULL : PyErr_Format(PyExc_BufferError, "__dlpack__: only the CPU, (1, 0), is offered, not %R", device);
+        }
+    }
+    int wants_version = 0;
+    if (lw_is_tuple(max_version) && PyTuple_Size(max_version) > 0) {
+        Py_ssize_t major = PyNumber_AsSsize_t(PyTuple_GetItem(max_version, 0), NULL);
+        if (major == -1 && PyErr_Occurred()) {
+            return NULL;
+        }
+        wants_version = major >= 1;
+    }
+    int copies = copy == Py_True || !has_even_strides(tensor);
+    if (copies && copy == Py_False) {
+        return PyErr_Format(PyExc_BufferError, "__dlpack__: strides that are no multiple of the item size need a copy");
+    }
+    if (!copies && tensor->read_only && !wants_version) {
+        return PyErr_Format(PyExc_BufferError,
+                            "__dlpack__: a read-only tensor needs max_version=(1, 0) or later, or copy=True");
+    }
+    if (!copies) {
+        return lend(tensor, wants_version, 0);
+    }
+    PyObject *copied = PyObject_CallMethod(self, "copy", NULL);
+    PyObject *capsule = copied ? lend((lw_tensor *)copied, wants_version, 1) : NULL;
+    Py_XDECREF(copied);
+    return capsule;
+}
+
+PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
+    (void)unused;
+    if (!lw_is_host(((lw_tensor *)self)->backend)) {
+        return PyErr_Format(PyExc_BufferError, "__dlpack_device__: the tensor is on a device that DLPack does not share");
+    }
+    PyObject *pair = PyTuple_New(2);
+    if (pair) {
+        PyTuple_SetItem(pair, 0, PyLong_FromLongLong(DLPACK_CPU));
+        PyTuple_SetItem(pair, 1, PyLong_FromLongLong(0));
+    }
+    return pair;
+}
+
+static void release_unversioned(lw_storage *storage) {
+    managed *managed = storage->owner;
+    if (managed->deleter) {
+        managed->deleter(managed);
+    }
+}
+
+static void release_versioned(lw_storage *storage) {
+    versioned *versioned = storage->owner;
+    if (versioned->deleter) {
+        versioned->deleter(versioned);
+    }
+}
+
+static int dtype_of(const dl_tensor *view) {
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        if (types[dtype].code == view->dtype.code && types[dtype].bits == view->dtype.bits && view->dtype.lanes == 1) {
+            return dtype;
+        }
+    }
+    return -1;
+}
+
+/* Everything a foreign capsule says is checked before its memory is used. -1 with an error set. */
+static int check_view(const dl_tensor *view) {
+    if (view->device.type != DLPACK_CPU) {
+        PyErr_Format(PyExc_BufferError, "from_dlpack: the array is on a device of DLPack type %d; bring it to the CPU",
+                     view->device.type);
+        return -1;
+    }
+    if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: the array has %d dimensions, at most %d are supported",
+                     view->ndim, LW_MAX_NDIM);
+        return -1;
+    }
+    if (dtype_of(view) < 0) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "from_dlpack: DLPack type (code %d, %d bits, %d lanes) has no dtype here; convert it first",
+                     view->dtype.code, view->dtype.bits, view->dtype.lanes);
+        return -1;
+    }
+    return 0;
+}
+
+static lw_tensor *borrow(const dl_tensor *view, lw_storage *storage) {
+    int dtype = dtype_of(view);
+    int64_t strides[LW_MAX_NDIM];
+    int64_t bytes = lw_row_major(view->ndim, view->shape, lw_item_size(dtype), strides);
+    if (bytes < 0) {
+        lw_storage_release(storage);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: the shape's size overflows");
+        return NULL;
+    }
+    for (int i = 0; view->strides && i < view->ndim; i++) {
+        strides[i] = view->strides[i] * lw_item_size(dtype);
+    }
+    int committed;
+    int backend = lw_current_backend(&committed);
+    backend = lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
+    return lw_tensor_on(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape, strides,
+                        backend, committed);
+}
+
+PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
+    (void)module;
+    int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
+    if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "from_dlpack: an unused DLPack capsule is wanted, %R was given", capsule);
+    }
+    void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
+    const versioned *newer = owner;
+    if (is_versioned && newer->version.major != 1) {
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: DLPack %u.%u was given, version 1 is understood",
+                            newer->version.major, newer->version.minor);
+    }
+    const dl_tensor *view = is_versioned ? &newer->tensor : &((managed *)owner)->tensor;
+    if (check_view(view) < 0) {
+        return NULL;
+    }
+    int read_only = is_versioned && (newer->flags & DLPACK_READ_ONLY);
+    lw_storage *storage = lw_storage_borrow(view->data, 0, read_only, owner,
+                                            is_versioned ? release_versioned : release_unversioned);
+    if (!storage) {
+        return NULL;
+    }
+    PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
+    return (PyObject *)borrow(view, storage);
+}

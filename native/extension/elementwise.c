@@ -1,0 +1,221 @@
+/* Calls of elementwise operations and casts: operands are broadcast, brought to one dtype, and walked together. */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+
+/* What a missing input stands for, clip's bounds: the lowest or highest value of the kernel's dtype. */
+static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
+    int lowest = input->absent == LW_ABSENT_LOWEST;
+    lw_scalar bound = {.i = 0};
+    if (dtype == LW_INT32) {
+        *(int32_t *)&bound = lowest ? INT32_MIN : INT32_MAX;
+    } else if (dtype == LW_FLOAT32) {
+        *(float *)&bound = lowest ? -__builtin_inff() : __builtin_inff();
+    } else {
+        *(uint8_t *)&bound = !lowest;
+    }
+    operand->scalar = bound;
+    operand->data = (const char *)&operand->scalar;
+    operand->shape = operand->local_shape;
+    operand->strides = operand->local_strides;
+    operand->tensor = NULL;
+    operand->ndim = 0;
+    operand->contiguous = 1;
+    operand->weakness = LW_STRONG;
+    operand->dtype = (int8_t)dtype;
+}
+
+/* Same shapes without gaps, or scalars: one long row. */
+static int is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
+    for (int i = 0; i < count; i++) {
+        if (operands[i].ndim == 0) {
+            continue;
+        }
+        if (!operands[i].contiguous || operands[i].ndim != ndim) {
+            return 0;
+        }
+        for (int axis = 0; axis < ndim; axis++) {
+            if (operands[i].shape[axis] != shape[axis]) {
+                return 0;
+            }
+        }
+    }
+    return 1;
+}
+
+static void lay_out(lw_layout *layout, const lw_operand *operands, int count, const lw_tensor *out) {
+    if (is_one_row(operands, count, out->ndim, out->shape) && out->contiguous) {
+        layout->ndim = 1;
+        layout->inner = 0;
+        layout->shape[0] = out->size;
+        for (int i = 0; i < count; i++) {
+            layout->strides[i][0] = operands[i].ndim == 0 && out->size != 1 ? 0 : lw_item_size(operands[i].dtype);
+        }
+        layout->strides[count][0] = lw_item_size(out->dtype);
+        return;
+    }
+    int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    for (int i = 0; i < count; i++) {
+        lw_broadcast_strides(&operands[i], out->ndim, out->shape, strides[i]);
+    }
+    for (int axis = 0; axis < out->ndim; axis++) {
+        strides[count][axis] = out->strides[axis];
+    }
+    lw_collapse(layout, out->ndim, 0, out->shape, count + 1, (const int64_t(*)[LW_MAX_NDIM])strides);
+}
+
+/* Runs the kernel over operands that already have the kernel's dtypes. */
+static int run(const lw_operation *operation, int kernel, const lw_operand *operands, int count, lw_tensor *out,
+               const lw_scalar *parameters, lw_place place) {
+    if (out->size == 0) {
+        return 0;
+    }
+    lw_layout layout;
+    lay_out(&layout, operands, count, out);
+    const void *inputs[LW_MAX_OPERANDS];
+    for (int i = 0; i < count; i++) {
+        inputs[i] = operands[i].data;
+    }
+    void *outputs[1] = {out->data};
+    return lw_run(operation, place.backend, kernel, &layout, inputs, outputs, parameters,
+                  out->size << (2 * operation->complexity));
+}
+
+static PyObject *compute(const lw_operation *operation, int variant, lw_operand *operands, PyObject *out_argument,
+                         const lw_scalar *parameters, lw_place place) {
+    int count = operation->input_count;
+    int dtype = lw_kernel_dtype(operation, variant, lw_computed_dtype(operation, operands, count));
+    if (dtype < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        int wanted = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
+        if (!operands[i].data) {
+            fill_absent(&operation->inputs[i], &operands[i], dtype);
+        } else if (lw_operand_cast(operation->name, &operands[i], wanted) < 0) {
+            return NULL;
+        }
+    }
+    int64_t shape[LW_MAX_NDIM];
+    int ndim = lw_broadcast_shape(operation->name, operands, count, shape);
+    if (ndim < 0) {
+        return NULL;
+    }
+    lw_tensor *out = lw_output(operation->name, out_argument, operation->results[dtype], ndim, shape, operands, count, 1,
+                               place);
+    if (out && run(operation, operation->kernels[variant][dtype], operands, count, out, parameters, place) < 0) {
+        Py_DECREF((PyObject *)out);
+        out = NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_elementwise(const lw_arguments *arguments) {
+    const lw_operation *operation = arguments->operation;
+    lw_scalar parameters[LW_MAX_PARAMETERS];
+    if (operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) {
+        return NULL;
+    }
+    lw_operand operands[LW_MAX_OPERANDS];
+    lw_place place;
+    PyObject *result = NULL;
+    lw_taken status = lw_take_inputs(operation, arguments->inputs, operands, &place);
+    if (status == LW_TAKEN) {
+        int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
+        result = compute(operation, variant, operands, arguments->out, parameters, place);
+    }
+    lw_operands_release(operands, operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
+
+/* The kernel that takes `from` to `to`: a copy where they are one. */
+static const lw_operation *cast_operation(int from, int to, int *kernel) {
+    const lw_operation *operation = &lw_operations[from == to ? LW_OPERATION_copy : LW_OPERATION_astype];
+    *kernel = from == to ? operation->kernels[0][from] : operation->kernels[to][from];
+    return operation;
+}
+
+lw_tensor *lw_cast(const char *name, const lw_operand *operand, int dtype) {
+    lw_place place;
+    if (lw_place_of(operand, 1, &place) != LW_TAKEN) {
+        return NULL;
+    }
+    lw_tensor *out = lw_tensor_new(name, dtype, operand->ndim, operand->shape, place.backend, place.committed);
+    int kernel;
+    const lw_operation *operation = cast_operation(operand->dtype, dtype, &kernel);
+    if (out && run(operation, kernel, operand, 1, out, NULL, place) < 0) {
+        Py_DECREF((PyObject *)out);
+        out = NULL;
+    }
+    return out;
+}
+
+int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
+    int64_t shape[LW_MAX_NDIM];
+    lw_operand both[2];
+    if (target->read_only) {
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: the tensor is read-only; write to a copy of it", name);
+        return -1;
+    }
+    if (source->weakness != LW_STRONG && lw_operand_cast(name, source, target->dtype) < 0) {
+        return -1;
+    }
+    lw_operand_of(target, &both[0]);
+    both[1] = *source;
+    while (both[1].ndim > target->ndim && both[1].shape[0] == 1) { /* as NumPy: leading ones are dropped */
+        both[1].shape++;
+        both[1].strides++;
+        both[1].ndim--;
+    }
+    int ndim = lw_broadcast_shape(name, both, 2, shape);
+    if (ndim < 0) {
+        return -1;
+    }
+    int fits = ndim == target->ndim;
+    for (int axis = 0; fits && axis < ndim; axis++) {
+        fits = shape[axis] == target->shape[axis];
+    }
+    if (!fits) {
+        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: a value of shape %s does not broadcast to %s", name,
+                     lw_shape_text(given, source->ndim, source->shape),
+                     lw_shape_text(wanted, target->ndim, target->shape));
+        return -1;
+    }
+    lw_place place = {target->backend, target->committed};
+    lw_tensor *copied = NULL;
+    if (lw_overlaps(target, &both[1])) { /* x[1:] = x[:-1] reads what it has not yet overwritten */
+        copied = lw_cast(name, &both[1], target->dtype);
+        if (!copied) {
+            return -1;
+        }
+        lw_operand_of(copied, &both[1]);
+    }
+    int kernel;
+    const lw_operation *operation = cast_operation(both[1].dtype, target->dtype, &kernel);
+    int result = run(operation, kernel, &both[1], 1, target, NULL, place);
+    Py_XDECREF((PyObject *)copied);
+    return result;
+}
+
+PyObject *lw_call_cast(const lw_arguments *arguments) {
+    const char *name = arguments->operation->name;
+    int dtype = lw_dtype_from(name, arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
+    if (dtype < 0) {
+        return NULL;
+    }
+    lw_operand operand;
+    lw_taken status = lw_operand_take(name, arguments->inputs[0], &operand);
+    PyObject *result = NULL;
+    if (status == LW_TAKEN) {
+        if (operand.weakness == LW_STRONG) {
+            result = (PyObject *)lw_cast(name, &operand, dtype);
+        } else if (lw_operand_cast(name, &operand, dtype) == 0) {
+            result = (PyObject *)lw_cast(name, &operand, dtype);
+        }
+    }
+    if (operand.has_view) {
+        lw_operand_release(&operand);
+    }
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}

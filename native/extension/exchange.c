@@ -1,0 +1,300 @@
+/* Arrays of others: tensors from objects, and the buffer protocol both ways. */
+#include "exchange.h"
+#include "call.h"
+#include "errors.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const formats[LW_DTYPE_COUNT] = {"?", "i", "q", "e", "f", "d"};
+
+static void release_view(lw_storage *storage) {
+    PyBuffer_Release(storage->owner);
+    free(storage->owner);
+}
+
+static int host_backend(int *committed) {
+    int backend = lw_current_backend(committed);
+    return lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
+}
+
+/* A tensor on the memory of a buffer, which stays exported as long as the tensor's storage lives. */
+static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
+    lw_operand operand;
+    operand.has_view = 0;
+    operand.owned = NULL;
+    lw_taken status = lw_operand_take(operation, object, &operand);
+    Py_buffer *view = status == LW_TAKEN ? malloc(sizeof *view) : NULL;
+    if (!view) {
+        if (status == LW_TAKEN) {
+            PyErr_NoMemory();
+        }
+        lw_operand_release(&operand);
+        return NULL;
+    }
+    *view = operand.view; /* takes the export over */
+    lw_storage *storage =
+        lw_storage_borrow(view->buf, (size_t)view->len, view->readonly, view, release_view);
+    if (!storage) {
+        PyBuffer_Release(view);
+        free(view);
+        return NULL;
+    }
+    int committed;
+    int backend = host_backend(&committed);
+    return lw_tensor_on(storage, view->buf, operand.dtype, operand.ndim, operand.local_shape, operand.local_strides,
+                        backend, committed);
+}
+
+static lw_tensor *from_number(const char *operation, PyObject *object) {
+    lw_operand operand;
+    if (lw_operand_take(operation, object, &operand) != LW_TAKEN) {
+        return NULL;
+    }
+    int dtype = operand.weakness == LW_WEAK_BOOL ? LW_BOOL : operand.weakness == LW_WEAK_INT ? LW_INT32 : LW_FLOAT32;
+    if (dtype == LW_INT32 && operand.scalar.i != (int32_t)operand.scalar.i) {
+        dtype = LW_INT64;
+    }
+    if (lw_operand_cast(operation, &operand, dtype) < 0) {
+        return NULL;
+    }
+    return lw_cast(operation, &operand, dtype);
+}
+
+lw_tensor *lw_tensor_from(const char *operation, PyObject *object) {
+    if (lw_is_tensor(object)) {
+        Py_INCREF(object);
+        return (lw_tensor *)object;
+    }
+    if (lw_is_list(object) || lw_is_tuple(object)) {
+        return lw_tensor_from_sequence(operation, object, -1);
+    }
+    if (lw_is_float(object) || lw_is_int(object)) {
+        return from_number(operation, object);
+    }
+    return PyObject_CheckBuffer(object) ? borrow_buffer(operation, object) : NULL;
+}
+
+/* from_object(object, dtype or None, copy or None): what asarray is made of. NotImplemented where the object is
+ * nothing that the extension reads itself. */
+static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 3) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_object(object, dtype, copy) is wanted");
+    }
+    PyObject *object = arguments[0];
+    int dtype = arguments[1] == Py_None ? -1 : lw_dtype_from("asarray", arguments[1]);
+    if (dtype < 0 && arguments[1] != Py_None) {
+        return NULL;
+    }
+    int is_sequence = lw_is_list(object) || lw_is_tuple(object);
+    lw_tensor *tensor = is_sequence ? lw_tensor_from_sequence("asarray", object, dtype)
+                                    : lw_tensor_from("asarray", object);
+    if (!tensor) {
+        if (PyErr_Occurred()) {
+            return NULL;
+        }
+        Py_INCREF(Py_NotImplemented);
+        return Py_NotImplemented;
+    }
+    int shares = lw_is_tensor(object) || (!is_sequence && tensor->storage->size_class < 0);
+    int converts = dtype >= 0 && dtype != tensor->dtype;
+    if (arguments[2] == Py_False && (converts || !shares)) {
+        Py_DECREF((PyObject *)tensor);
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                            "asarray: copy=False was given, but the elements have to be copied or converted; leave it out");
+    }
+    if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
+        lw_operand operand;
+        lw_operand_of(tensor, &operand);
+        lw_tensor *copy = lw_cast("asarray", &operand, dtype < 0 ? tensor->dtype : dtype);
+        Py_DECREF((PyObject *)tensor);
+        tensor = copy;
+    }
+    return (PyObject *)tensor;
+}
+
+/* from_bytes(bytes, dtype, shape): pickling's way back. */
+static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    int64_t shape[LW_MAX_NDIM];
+    int dtype = count == 3 ? lw_dtype_from("from_bytes", arguments[1]) : -1;
+    int ndim = dtype < 0 ? -1 : lw_shape_from("from_bytes", arguments[2], shape);
+    Py_buffer view;
+    if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                                               "from_bytes(bytes, dtype, shape) is wanted");
+    }
+    int committed;
+    int backend = host_backend(&committed);
+    int valid = 1;
+    for (int i = 0; i < ndim; i++) {
+        valid &= shape[i] >= 0;
+    }
+    lw_tensor *tensor = valid ? lw_tensor_new("from_bytes", dtype, ndim, shape, backend, committed) : NULL;
+    if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "from_bytes: %zd bytes do not fill the shape", view.len);
+        Py_XDECREF((PyObject *)tensor);
+        tensor = NULL;
+    }
+    if (tensor) {
+        memcpy(tensor->data, view.buf, (size_t)view.len);
+    }
+    PyBuffer_Release(&view);
+    return (PyObject *)tensor;
+}
+
+/* The extents and strides that an exported buffer points to. */
+typedef struct exported {
+    Py_ssize_t shape[LW_MAX_NDIM];
+    Py_ssize_t strides[LW_MAX_NDIM];
+} exported;
+
+static int is_column_major(const lw_tensor *tensor) {
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    for (int i = 0; i < tensor->ndim; i++) {
+        shape[i] = tensor->shape[tensor->ndim - 1 - i];
+        strides[i] = tensor->strides[tensor->ndim - 1 - i];
+    }
+    return lw_is_row_major(tensor->ndim, shape, strides, lw_item_size(tensor->dtype));
+}
+
+static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    const char *refusal = NULL;
+    view->obj = NULL;
+    if (!lw_is_host(tensor->backend)) {
+        refusal = "the tensor is on a device; bring it to the host with to(\"cpu\")";
+    } else if ((flags & PyBUF_WRITABLE) && tensor->read_only) {
+        refusal = "the tensor is read-only; copy it";
+    } else if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !tensor->contiguous) {
+        refusal = "the tensor is not contiguous in row-major order; copy it";
+    } else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_column_major(tensor)) {
+        refusal = "the tensor is not contiguous in column-major order";
+    } else if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !tensor->contiguous &&
+               !is_column_major(tensor)) {
+        refusal = "the tensor is not contiguous; copy it";
+    } else if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor->contiguous) {
+        refusal = "the tensor is not contiguous and the buffer was asked for without strides; copy it";
+    }
+    if (refusal) {
+        PyErr_Format(PyExc_BufferError, "buffer: %s", refusal);
+        return -1;
+    }
+    exported *layout = malloc(sizeof *layout);
+    if (!layout) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    for (int i = 0; i < tensor->ndim; i++) {
+        layout->shape[i] = (Py_ssize_t)tensor->shape[i];
+        layout->strides[i] = (Py_ssize_t)tensor->strides[i];
+    }
+    view->buf = tensor->data;
+    view->obj = self;
+    Py_INCREF(self); /* and with it the storage: an exported buffer outlives every other reference */
+    view->itemsize = (Py_ssize_t)lw_item_size(tensor->dtype);
+    view->len = (Py_ssize_t)tensor->size * view->itemsize;
+    view->readonly = tensor->read_only;
+    view->ndim = (flags & PyBUF_ND) ? tensor->ndim : 1;
+    view->format = (flags & PyBUF_FORMAT) ? (char *)formats[tensor->dtype] : NULL;
+    view->shape = (flags & PyBUF_ND) && tensor->ndim ? layout->shape : NULL;
+    view->strides = (flags & PyBUF_STRIDES) == PyBUF_STRIDES && tensor->ndim ? layout->strides : NULL;
+    view->suboffsets = NULL;
+    view->internal = layout;
+    return 0;
+}
+
+static void release_buffer(PyObject *self, Py_buffer *view) {
+    (void)self;
+    free(view->internal);
+}
+
+int lw_exchange_slots(PyType_Slot *slots) {
+    slots[0] = (PyType_Slot){Py_bf_getbuffer, (void *)get_buffer};
+    slots[1] = (PyType_Slot){Py_bf_releasebuffer, (void *)release_buffer};
+    return 2;
+}
+
+static PyObject *refuse_device(const char *operation) {
+    return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: the tensor is on a device; bring it here with to(\"cpu\")",
+                        operation);
+}
+
+static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {
+    if (axis == tensor->ndim) {
+        return lw_item(tensor->dtype, data);
+    }
+    PyObject *list = PyList_New((Py_ssize_t)tensor->shape[axis]);
+    for (int64_t i = 0; list && i < tensor->shape[axis]; i++) {
+        PyObject *item = list_level(tensor, axis + 1, data + i * tensor->strides[axis]);
+        if (!item || PyList_SetItem(list, (Py_ssize_t)i, item) < 0) {
+            Py_DECREF(list);
+            return NULL;
+        }
+    }
+    return list;
+}
+
+static PyObject *to_list(PyObject *self, PyObject *unused) {
+    (void)unused;
+    lw_tensor *tensor = (lw_tensor *)self;
+    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : refuse_device("tolist");
+}
+
+static lw_tensor *row_major_copy(const char *operation, lw_tensor *tensor) {
+    lw_operand operand;
+    lw_operand_of(tensor, &operand);
+    return lw_cast(operation, &operand, tensor->dtype);
+}
+
+static PyObject *copy(PyObject *self, PyObject *unused) {
+    (void)unused;
+    lw_tensor *tensor = (lw_tensor *)self;
+    return lw_is_host(tensor->backend) ? (PyObject *)row_major_copy("copy", tensor) : refuse_device("copy");
+}
+
+static PyObject *to_bytes(PyObject *self, PyObject *unused) {
+    (void)unused;
+    lw_tensor *tensor = (lw_tensor *)self;
+    if (!lw_is_host(tensor->backend)) {
+        return refuse_device("tobytes");
+    }
+    lw_tensor *flat = tensor;
+    if (tensor->contiguous) {
+        Py_INCREF(self);
+    } else {
+        flat = row_major_copy("tobytes", tensor);
+    }
+    PyObject *bytes =
+        flat ? PyBytes_FromStringAndSize(flat->data, (Py_ssize_t)(flat->size * lw_item_size(flat->dtype))) : NULL;
+    Py_XDECREF((PyObject *)flat);
+    return bytes;
+}
+
+static PyObject *data_pointer(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return PyLong_FromVoidPtr(((lw_tensor *)self)->data);
+}
+
+static PyObject *shares_memory(PyObject *self, PyObject *other) {
+    return PyBool_FromLong(lw_is_tensor(other) && ((lw_tensor *)self)->storage == ((lw_tensor *)other)->storage);
+}
+
+PyMethodDef lw_exchange_methods[] = {
+    {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers."},
+    {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy with memory of its own."},
+    {"tobytes", to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
+    {"_data_pointer", data_pointer, METH_NOARGS, NULL},
+    {"_shares_storage", shares_memory, METH_O, NULL},
+    {"__dlpack__", (PyCFunction)(void *)lw_dlpack_export, METH_FASTCALL | METH_KEYWORDS, NULL},
+    {"__dlpack_device__", lw_dlpack_device, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+PyMethodDef lw_exchange_functions[] = {
+    {"from_object", (PyCFunction)(void *)from_object, METH_FASTCALL, NULL},
+    {"from_bytes", (PyCFunction)(void *)from_bytes, METH_FASTCALL, NULL},
+    {"from_dlpack_capsule", lw_dlpack_import, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -1,0 +1,244 @@
+/* take, its counterpart put, and the positions of a mask: data moved by item size, through int32 indices. */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+/* Indices become int32: int64 ones are checked on the way, other dtypes refused. */
+static int take_indices(const char *operation, lw_operand *indices) {
+    if (indices->weakness == LW_WEAK_INT || (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
+        return lw_operand_cast(operation, indices, LW_INT32);
+    }
+    if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
+        int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: indices are %s; int32 or int64 is wanted, use astype",
+                     operation, indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
+        return -1;
+    }
+    lw_tensor *wide = lw_cast(operation, indices, LW_INT64);
+    const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
+    for (int64_t i = 0; wide && i < wide->size; i++) {
+        if (values[i] != (int32_t)values[i]) {
+            PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range", operation,
+                         (long long)values[i]);
+            Py_DECREF((PyObject *)wide);
+            return -1;
+        }
+    }
+    Py_XDECREF((PyObject *)wide);
+    return wide ? lw_operand_cast(operation, indices, LW_INT32) : -1;
+}
+
+/* x without one axis, with the indices' dimensions in its place. */
+typedef struct gathered {
+    int ndim;
+    int64_t shape[LW_MAX_NDIM];
+    int64_t x_strides[LW_MAX_NDIM];
+    int64_t index_strides[LW_MAX_NDIM];
+    lw_scalar parameters[2]; /* extent of the axis, bytes from one index to the next */
+} gathered;
+
+static int gather_shape(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
+                        gathered *result) {
+    result->ndim = x->ndim - 1 + indices->ndim;
+    if (result->ndim > LW_MAX_NDIM) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the result has %d dimensions, at most %d are supported",
+                     operation, result->ndim, LW_MAX_NDIM);
+        return -1;
+    }
+    int position = 0;
+    for (int i = 0; i < axis; i++, position++) {
+        result->shape[position] = x->shape[i];
+        result->x_strides[position] = x->strides[i];
+        result->index_strides[position] = 0;
+    }
+    for (int i = 0; i < indices->ndim; i++, position++) {
+        result->shape[position] = indices->shape[i];
+        result->x_strides[position] = 0;
+        result->index_strides[position] = indices->strides[i];
+    }
+    for (int i = axis + 1; i < x->ndim; i++, position++) {
+        result->shape[position] = x->shape[i];
+        result->x_strides[position] = x->strides[i];
+        result->index_strides[position] = 0;
+    }
+    result->parameters[0].i = x->shape[axis];
+    result->parameters[1].i = x->strides[axis];
+    return 0;
+}
+
+static void lay_out(lw_layout *layout, const gathered *shape, const int64_t *first, const int64_t *last) {
+    int64_t strides[3][LW_MAX_NDIM];
+    memcpy(strides[0], first, sizeof strides[0]);
+    memcpy(strides[1], shape->index_strides, sizeof strides[1]);
+    memcpy(strides[2], last, sizeof strides[2]);
+    lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t(*)[LW_MAX_NDIM])strides);
+}
+
+static PyObject *take(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    lw_operand *x = &operands[0], *indices = &operands[1];
+    int64_t flat_size, flat_stride;
+    PyObject *axis_object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
+    int axis = 0;
+    if (x->weakness != LW_STRONG && lw_operand_cast(operation->name, x, lw_computed_dtype(operation, x, 1)) < 0) {
+        return NULL;
+    }
+    if (axis_object && axis_object != Py_None) {
+        axis = lw_axis_from(operation->name, axis_object, x->ndim);
+    } else if (x->ndim != 1) { /* as NumPy: from the elements in row-major order */
+        if (!x->contiguous) {
+            lw_tensor *copy = lw_cast(operation->name, x, x->dtype);
+            if (!copy) {
+                return NULL;
+            }
+            lw_operand_release(x);
+            lw_operand_of(copy, x);
+            x->owned = (PyObject *)copy;
+        }
+        flat_size = 1;
+        for (int i = 0; i < x->ndim; i++) {
+            flat_size *= x->shape[i];
+        }
+        flat_stride = lw_item_size(x->dtype);
+        x->ndim = 1;
+        x->shape = &flat_size;
+        x->strides = &flat_stride;
+    }
+    gathered shape;
+    if (axis < 0 || take_indices(operation->name, indices) < 0 ||
+        gather_shape(operation->name, x, indices, axis, &shape) < 0) {
+        return NULL;
+    }
+    lw_tensor *out = lw_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    lw_layout layout;
+    lay_out(&layout, &shape, shape.x_strides, out->strides);
+    const void *inputs[2] = {x->data, indices->data};
+    void *outputs[1] = {out->data};
+    if (lw_run(operation, place.backend, operation->kernels[0][x->dtype], &layout, inputs, outputs, shape.parameters,
+               out->size) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_gather(const lw_arguments *arguments) {
+    lw_operand operands[LW_MAX_OPERANDS];
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? take(arguments, operands, place) : NULL;
+    lw_operands_release(operands, arguments->operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
+
+/* Writes `values`, which already have the target's dtype, at `indices`; nothing is written when one is bad. */
+static int put(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
+    static const char name[] = "put";
+    const lw_operation *operation = &lw_operations[LW_OPERATION_put];
+    lw_operand x;
+    gathered shape;
+    lw_operand_of(target, &x);
+    if (take_indices(name, indices) < 0 || gather_shape(name, &x, indices, axis, &shape) < 0) {
+        return -1;
+    }
+    lw_operand both[2] = {*values, {.data = x.data, .ndim = (int8_t)shape.ndim, .shape = shape.shape}};
+    int64_t broadcast[LW_MAX_NDIM];
+    int ndim = lw_broadcast_shape(name, both, 2, broadcast);
+    if (ndim < 0) {
+        return -1;
+    }
+    if (ndim != shape.ndim || memcmp(broadcast, shape.shape, sizeof(int64_t) * (size_t)ndim) != 0) {
+        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "put: values of shape %s do not broadcast to %s",
+                     lw_shape_text(given, values->ndim, values->shape), lw_shape_text(wanted, shape.ndim, shape.shape));
+        return -1;
+    }
+    int64_t size = 1;
+    for (int i = 0; i < ndim; i++) {
+        size *= broadcast[i];
+    }
+    if (size == 0) {
+        return 0;
+    }
+    int64_t strides[LW_MAX_NDIM];
+    lw_broadcast_strides(values, ndim, broadcast, strides);
+    lw_layout layout;
+    lay_out(&layout, &shape, strides, shape.x_strides);
+    const void *inputs[2] = {values->data, indices->data};
+    void *outputs[1] = {target->data};
+    return lw_run(operation, target->backend, operation->kernels[0][target->dtype], &layout, inputs, outputs,
+                  shape.parameters, size);
+}
+
+static PyObject *function_put(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 4 || !lw_is_tensor(arguments[0])) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put(target, indices, values, axis) is wanted");
+    }
+    lw_tensor *target = (lw_tensor *)arguments[0];
+    if (target->read_only) {
+        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "put: the tensor is read-only; write to a copy of it");
+    }
+    int axis = lw_axis_from("put", arguments[3], target->ndim);
+    if (axis < 0) {
+        return NULL;
+    }
+    lw_operand operands[2] = {{.has_view = 0}, {.has_view = 0}};
+    int done = -1;
+    if (lw_operand_take("put", arguments[1], &operands[0]) == LW_TAKEN &&
+        lw_operand_take("put", arguments[2], &operands[1]) == LW_TAKEN &&
+        lw_operand_cast("put", &operands[1], target->dtype) == 0) {
+        lw_tensor *copied = NULL;
+        if (lw_overlaps(target, &operands[1]) && (copied = lw_cast("put", &operands[1], target->dtype))) {
+            lw_operand_release(&operands[1]);
+            lw_operand_of(copied, &operands[1]);
+            operands[1].owned = (PyObject *)copied;
+        }
+        done = PyErr_Occurred() ? -1 : put(target, &operands[0], &operands[1], axis);
+    } else if (!PyErr_Occurred()) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put: indices and values must be tensors or buffers");
+    }
+    lw_operands_release(operands, 2);
+    if (done < 0) {
+        return NULL;
+    }
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+/* The row-major positions of a contiguous mask's true elements. */
+static PyObject *function_mask_indices(PyObject *module, PyObject *object) {
+    (void)module;
+    lw_tensor *mask = (lw_tensor *)object;
+    if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "mask_indices: a bool tensor on the CPU of fewer than 2^31 elements is wanted");
+    }
+    lw_operand operand;
+    lw_operand_of(mask, &operand);
+    lw_tensor *flat = lw_cast("mask_indices", &operand, LW_BOOL);
+    int64_t count = 0;
+    for (int64_t i = 0; flat && i < flat->size; i++) {
+        count += flat->data[i] != 0;
+    }
+    lw_tensor *result =
+        flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
+    int32_t *positions = result ? (int32_t *)result->data : NULL;
+    for (int64_t i = 0; result && i < flat->size; i++) {
+        if (flat->data[i]) {
+            *positions++ = (int32_t)i;
+        }
+    }
+    Py_XDECREF((PyObject *)flat);
+    return (PyObject *)result;
+}
+
+PyMethodDef lw_gather_functions[] = {
+    {"put", (PyCFunction)(void *)function_put, METH_FASTCALL, NULL},
+    {"mask_indices", function_mask_indices, METH_O, NULL},
+    {NULL, NULL, 0, NULL},
+};

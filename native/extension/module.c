@@ -1,0 +1,111 @@
+/* The module lanewise._ext: the hot path. What it does not handle itself goes to lanewise/dispatch.py. */
+#include "module.h"
+#include "errors.h"
+#include "operation.h"
+
+/* Kept for the life of the process, as the type and the kernels are. */
+static PyObject *hooks;
+static PyObject *dtypes[LW_DTYPE_COUNT];
+
+PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
+
+PyObject *lw_hook(const char *name) {
+    PyObject *hook = hooks ? PyDict_GetItemString(hooks, name) : NULL;
+    if (!hook && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_RuntimeError, "lanewise._ext: no hook '%s'; import lanewise instead of lanewise._ext", name);
+    }
+    return hook;
+}
+
+int lw_dtype_from(const char *operation, PyObject *object) {
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        if (object == dtypes[dtype]) {
+            return dtype;
+        }
+    }
+    PyObject *hook = lw_hook("dtype_code"); /* "float32", float, a NumPy dtype */
+    PyObject *name = hook ? PyUnicode_FromString(operation) : NULL;
+    PyObject *code = name ? PyObject_CallFunctionObjArgs(hook, name, object, NULL) : NULL;
+    Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
+    Py_XDECREF(name);
+    Py_XDECREF(code);
+    if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
+        PyErr_Format(PyExc_RuntimeError, "%s: the dtype hook gave %zd", operation, dtype);
+        return -1;
+    }
+    return (int)dtype;
+}
+
+/* initialize(errors, dtypes, hooks, methods): the Python side's classes and functions. Called once, by
+ * lanewise/__init__.py. `methods` become attributes of Tensor. */
+static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 4 || hooks) {
+        PyErr_SetString(PyExc_RuntimeError, hooks ? "lanewise._ext: initialized before"
+                                                  : "initialize(errors, dtypes, hooks, methods) is wanted");
+        return NULL;
+    }
+    if (lw_errors_setup(arguments[0]) < 0) {
+        return NULL;
+    }
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        dtypes[dtype] = PyTuple_GetItem(arguments[1], dtype);
+        if (!dtypes[dtype]) {
+            return NULL;
+        }
+        Py_INCREF(dtypes[dtype]);
+    }
+    PyObject *name, *method;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(arguments[3], &position, &name, &method)) {
+        if (PyObject_SetAttr((PyObject *)lw_tensor_type, name, method) < 0) {
+            return NULL;
+        }
+    }
+    hooks = arguments[2];
+    Py_INCREF(hooks);
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+static PyMethodDef functions[] = {
+    {"initialize", (PyCFunction)(void *)initialize, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int execute(PyObject *module) {
+    static int loaded;
+    if (loaded) { /* the kernels' tables and the pool are the process's, not an interpreter's */
+        PyErr_SetString(PyExc_ImportError, "lanewise: a second interpreter in one process is not supported");
+        return -1;
+    }
+    PyMethodDef *const tables[] = {functions,           lw_operation_functions, lw_backend_functions,
+                                   lw_exchange_functions, lw_creation_functions,  lw_gather_functions};
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        if (PyModule_AddFunctions(module, tables[i]) < 0) {
+            return -1;
+        }
+    }
+    if (lw_tensor_setup(module) < 0) {
+        return -1;
+    }
+    loaded = 1;
+    return 0;
+}
+
+static PyModuleDef_Slot slots[] = {{Py_mod_exec, (void *)execute}, {0, NULL}};
+
+static PyModuleDef definition = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "lanewise._ext",
+    .m_doc = "Tensors, and operations bound straight to their kernels. Import lanewise, not this.",
+    .m_slots = slots,
+};
+
+#if defined(_WIN32)
+__declspec(dllexport)
+#else
+__attribute__((visibility("default")))
+#endif
+PyObject *PyInit__ext(void);
+PyObject *PyInit__ext(void) { return PyModuleDef_Init(&definition); }

@@ -1,0 +1,68 @@
+/* Operands: what the extension makes of a Python argument for the length of one call. */
+#ifndef LANEWISE_OPERAND_H
+#define LANEWISE_OPERAND_H
+
+#include "operation.h"
+#include "tensor.h"
+
+typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_FLOAT } lw_weakness;
+
+typedef struct lw_operand {
+    const char *data;
+    const int64_t *shape;
+    const int64_t *strides; /* in bytes */
+    lw_tensor *tensor;      /* borrowed; NULL where the argument is none */
+    PyObject *owned;        /* a reference to drop: the tensor of a cast */
+    int8_t dtype;           /* of a strong operand */
+    int8_t ndim;
+    uint8_t weakness; /* a Python scalar takes the dtype of what it meets */
+    uint8_t has_view;
+    uint8_t contiguous;
+    lw_scalar scalar; /* the value of a weak operand, then in the dtype it was given */
+    int64_t local_shape[LW_MAX_NDIM];
+    int64_t local_strides[LW_MAX_NDIM];
+    Py_buffer view;
+} lw_operand;
+
+typedef enum lw_taken {
+    LW_TAKEN,
+    LW_FAILED,    /* an error is set */
+    LW_NOT_MINE   /* a list, a DLPack object, ...: lanewise/dispatch.py converts it */
+} lw_taken;
+
+/* Fills `operand` from a tensor, a Python scalar or an object with the buffer protocol. */
+lw_taken lw_operand_take(const char *operation, PyObject *object, lw_operand *operand);
+/* The same from a tensor alone. */
+void lw_operand_of(lw_tensor *tensor, lw_operand *operand);
+/* The first `ndim` dimensions of an operand, for broadcasting a batch. */
+void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part);
+void lw_operand_release(lw_operand *operand);
+
+static inline void lw_operands_release(lw_operand *operands, int count) {
+    for (int i = 0; i < count; i++) {
+        if (operands[i].has_view || operands[i].owned) {
+            lw_operand_release(&operands[i]);
+        }
+    }
+}
+
+/* The dtype of a buffer's format, -1 where Lanewise has none such. */
+int lw_dtype_of_format(const char *format, Py_ssize_t item_size);
+
+/* The dtype in which two meet: bool < int32 < int64 < float16 < float32 < float64. */
+static inline int lw_promote(int a, int b) { return a > b ? a : b; }
+
+/* The dtype that strong operands and weak scalars compute in; inputs of a fixed dtype take no part. */
+int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
+
+/* The dtype of the kernel to use for a computed dtype: itself, or the next of bool, int32, float32 that has one.
+ * -1 with DTypeError set where there is none. `variant` selects a row of operation->kernels. */
+int lw_kernel_dtype(const lw_operation *operation, int variant, int computed);
+
+/* Gives an operand the dtype a kernel wants: a scalar is encoded, another dtype is cast into a temporary. */
+int lw_operand_cast(const char *operation, lw_operand *operand, int dtype);
+
+/* Encodes a number; -1 with an error set where an int does not fit. `destination` holds an item of the dtype. */
+int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);
+
+#endif

@@ -1,0 +1,226 @@
+/* Operators of Tensor. Each slot names its operation; one that the contracts do not have (yet) is left out, so a new
+ * contract brings its operator with it. */
+#include "call.h"
+#include "errors.h"
+#include "exchange.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+/* Whether an operand is of a kind that an operation can take: what else meets a tensor has its own say. */
+static int is_operand(PyObject *object) {
+    if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) ||
+        lw_is_tuple(object) || PyObject_CheckBuffer(object)) {
+        return 1;
+    }
+    PyObject *dlpack = PyObject_GetAttrString(object, "__dlpack__");
+    PyErr_Clear();
+    Py_XDECREF(dlpack);
+    return dlpack != NULL;
+}
+
+static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b) {
+    if (!is_operand(a) || !is_operand(b)) {
+        Py_INCREF(Py_NotImplemented);
+        return Py_NotImplemented;
+    }
+    PyObject *const inputs[2] = {a, b};
+    return lw_call_inputs(operation, inputs, NULL);
+}
+
+/* Whether a += b can write a's memory as it reads: b has a's dtype and shape and memory of its own. */
+static int matches(const lw_tensor *a, PyObject *object) {
+    const lw_tensor *b = (const lw_tensor *)object;
+    return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
+           memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
+}
+
+/* a += b keeps a's dtype and writes a's elements, wherever they are. */
+static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *b) {
+    lw_tensor *target = (lw_tensor *)a;
+    if (!is_operand(b)) {
+        Py_INCREF(Py_NotImplemented);
+        return Py_NotImplemented;
+    }
+    if (target->read_only) {
+        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
+                            "%s: the tensor is read-only; write the result to a new one", operation->name);
+    }
+    PyObject *const inputs[2] = {a, b};
+    int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
+                 (lw_is_float(b) || lw_is_int(b) || matches(target, b));
+    PyObject *result = lw_call_inputs(operation, inputs, direct ? a : NULL);
+    if (direct || !result) {
+        return result;
+    }
+    lw_tensor *computed = (lw_tensor *)result;
+    lw_operand operand;
+    lw_operand_of(computed, &operand);
+    int done = -1;
+    if (computed->dtype != target->dtype) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "%s: the result is %s and the tensor on the left %s; use a new name for it, or astype",
+                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype));
+    } else {
+        done = lw_copy_into(operation->name, target, &operand);
+    }
+    Py_DECREF(result);
+    if (done < 0) {
+        return NULL;
+    }
+    Py_INCREF(a);
+    return a;
+}
+
+/* The operations behind the operators, NULL where there is no contract. */
+static struct {
+    const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
+    const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
+    const lw_operation *negative, *abs, *bitwise_invert;
+    const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
+} operations;
+
+#define BINARY_SLOTS(operation)                                                                                     \
+    static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); }      \
+    static PyObject *slot_inplace_##operation(PyObject *a, PyObject *b) { return in_place(operations.operation, a, b); }
+BINARY_SLOTS(add)
+BINARY_SLOTS(subtract)
+BINARY_SLOTS(multiply)
+BINARY_SLOTS(divide)
+BINARY_SLOTS(floor_divide)
+BINARY_SLOTS(remainder)
+BINARY_SLOTS(matmul)
+BINARY_SLOTS(bitwise_and)
+BINARY_SLOTS(bitwise_or)
+BINARY_SLOTS(bitwise_xor)
+BINARY_SLOTS(bitwise_left_shift)
+BINARY_SLOTS(bitwise_right_shift)
+
+static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+    (void)modulus;
+    return binary(operations.pow, a, b);
+}
+
+static PyObject *slot_inplace_pow(PyObject *a, PyObject *b, PyObject *modulus) {
+    (void)modulus;
+    return in_place(operations.pow, a, b);
+}
+
+static PyObject *slot_negative(PyObject *x) { return lw_call_inputs(operations.negative, &x, NULL); }
+static PyObject *slot_absolute(PyObject *x) { return lw_call_inputs(operations.abs, &x, NULL); }
+static PyObject *slot_invert(PyObject *x) { return lw_call_inputs(operations.bitwise_invert, &x, NULL); }
+
+static PyObject *slot_positive(PyObject *x) {
+    lw_operand operand;
+    lw_operand_of((lw_tensor *)x, &operand);
+    return (PyObject *)lw_cast("positive", &operand, operand.dtype);
+}
+
+static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
+    const lw_operation *const by_code[6] = {operations.less,      operations.less_equal, operations.equal,
+                                            operations.not_equal, operations.greater,    operations.greater_equal};
+    return binary(by_code[comparison], a, b);
+}
+
+/* The one element of a tensor of size 1. */
+static PyObject *only_item(PyObject *self, const char *what) {
+    lw_tensor *tensor = (lw_tensor *)self;
+    if (tensor->size != 1) {
+        char text[LW_SHAPE_TEXT];
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                            "%s: a tensor of shape %s has %lld elements, one is wanted; use any(), all() or an index",
+                            what, lw_shape_text(text, tensor->ndim, tensor->shape), (long long)tensor->size);
+    }
+    if (!lw_is_host(tensor->backend)) {
+        PyObject *hook = lw_hook("item");
+        return hook ? PyObject_CallFunctionObjArgs(hook, self, NULL) : NULL;
+    }
+    return lw_item(tensor->dtype, tensor->data);
+}
+
+static int slot_bool(PyObject *x) {
+    PyObject *item = only_item(x, "bool");
+    int truth = item ? PyObject_IsTrue(item) : -1;
+    Py_XDECREF(item);
+    return truth;
+}
+
+static PyObject *convert(PyObject *x, const char *what, PyTypeObject *type) {
+    PyObject *item = only_item(x, what);
+    PyObject *result = item ? PyObject_CallFunctionObjArgs((PyObject *)type, item, NULL) : NULL;
+    Py_XDECREF(item);
+    return result;
+}
+
+static PyObject *slot_int(PyObject *x) { return convert(x, "int", &PyLong_Type); }
+static PyObject *slot_float(PyObject *x) { return convert(x, "float", &PyFloat_Type); }
+
+static PyObject *slot_index(PyObject *x) {
+    lw_tensor *tensor = (lw_tensor *)x;
+    if (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: a %s tensor is no index; int32 is wanted",
+                            lw_dtype_name(tensor->dtype));
+    }
+    return only_item(x, "index");
+}
+
+static const lw_operation *find(const char *name) {
+    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
+        if (strcmp(lw_operations[i].name, name) == 0) {
+            return &lw_operations[i];
+        }
+    }
+    return NULL;
+}
+
+int lw_operator_slots(PyType_Slot *slots) {
+    const struct {
+        const char *name;
+        const lw_operation **operation;
+        int slot;
+        void *function;
+        int in_place_slot;
+        void *in_place_function;
+    } table[] = {
+#define BINARY(name, slot) {#name, &operations.name, Py_nb_##slot, (void *)slot_##name, Py_nb_inplace_##slot, (void *)slot_inplace_##name}
+        BINARY(add, add),
+        BINARY(subtract, subtract),
+        BINARY(multiply, multiply),
+        BINARY(divide, true_divide),
+        BINARY(floor_divide, floor_divide),
+        BINARY(remainder, remainder),
+        BINARY(pow, power),
+        BINARY(matmul, matrix_multiply),
+        BINARY(bitwise_and, and),
+        BINARY(bitwise_or, or),
+        BINARY(bitwise_xor, xor),
+        BINARY(bitwise_left_shift, lshift),
+        BINARY(bitwise_right_shift, rshift),
+#undef BINARY
+        {"negative", &operations.negative, Py_nb_negative, (void *)slot_negative, 0, NULL},
+        {"abs", &operations.abs, Py_nb_absolute, (void *)slot_absolute, 0, NULL},
+        {"bitwise_invert", &operations.bitwise_invert, Py_nb_invert, (void *)slot_invert, 0, NULL},
+        {"less", &operations.less, 0, NULL, 0, NULL},
+        {"less_equal", &operations.less_equal, 0, NULL, 0, NULL},
+        {"equal", &operations.equal, 0, NULL, 0, NULL},
+        {"not_equal", &operations.not_equal, 0, NULL, 0, NULL},
+        {"greater", &operations.greater, 0, NULL, 0, NULL},
+        {"greater_equal", &operations.greater_equal, 0, NULL, 0, NULL},
+    };
+    int count = 0;
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        *table[i].operation = find(table[i].name);
+        if (*table[i].operation && table[i].slot) {
+            slots[count++] = (PyType_Slot){table[i].slot, table[i].function};
+        }
+        if (*table[i].operation && table[i].in_place_slot) {
+            slots[count++] = (PyType_Slot){table[i].in_place_slot, table[i].in_place_function};
+        }
+    }
+    slots[count++] = (PyType_Slot){Py_nb_positive, (void *)slot_positive};
+    slots[count++] = (PyType_Slot){Py_tp_richcompare, (void *)slot_compare};
+    slots[count++] = (PyType_Slot){Py_nb_bool, (void *)slot_bool};
+    slots[count++] = (PyType_Slot){Py_nb_int, (void *)slot_int};
+    slots[count++] = (PyType_Slot){Py_nb_float, (void *)slot_float};
+    slots[count++] = (PyType_Slot){Py_nb_index, (void *)slot_index};
+    return count;
+}

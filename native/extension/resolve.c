@@ -1,0 +1,291 @@
+/* What every kind of call resolves: where it runs, its broadcast shape, collapsed strides, its output. */
+#include "call.h"
+#include "errors.h"
+#include <string.h>
+
+lw_taken lw_place_of(const lw_operand *operands, int count, lw_place *place) {
+    place->backend = -1;
+    for (int i = 0; i < count; i++) {
+        const lw_tensor *tensor = operands[i].tensor;
+        if (operands[i].data && tensor && tensor->committed && tensor->backend != place->backend) {
+            if (place->backend >= 0 && lw_strict_backends) {
+                PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                             "operands are on the backends %s and %s; move one with to(), or leave strict_backends()",
+                             lw_backend_name(place->backend), lw_backend_name(tensor->backend));
+                return LW_FAILED;
+            }
+            place->backend = tensor->backend > place->backend ? tensor->backend : place->backend;
+        }
+    }
+    place->committed = place->backend >= 0;
+    if (place->backend < 0) {
+        place->backend = lw_current_backend(&place->committed);
+    }
+    return lw_is_host(place->backend) ? LW_TAKEN : LW_NOT_MINE;
+}
+
+lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands, lw_place *place) {
+    int count = operation->input_count;
+    lw_taken status = LW_TAKEN;
+    for (int i = 0; i < count; i++) {
+        operands[i].data = NULL;
+        operands[i].has_view = 0;
+        operands[i].owned = NULL;
+    }
+    for (int i = 0; i < count && status == LW_TAKEN; i++) {
+        if (inputs[i]) {
+            status = lw_operand_take(operation->name, inputs[i], &operands[i]);
+        }
+    }
+    return status == LW_TAKEN ? lw_place_of(operands, count, place) : status;
+}
+
+int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape) {
+    int ndim = 0;
+    for (int i = 0; i < count; i++) {
+        ndim = operands[i].data && operands[i].ndim > ndim ? operands[i].ndim : ndim;
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        shape[axis] = 1;
+    }
+    for (int i = 0; i < count; i++) {
+        if (!operands[i].data) {
+            continue;
+        }
+        int lead = ndim - operands[i].ndim;
+        for (int axis = lead; axis < ndim; axis++) {
+            int64_t extent = operands[i].shape[axis - lead];
+            if (shape[axis] == 1) {
+                shape[axis] = extent;
+            } else if (extent != 1 && extent != shape[axis]) {
+                char given[LW_SHAPE_TEXT], others[LW_SHAPE_TEXT];
+                PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                             "%s: shapes %s and %s do not broadcast; extents must be equal or 1, counted from the last",
+                             operation, lw_shape_text(others, ndim, shape),
+                             lw_shape_text(given, operands[i].ndim, operands[i].shape));
+                return -1;
+            }
+        }
+    }
+    return ndim;
+}
+
+void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides) {
+    int lead = ndim - operand->ndim;
+    for (int axis = 0; axis < ndim; axis++) {
+        int broadcast = axis < lead || (operand->shape[axis - lead] == 1 && shape[axis] != 1);
+        strides[axis] = broadcast ? 0 : operand->strides[axis - lead];
+    }
+}
+
+/* Whether dimensions `outer` and the one kept last in the layout make one even walk for every operand. */
+static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
+                  int64_t extent) {
+    for (int i = 0; i < operand_count; i++) {
+        if (layout->strides[i][last] != strides[i][axis] * extent) {
+            return 0;
+        }
+    }
+    return 1;
+}
+
+void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
+                 const int64_t strides[][LW_MAX_NDIM]) {
+    int first_inner = ndim - inner;
+    int kept = 0;
+    int kept_outer = 0;
+    for (int axis = 0; axis < ndim; axis++) {
+        if (axis == first_inner) {
+            kept_outer = kept;
+        }
+        if (shape[axis] == 1) {
+            continue;
+        }
+        int may_merge = kept > 0 && (axis < first_inner || kept > kept_outer);
+        if (may_merge && merges(layout, kept - 1, operand_count, strides, axis, shape[axis])) {
+            layout->shape[kept - 1] *= shape[axis];
+        } else {
+            layout->shape[kept++] = shape[axis];
+        }
+        for (int i = 0; i < operand_count; i++) {
+            layout->strides[i][kept - 1] = strides[i][axis];
+        }
+    }
+    if (first_inner >= ndim) {
+        kept_outer = kept;
+    }
+    if (kept == kept_outer && (inner > 0 || kept == 0)) { /* kernels work along one dimension at least */
+        layout->shape[kept] = 1;
+        for (int i = 0; i < operand_count; i++) {
+            layout->strides[i][kept] = 0;
+        }
+        kept++;
+    }
+    layout->ndim = kept;
+    layout->inner = inner > 0 ? kept - kept_outer : 0;
+}
+
+/* The first and one past the last byte that an array touches. */
+static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
+                          const char **low, const char **high) {
+    *low = data;
+    *high = data + item_size;
+    for (int i = 0; i < ndim; i++) {
+        int64_t reach = (shape[i] - 1) * strides[i];
+        *(reach < 0 ? low : high) += reach;
+    }
+}
+
+int lw_overlaps(const lw_tensor *out, const lw_operand *operand) {
+    if (!operand->data || operand->weakness != LW_STRONG || operand->owned || out->size == 0) {
+        return 0;
+    }
+    for (int i = 0; i < operand->ndim; i++) {
+        if (operand->shape[i] == 0) {
+            return 0;
+        }
+    }
+    const char *low, *high, *out_low, *out_high;
+    memory_bounds(operand->data, operand->ndim, operand->shape, operand->strides, lw_item_size(operand->dtype), &low,
+                  &high);
+    memory_bounds(out->data, out->ndim, out->shape, out->strides, lw_item_size(out->dtype), &out_low, &out_high);
+    return low < out_high && out_low < high;
+}
+
+/* The same elements in the same places: an elementwise kernel may then read and write one array. */
+static int coincides(const lw_tensor *out, const lw_operand *operand) {
+    return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
+           memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&
+           memcmp(operand->strides, out->strides, sizeof(int64_t) * (size_t)out->ndim) == 0;
+}
+
+static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, int ndim, const int64_t *shape,
+                            const lw_operand *operands, int count, int may_coincide) {
+    if (!lw_is_tensor(object)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: out is %R; a tensor is wanted", operation,
+                     (PyObject *)Py_TYPE(object));
+        return NULL;
+    }
+    lw_tensor *out = (lw_tensor *)object;
+    if (out->read_only) {
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: out is read-only; give a writable tensor", operation);
+        return NULL;
+    }
+    if (out->dtype != dtype) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: out has dtype %s, the result %s; give an out of that dtype",
+                     operation, lw_dtype_name(out->dtype), lw_dtype_name(dtype));
+        return NULL;
+    }
+    if (out->ndim != ndim || memcmp(out->shape, shape, sizeof(int64_t) * (size_t)ndim) != 0) {
+        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: out has shape %s, the result %s; give an out of that shape",
+                     operation, lw_shape_text(given, out->ndim, out->shape), lw_shape_text(wanted, ndim, shape));
+        return NULL;
+    }
+    if (!out->contiguous) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: out is not contiguous; give a contiguous tensor, or assign the result with out[...] = ...",
+                     operation);
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (lw_overlaps(out, &operands[i]) && !(may_coincide && coincides(out, &operands[i]))) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                         "%s: out shares memory with input %d; give an out of its own, or copy the input first",
+                         operation, i + 1);
+            return NULL;
+        }
+    }
+    Py_INCREF(object);
+    return out;
+}
+
+lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
+                     const lw_operand *operands, int count, int may_coincide, lw_place place) {
+    if (out) {
+        return check_out(operation, out, dtype, ndim, shape, operands, count, may_coincide);
+    }
+    return lw_tensor_new(operation, dtype, ndim, shape, place.backend, place.committed);
+}
+
+/* An int argument of an axis; the normalised axis or -1 with AxisError set. */
+int lw_axis_from(const char *operation, PyObject *object, int ndim) {
+    Py_ssize_t axis = PyNumber_AsSsize_t(object, NULL);
+    if (axis == -1 && PyErr_Occurred()) {
+        return -1;
+    }
+    if (axis < -ndim || axis >= ndim) {
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: axis %zd is out of range for %d dimension%s", operation, axis,
+                     ndim, ndim == 1 ? "" : "s");
+        return -1;
+    }
+    return (int)(axis < 0 ? axis + ndim : axis);
+}
+
+int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
+    int all = !object || object == Py_None;
+    memset(reduced, all, LW_MAX_NDIM);
+    if (all) {
+        return 0;
+    }
+    int sequence = lw_is_tuple(object) || lw_is_list(object);
+    Py_ssize_t count = !sequence ? 1 : lw_is_tuple(object) ? PyTuple_Size(object) : PyList_Size(object);
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = !sequence ? object : lw_is_tuple(object) ? PyTuple_GetItem(object, i) : PyList_GetItem(object, i);
+        int axis = lw_axis_from(operation, item, ndim);
+        if (axis < 0) {
+            return -1;
+        }
+        if (reduced[axis]) {
+            PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: axis %d is named twice", operation, axis);
+            return -1;
+        }
+        reduced[axis] = 1;
+    }
+    return 0;
+}
+
+int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
+    int sequence = lw_is_tuple(object) || lw_is_list(object);
+    Py_ssize_t count = !sequence ? 1 : lw_is_tuple(object) ? PyTuple_Size(object) : PyList_Size(object);
+    if (count > LW_MAX_NDIM) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the shape has %zd dimensions, at most %d are supported",
+                     operation, count, LW_MAX_NDIM);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < count; i++) {
+        PyObject *item = !sequence ? object : lw_is_tuple(object) ? PyTuple_GetItem(object, i) : PyList_GetItem(object, i);
+        shape[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+        if (shape[i] == -1 && PyErr_Occurred()) {
+            return -1;
+        }
+    }
+    return (int)count;
+}
+
+int lw_pair_from(const lw_arguments *arguments, int index, int64_t minimum, int64_t pair[2]) {
+    const lw_operation *operation = arguments->operation;
+    const lw_parameter *parameter = &operation->parameters[index];
+    PyObject *object = arguments->parameters[index];
+    if (!object || (object == Py_None && parameter->default_is_none)) {
+        pair[0] = pair[1] = parameter->default_value.i;
+        return 0;
+    }
+    int64_t values[LW_MAX_NDIM];
+    int count = lw_shape_from(operation->name, object, values);
+    if (count < 0) {
+        return -1;
+    }
+    int fits = count == 1 || count == 2;
+    for (int i = 0; i < count; i++) {
+        fits &= values[i] >= minimum && values[i] <= INT32_MAX;
+    }
+    if (!fits) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; an int or a pair of ints from %lld is wanted",
+                     operation->name, parameter->name, object, (long long)minimum);
+        return -1;
+    }
+    pair[0] = values[0];
+    pair[1] = values[count - 1];
+    return 0;
+}

@@ -1,0 +1,126 @@
+/* Running a kernel: the context it is lent, the GIL, interruption, and errors from its status. */
+#if !defined(_WIN32) && !defined(__wasm__)
+#define _POSIX_C_SOURCE 199309L /* clock_gettime */
+#endif
+#include "call.h"
+#include "errors.h"
+
+#if defined(_WIN32)
+unsigned long long __stdcall GetTickCount64(void);
+#elif !defined(__wasm__)
+#include <time.h>
+#endif
+
+/* Below this many element operations a kernel takes a few microseconds, and giving up the GIL costs more. */
+enum { WORK_WITHOUT_GIL = 1 << 15 };
+
+/* How often a long kernel asks Python whether Ctrl-C was pressed. Taking the GIL back may wait for other threads,
+ * so not after every task. */
+enum { SIGNAL_CHECK_MILLISECONDS = 50 };
+
+typedef struct host {
+    PyThreadState *thread; /* NULL while the GIL is held */
+    int64_t next_check;
+} host;
+
+static int64_t milliseconds(void) {
+#if defined(_WIN32)
+    return (int64_t)GetTickCount64();
+#elif defined(__wasm__)
+    static int64_t calls; /* no clock, but no other thread to wait for either: asking is cheap */
+    return calls += SIGNAL_CHECK_MILLISECONDS;
+#else
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+#endif
+}
+
+static int interrupted(host *host) {
+    int64_t now = milliseconds();
+    if (now < host->next_check) {
+        return 0;
+    }
+    host->next_check = now + SIGNAL_CHECK_MILLISECONDS;
+    if (host->thread) {
+        PyEval_RestoreThread(host->thread);
+    }
+    int signalled = PyErr_CheckSignals() < 0;
+    if (host->thread) {
+        host->thread = PyEval_SaveThread();
+    }
+    return signalled;
+}
+
+static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
+    for (int64_t index = 0; index < count; index++) {
+        lw_status status = task(context, index, argument);
+        if (status != LW_OK) {
+            return status;
+        }
+        if (interrupted(context->host)) {
+            return LW_INTERRUPTED;
+        }
+    }
+    return LW_OK;
+}
+
+static void *allocate(lw_context *context, size_t bytes) {
+    (void)context;
+    return lw_aligned_allocate(bytes);
+}
+
+static void release(lw_context *context, void *memory) {
+    (void)context;
+    lw_aligned_free(memory);
+}
+
+static void raise_status(const lw_operation *operation, lw_status status, const lw_context *context) {
+    switch (status) {
+    case LW_INTERRUPTED: /* PyErr_CheckSignals has set KeyboardInterrupt */
+        break;
+    case LW_NO_MEMORY:
+        PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
+                     "%s: no memory for the kernel's scratch; use smaller arrays, or release some", operation->name);
+        break;
+    case LW_BAD_INDEX:
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
+                     "%s: index %lld is out of range; indices run from minus the axis' extent to the extent less one",
+                     operation->name, (long long)context->bad_index);
+        break;
+    default:
+        PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "%s: the device failed: %s", operation->name, context->message);
+    }
+}
+
+int lw_run(const lw_operation *operation, int backend, int kernel_index, const void *layout,
+           const void *const *inputs, void *const *outputs, const lw_scalar *parameters, int64_t work) {
+    const lw_library *library = lw_libraries[backend];
+    lw_kernel *kernel = kernel_index < 0 ? NULL : ((lw_kernel *const *)&library->kernels)[kernel_index];
+    if (!kernel) {
+        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: the backend %s has no kernel for these dtypes",
+                     operation->name, lw_backend_name(backend));
+        return -1;
+    }
+    host host = {NULL, 0};
+    lw_context context; /* the message and the index stay unset until a kernel sets them */
+    context.run = run_tasks;
+    context.allocate = allocate;
+    context.release = release;
+    context.host = &host;
+    context.stream = NULL;
+    lw_status status;
+    if (work < WORK_WITHOUT_GIL) {
+        status = kernel(&context, layout, inputs, outputs, parameters);
+    } else {
+        host.next_check = milliseconds() + SIGNAL_CHECK_MILLISECONDS;
+        host.thread = PyEval_SaveThread();
+        status = kernel(&context, layout, inputs, outputs, parameters);
+        PyEval_RestoreThread(host.thread);
+    }
+    if (status == LW_OK) {
+        return 0;
+    }
+    raise_status(operation, status, &context);
+    return -1;
+}

@@ -1,0 +1,196 @@
+/* Numbers and nested sequences of numbers, both ways: from lists to tensors, from elements to Python numbers. */
+#include "call.h"
+#include "errors.h"
+#include "exchange.h"
+#include <string.h>
+
+double lw_decode_half(uint16_t half) {
+    int exponent = half >> 10 & 31;
+    double significand = half & 1023;
+    double magnitude;
+    if (exponent == 31) {
+        magnitude = significand ? __builtin_nan("") : __builtin_inf();
+    } else if (exponent == 0) {
+        magnitude = significand * 0x1p-24;
+    } else {
+        uint64_t bits = (uint64_t)(exponent - 15 + 1023) << 52;
+        double power;
+        memcpy(&power, &bits, sizeof power);
+        magnitude = (1 + significand * 0x1p-10) * power;
+    }
+    return half & 0x8000 ? -magnitude : magnitude;
+}
+
+PyObject *lw_item(int dtype, const char *data) {
+    union {
+        int32_t int32;
+        int64_t int64;
+        uint16_t half;
+        float float32;
+        double float64;
+    } value;
+    memcpy(&value, data, (size_t)lw_item_size(dtype)); /* a borrowed array may be unaligned */
+    switch (dtype) {
+    case LW_BOOL:
+        return PyBool_FromLong(*data != 0);
+    case LW_INT32:
+        return PyLong_FromLongLong(value.int32);
+    case LW_INT64:
+        return PyLong_FromLongLong(value.int64);
+    case LW_FLOAT16:
+        return PyFloat_FromDouble(lw_decode_half(value.half));
+    case LW_FLOAT32:
+        return PyFloat_FromDouble(value.float32);
+    default:
+        return PyFloat_FromDouble(value.float64);
+    }
+}
+
+static int is_sequence(PyObject *object) { return lw_is_list(object) || lw_is_tuple(object); }
+static Py_ssize_t size_of(PyObject *sequence) {
+    return lw_is_list(sequence) ? PyList_Size(sequence) : PyTuple_Size(sequence);
+}
+static PyObject *item_of(PyObject *sequence, Py_ssize_t index) { /* borrowed */
+    return lw_is_list(sequence) ? PyList_GetItem(sequence, index) : PyTuple_GetItem(sequence, index);
+}
+
+/* The shape that the first entries suggest; the rest is held against it when it is read. */
+static int shape_of(const char *operation, PyObject *object, int64_t *shape) {
+    int ndim = 0;
+    while (is_sequence(object)) {
+        if (ndim == LW_MAX_NDIM) {
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the list is nested more than %d deep", operation,
+                         LW_MAX_NDIM);
+            return -1;
+        }
+        shape[ndim++] = size_of(object);
+        if (shape[ndim - 1] == 0) {
+            break;
+        }
+        object = item_of(object, 0);
+    }
+    return ndim;
+}
+
+typedef struct reader {
+    const char *operation;
+    int ndim;
+    const int64_t *shape;
+    int weakest; /* the kind of number that the dtype has to hold */
+    int wide;    /* an int that needs 64 bits */
+    int dtype;   /* to encode in, once it is known */
+    char *next;
+} reader;
+
+static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {
+    if (lw_is_bool(object)) {
+        *weakness = LW_WEAK_BOOL;
+        value->i = object == Py_True;
+    } else if (lw_is_int(object)) {
+        int overflow;
+        *weakness = LW_WEAK_INT;
+        value->i = PyLong_AsLongLongAndOverflow(object, &overflow);
+        if (overflow) {
+            PyErr_Format(PyExc_OverflowError, "%s: the int %R does not fit into 64 bits; give a float instead",
+                         reader->operation, object);
+            return -1;
+        }
+    } else if (lw_is_float(object)) {
+        *weakness = LW_WEAK_FLOAT;
+        value->f = PyFloat_AsDouble(object);
+    } else {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the list holds %R; numbers are wanted",
+                     reader->operation, object);
+        return -1;
+    }
+    return 0;
+}
+
+/* A 0-dimensional tensor among the numbers counts as its number. */
+static PyObject *as_number(PyObject *object) {
+    if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
+        return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);
+    }
+    Py_INCREF(object);
+    return object;
+}
+
+static int read_leaf(reader *reader, PyObject *object) {
+    lw_weakness weakness;
+    lw_scalar value;
+    PyObject *number = as_number(object);
+    int result = number ? read_number(reader, number, &weakness, &value) : -1;
+    Py_XDECREF(number);
+    if (result < 0) {
+        return -1;
+    }
+    if (reader->next) {
+        if (weakness == LW_WEAK_FLOAT && (reader->dtype == LW_INT32 || reader->dtype == LW_INT64)) {
+            PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: the list holds floats; dtype %s does not, use float32",
+                         reader->operation, lw_dtype_name(reader->dtype));
+            return -1;
+        }
+        result = lw_encode(reader->operation, weakness, value, reader->dtype, reader->next);
+        reader->next += lw_item_size(reader->dtype);
+        return result;
+    }
+    reader->weakest = (int)weakness > reader->weakest ? (int)weakness : reader->weakest;
+    reader->wide |= weakness == LW_WEAK_INT && value.i != (int32_t)value.i;
+    return 0;
+}
+
+static int read_level(reader *reader, PyObject *object, int depth) {
+    int leaf = depth == reader->ndim;
+    if (is_sequence(object) == leaf || (!leaf && size_of(object) != reader->shape[depth])) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: the nested list is ragged at depth %d; all lists of one level must be equally long",
+                     reader->operation, depth);
+        return -1;
+    }
+    if (leaf) {
+        return read_leaf(reader, object);
+    }
+    for (int64_t i = 0; i < reader->shape[depth]; i++) {
+        if (i >= size_of(object)) { /* an element's __index__ or the like has shortened it */
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read", reader->operation);
+            return -1;
+        }
+        if (read_level(reader, item_of(object, (Py_ssize_t)i), depth + 1) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, int dtype) {
+    int64_t shape[LW_MAX_NDIM];
+    int ndim = shape_of(operation, sequence, shape);
+    if (ndim < 0) {
+        return NULL;
+    }
+    reader reader = {.operation = operation, .ndim = ndim, .shape = shape};
+    if (read_level(&reader, sequence, 0) < 0) {
+        return NULL;
+    }
+    if (dtype < 0) {
+        dtype = reader.weakest == LW_WEAK_BOOL                  ? LW_BOOL
+                : reader.weakest != LW_WEAK_INT                 ? LW_FLOAT32
+                : reader.wide                                   ? LW_INT64
+                                                                : LW_INT32;
+    }
+    int committed;
+    int backend = lw_current_backend(&committed);
+    if (!lw_is_host(backend)) {
+        backend = LW_BACKEND_SCALAR;
+    }
+    lw_tensor *tensor = lw_tensor_new(operation, dtype, ndim, shape, backend, committed);
+    if (tensor) {
+        reader.dtype = dtype;
+        reader.next = tensor->data;
+        if (read_level(&reader, sequence, 0) < 0) {
+            Py_DECREF((PyObject *)tensor);
+            tensor = NULL;
+        }
+    }
+    return tensor;
+}

@@ -1,0 +1,219 @@
+/* Views: the same elements under another shape, without a kernel and, wherever strides allow it, without a copy. */
+#include "call.h"
+#include "errors.h"
+#include "exchange.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+/* Replaces a -1 by what the size leaves for it. */
+static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor *tensor) {
+    int unknown = -1;
+    int64_t known = 1;
+    int overflow = 0;
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] == -1 && unknown < 0) {
+            unknown = i;
+        } else {
+            overflow |= shape[i] < 0 || __builtin_mul_overflow(known, shape[i], &known);
+        }
+    }
+    if (!overflow && unknown >= 0 && known > 0 && size % known == 0) {
+        shape[unknown] = size / known;
+        return 0;
+    }
+    if (!overflow && unknown < 0 && known == size) {
+        return 0;
+    }
+    char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                 "reshape: %lld elements of shape %s do not fill shape %s; the sizes must be equal, one extent may be -1",
+                 (long long)size, lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
+    return -1;
+}
+
+/* Strides that walk the elements in the same order under another shape; 0 where only a copy can. Both shapes are
+ * cut into the shortest runs of dimensions with equal products; within a run the old one must be evenly spaced. */
+static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
+    int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
+    int old_ndim = 0;
+    for (int i = 0; i < tensor->ndim; i++) {
+        if (tensor->shape[i] != 1) {
+            old_shape[old_ndim] = tensor->shape[i];
+            old_strides[old_ndim++] = tensor->strides[i];
+        }
+    }
+    int old = 0, new = 0;
+    while (old < old_ndim && new < ndim) {
+        int old_first = old, new_first = new;
+        int64_t old_product = old_shape[old++], new_product = shape[new++];
+        while (old_product != new_product) {
+            if (new_product < old_product) {
+                new_product *= shape[new++];
+            } else {
+                old_product *= old_shape[old++];
+            }
+        }
+        for (int i = old_first; i + 1 < old; i++) {
+            if (old_strides[i] != old_strides[i + 1] * old_shape[i + 1]) {
+                return 0;
+            }
+        }
+        strides[new - 1] = old_strides[old - 1];
+        for (int i = new - 1; i > new_first; i--) {
+            strides[i - 1] = strides[i] * shape[i];
+        }
+    }
+    for (; new < ndim; new++) { /* extents of 1 at the end */
+        strides[new] = lw_item_size(tensor->dtype);
+    }
+    return 1;
+}
+
+lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
+    int64_t strides[LW_MAX_NDIM];
+    if (infer_extent(tensor->size, ndim, shape, tensor) < 0) {
+        return NULL;
+    }
+    if (tensor->size == 0 || tensor->contiguous) {
+        lw_row_major(ndim, shape, lw_item_size(tensor->dtype), strides);
+        return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
+    }
+    if (restride(tensor, ndim, shape, strides)) {
+        return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
+    }
+    lw_operand operand;
+    lw_operand_of(tensor, &operand);
+    lw_tensor *copy = lw_cast("reshape", &operand, tensor->dtype);
+    lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
+    Py_XDECREF((PyObject *)copy);
+    return result;
+}
+
+static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
+    int64_t shape[LW_MAX_NDIM];
+    int ndim = lw_shape_from("reshape", argument, shape);
+    return ndim < 0 ? NULL : lw_reshape(tensor, ndim, shape);
+}
+
+static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
+    int64_t axes[LW_MAX_NDIM], shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    uint8_t seen[LW_MAX_NDIM] = {0};
+    int count = lw_shape_from("permute_dims", argument, axes);
+    int is_permutation = count == tensor->ndim;
+    for (int i = 0; i < count && is_permutation; i++) {
+        int64_t axis = axes[i] < 0 ? axes[i] + count : axes[i];
+        is_permutation = axis >= 0 && axis < count && !seen[axis];
+        if (is_permutation) {
+            seen[axis] = 1;
+            shape[i] = tensor->shape[axis];
+            strides[i] = tensor->strides[axis];
+        }
+    }
+    if (count >= 0 && !is_permutation) {
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: axes %R are not a permutation of %d dimensions",
+                     argument, tensor->ndim);
+    }
+    return count < 0 || !is_permutation ? NULL : lw_tensor_view(tensor, tensor->data, count, shape, strides);
+}
+
+static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    int ndim = lw_shape_from("broadcast_to", argument, shape);
+    if (ndim < 0) {
+        return NULL;
+    }
+    int lead = ndim - tensor->ndim;
+    int fits = lead >= 0;
+    for (int axis = 0; axis < ndim && fits; axis++) {
+        int64_t extent = axis < lead ? 1 : tensor->shape[axis - lead];
+        fits = shape[axis] >= 0 && (extent == shape[axis] || extent == 1);
+        strides[axis] = extent == shape[axis] && axis >= lead ? tensor->strides[axis - lead] : 0;
+    }
+    int64_t ignored[LW_MAX_NDIM];
+    if (fits && lw_row_major(ndim, shape, 1, ignored) < 0) {
+        fits = 0; /* more elements than can be counted */
+    }
+    if (!fits) {
+        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: shape %s does not broadcast to %s",
+                     lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
+        return NULL;
+    }
+    lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
+    if (view && view->size != tensor->size) { /* one element in several places: not to be written */
+        view->read_only = 1;
+    }
+    return view;
+}
+
+static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
+    if (tensor->ndim == LW_MAX_NDIM) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expand_dims: the result would have %d dimensions, at most %d are supported",
+                     LW_MAX_NDIM + 1, LW_MAX_NDIM);
+        return NULL;
+    }
+    int axis = 0;
+    if (argument && (axis = lw_axis_from("expand_dims", argument, tensor->ndim + 1)) < 0) {
+        return NULL;
+    }
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    for (int i = 0; i <= tensor->ndim; i++) {
+        int source = i - (i > axis);
+        shape[i] = i == axis ? 1 : tensor->shape[source];
+        strides[i] = i == axis ? 0 : tensor->strides[source];
+    }
+    return lw_tensor_view(tensor, tensor->data, tensor->ndim + 1, shape, strides);
+}
+
+static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
+    uint8_t dropped[LW_MAX_NDIM];
+    int given = argument && argument != Py_None;
+    if (lw_axes_from("squeeze", argument, tensor->ndim, dropped) < 0) {
+        return NULL;
+    }
+    int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
+    int ndim = 0;
+    for (int i = 0; i < tensor->ndim; i++) {
+        if (dropped[i] && tensor->shape[i] == 1) {
+            continue;
+        }
+        if (dropped[i] && given) {
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "squeeze: axis %d has extent %lld; only extents of 1 can go", i,
+                         (long long)tensor->shape[i]);
+            return NULL;
+        }
+        shape[ndim] = tensor->shape[i];
+        strides[ndim++] = tensor->strides[i];
+    }
+    return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
+}
+
+PyObject *lw_call_view(const lw_arguments *arguments) {
+    lw_tensor *tensor = lw_tensor_from(arguments->operation->name, arguments->inputs[0]);
+    if (!tensor) {
+        return PyErr_Occurred() ? NULL : lw_call_python(arguments);
+    }
+    PyObject *argument = arguments->operation->parameter_count ? arguments->parameters[0] : NULL;
+    PyObject *result = NULL;
+    switch (arguments->operation - lw_operations) {
+    case LW_OPERATION_reshape:
+        result = (PyObject *)reshape(tensor, argument);
+        break;
+    case LW_OPERATION_permute_dims:
+        result = (PyObject *)permute_dims(tensor, argument);
+        break;
+    case LW_OPERATION_broadcast_to:
+        result = (PyObject *)broadcast_to(tensor, argument);
+        break;
+    case LW_OPERATION_expand_dims:
+        result = (PyObject *)expand_dims(tensor, argument);
+        break;
+    case LW_OPERATION_squeeze:
+        result = (PyObject *)squeeze(tensor, argument);
+        break;
+    default:
+        result = PyObject_GetAttrString((PyObject *)tensor, "mT");
+    }
+    Py_DECREF((PyObject *)tensor);
+    return result;
+}

@@ -1,0 +1,186 @@
+/* Calls of conv2d and max_pool2d: images (N, C, H, W), or (C, H, W) for a single one. */
+#include "call.h"
+#include "errors.h"
+#include <string.h>
+
+static int pair_named(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
+    const lw_operation *operation = arguments->operation;
+    for (int i = 0; i < operation->parameter_count; i++) {
+        if (strcmp(operation->parameters[i].name, name) == 0) {
+            return lw_pair_from(arguments, i, minimum, pair);
+        }
+    }
+    return 0; /* the operation has none: what the caller filled in stays */
+}
+
+/* The number of windows along one dimension; -1 with an error set where the kernel exceeds the padded image. */
+static int64_t window_count(const lw_operation *operation, const lw_window_layout *layout, int axis) {
+    int64_t reach = layout->dilation[axis] * (layout->kernel_size[axis] - 1) + 1;
+    int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
+    if (reach > padded) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: the window reaches over %lld %s but the padded image has %lld; use a smaller kernel, less "
+                     "dilation or more padding",
+                     operation->name, (long long)reach, axis ? "columns" : "rows", (long long)padded);
+        return -1;
+    }
+    return (padded - reach) / layout->stride[axis] + 1;
+}
+
+static int take_image(const lw_operation *operation, const lw_operand *x, lw_window_layout *layout) {
+    int single = x->ndim == 3;
+    if (!single && x->ndim != 4) {
+        char given[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: the input has shape %s; (N, C, H, W) or (C, H, W) is wanted", operation->name,
+                     lw_shape_text(given, x->ndim, x->shape));
+        return -1;
+    }
+    layout->batch = single ? 1 : x->shape[0];
+    layout->in_channels = x->shape[1 - single];
+    layout->strides[0][0] = single ? 0 : x->strides[0];
+    for (int i = 1; i < 4; i++) {
+        layout->strides[0][i] = x->strides[i - single];
+    }
+    layout->in_size[0] = x->shape[2 - single];
+    layout->in_size[1] = x->shape[3 - single];
+    return 0;
+}
+
+static int take_weight(const lw_operation *operation, const lw_operand *weight, const lw_operand *bias,
+                       lw_window_layout *layout) {
+    char given[LW_SHAPE_TEXT];
+    int64_t groups = layout->groups;
+    if (weight->ndim != 4) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the weight has shape %s; (O, I, H, W) is wanted",
+                     operation->name, lw_shape_text(given, weight->ndim, weight->shape));
+        return -1;
+    }
+    layout->out_channels = weight->shape[0];
+    if (groups < 1 || layout->in_channels % groups || layout->out_channels % groups) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: groups is %lld; a divisor of the %lld input and %lld output channels is wanted",
+                     operation->name, (long long)groups, (long long)layout->in_channels,
+                     (long long)layout->out_channels);
+        return -1;
+    }
+    if (weight->shape[1] != layout->in_channels / groups) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: the weight has shape %s, but %lld input channels in %lld groups want (O, %lld, H, W)",
+                     operation->name, lw_shape_text(given, weight->ndim, weight->shape),
+                     (long long)layout->in_channels, (long long)groups, (long long)(layout->in_channels / groups));
+        return -1;
+    }
+    if (weight->shape[2] < 1 || weight->shape[3] < 1) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the weight has shape %s; its windows are empty",
+                     operation->name, lw_shape_text(given, weight->ndim, weight->shape));
+        return -1;
+    }
+    if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the bias has shape %s; (%lld,) is wanted, one an output channel",
+                     operation->name, lw_shape_text(given, bias->ndim, bias->shape), (long long)layout->out_channels);
+        return -1;
+    }
+    layout->kernel_size[0] = weight->shape[2];
+    layout->kernel_size[1] = weight->shape[3];
+    memcpy(layout->strides[1], weight->strides, sizeof layout->strides[1]);
+    layout->strides[2][0] = bias->data ? bias->strides[0] : 0;
+    return 0;
+}
+
+/* A pooling window: each channel for itself, side by side unless a stride is given. */
+static int take_pool(const lw_arguments *arguments, lw_window_layout *layout) {
+    if (pair_named(arguments, "kernel_size", 1, layout->kernel_size) < 0) {
+        return -1;
+    }
+    layout->out_channels = layout->groups = layout->in_channels;
+    memcpy(layout->stride, layout->kernel_size, sizeof layout->stride);
+    return 0;
+}
+
+/* Stride, padding and dilation, and the number of windows that they leave. */
+static int take_windows(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
+    const lw_operation *operation = arguments->operation;
+    if ((lw_given(arguments, "stride") && pair_named(arguments, "stride", 1, layout->stride) < 0) ||
+        pair_named(arguments, "padding", 0, layout->padding) < 0 ||
+        pair_named(arguments, "dilation", 1, layout->dilation) < 0) {
+        return -1;
+    }
+    for (int axis = 0; axis < 2; axis++) {
+        if (pools && 2 * layout->padding[axis] > layout->kernel_size[axis]) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                         "%s: padding %lld exceeds half the window's %lld; some windows would hold nothing",
+                         operation->name, (long long)layout->padding[axis], (long long)layout->kernel_size[axis]);
+            return -1;
+        }
+        layout->out_size[axis] = window_count(operation, layout, axis);
+        if (layout->out_size[axis] < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    int count = operation->input_count;
+    int pools = count == 1;
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
+    if (dtype < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < count; i++) {
+        if (operands[i].data && lw_operand_cast(operation->name, &operands[i], dtype) < 0) {
+            return NULL;
+        }
+    }
+    lw_window_layout layout = {.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
+    lw_scalar parameters[LW_MAX_PARAMETERS] = {{.i = 0}};
+    if (lw_kernel_parameters(arguments, parameters) < 0 || take_image(operation, &operands[0], &layout) < 0) {
+        return NULL;
+    }
+    if (pools) {
+        if (take_pool(arguments, &layout) < 0) {
+            return NULL;
+        }
+    } else {
+        layout.groups = parameters[0].i; /* conv2d's one parameter for the kernel */
+        if (take_weight(operation, &operands[1], &operands[2], &layout) < 0) {
+            return NULL;
+        }
+    }
+    if (take_windows(arguments, pools, &layout) < 0) {
+        return NULL;
+    }
+    int64_t shape[4] = {layout.batch, layout.out_channels, layout.out_size[0], layout.out_size[1]};
+    int single = operands[0].ndim == 3;
+    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], 4 - single, shape + single,
+                               operands, count, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    for (int i = single; i < 4; i++) {
+        layout.strides[count][i] = out->strides[i - single];
+    }
+    const void *inputs[LW_MAX_OPERANDS];
+    for (int i = 0; i < count; i++) {
+        inputs[i] = operands[i].data;
+    }
+    void *outputs[1] = {out->data};
+    int64_t window = layout.kernel_size[0] * layout.kernel_size[1];
+    int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 8 + 1);
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_window(const lw_arguments *arguments) {
+    lw_operand operands[LW_MAX_OPERANDS];
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
+    lw_operands_release(operands, arguments->operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
