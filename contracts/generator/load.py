@@ -1,0 +1,350 @@
+"""Reads contracts/*.yaml and kinds.yaml into the data of schema.py, or says what is wrong with them and where."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from .fields import ContractError, Fields, read_yaml
+from .schema import (
+    BACKENDS, COMPLEXITIES, DTYPES, FLOATS, INTEGERS, LANES, PARAMETER_TYPES,
+    Bound, Contract, Input, Kind, Law, Parameter, Range, Special, Tolerance, Variants,
+)  # fmt: skip
+
+LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout")
+RESERVED = ("out", "self", "module", "op", "lw", "np")  # mean something else where inputs and parameters are named
+NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
+MAX_OPERANDS = 5  # LW_MAX_OPERANDS
+
+
+def load_kinds(folder: Path) -> dict[str, Kind]:
+    path = folder / "kinds.yaml"
+    kinds = {}
+    for name, raw in read_yaml(path).items():
+        fields = Fields(raw, "kinds.yaml", str(name))
+        layout = fields.text("layout", default=None)
+        if layout is not None and layout not in LAYOUTS:
+            raise fields.error(f"unknown layout {layout!r}; one of {', '.join(LAYOUTS)}")
+        lanes = fields.mapping("lanes")
+        for lane, carried in lanes.items():
+            if lane not in LANES or carried not in ("now", "later", "none"):
+                raise fields.error(f"lanes says '{lane}: {carried}'; a lane ({', '.join(LANES)}) is now, later or none")
+        kinds[str(name)] = Kind(
+            name=str(name),
+            summary=fields.text("summary"),
+            layout=layout,
+            has_kernels=layout is not None,
+            has_out=fields.flag("out"),
+            lanes=lanes,
+            inner=fields.text("inner"),
+            errors={str(key): str(value) for key, value in fields.mapping("errors").items()},
+        )
+        fields.finish()
+    return kinds
+
+
+def load_contracts(folder: Path) -> tuple[Contract, ...]:
+    """Every contract of the folder, by name of operation."""
+    kinds = load_kinds(folder)
+    paths = sorted(folder.glob("*-v*.yaml"))
+    strays = sorted(path.name for path in folder.glob("*.yaml") if path not in paths and path.name != "kinds.yaml")
+    if strays:
+        raise ContractError(f"contracts/{strays[0]}: not a contract's name; call it <operation>-v1.yaml")
+    contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
+    _check_names(contracts)
+    return contracts
+
+
+def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
+    fields = Fields(read_yaml(path), f"contracts/{path.name}")
+    operation = fields.name("operation")
+    if path.name != f"{operation}-v1.yaml":
+        raise fields.error(f"describes operation {operation!r}; rename the file to {operation}-v1.yaml")
+    kind = kinds[fields.choice("kind", tuple(kinds))]
+    inputs = tuple(_input(name, each) for name, each in fields.sections("inputs"))
+    parameters = tuple(_parameter(name, each) for name, each in fields.sections("parameters"))
+    moves, dtypes = _dtypes(fields, kind)
+    variants = _variants(fields, operation, parameters)
+    if variants and kind.name != "elementwise":
+        raise fields.error("only elementwise operations have variants")
+    computed = tuple(dtypes) or DTYPES
+    names = {each.name for each in (*inputs, *parameters)}
+    webgpu = fields.section("webgpu")
+    contract = Contract(
+        operation=operation,
+        kind=kind,
+        path=path,
+        summary=fields.sentence("summary"),
+        formula=fields.text("formula", default=""),
+        source=fields.text("source", default=""),
+        inputs=inputs,
+        parameters=parameters,
+        variants=variants,
+        dtypes=dtypes,
+        moves=moves,
+        complexity=fields.choice("complexity", COMPLEXITIES),
+        reproducible=fields.flag("reproducible"),
+        reference=_by_dtype(fields, "reference", computed),
+        domain=_domain(fields, inputs, computed),
+        special=tuple(_special(each, inputs, parameters, computed) for each in fields.rows("special")),
+        tolerance=_tolerance(fields),
+        laws=tuple(_law(name, each, operation, computed) for name, each in fields.sections("laws", any_name=True)),
+        aliases=fields.names("aliases"),
+        example=fields.text("example", default=""),
+        fallback=_fallback(webgpu) if webgpu else None,
+        internal=fields.flag("internal", default=False),
+        method=fields.flag("method", default=kind.name != "creation"),
+    )
+    fields.finish()
+    _check(fields, contract, names)
+    return contract
+
+
+def _input(name: str, fields: Fields) -> Input:
+    default = fields.text("default", default=None)
+    if default not in (None, "lowest", "highest"):
+        raise fields.error(f"default is {default!r}; lowest or highest")
+    result = Input(
+        name=name,
+        doc=fields.text("doc"),
+        dtype=fields.choice("dtype", DTYPES) if "dtype" in fields else None,
+        optional=fields.flag("optional", default=False),
+        default="lowest" if default == "lowest" else "highest" if default == "highest" else None,
+        sequence=fields.flag("sequence", default=False),
+    )
+    if result.default and not result.optional:
+        raise fields.error("has a default, so it must be optional: true")
+    fields.finish()
+    return result
+
+
+def _parameter(name: str, fields: Fields) -> Parameter:
+    kind = fields.choice("type", PARAMETER_TYPES)
+    choices = fields.names("choices")
+    required = "default" not in fields
+    default = None if required else fields.value("default")
+    if (kind == "choice") != bool(choices):
+        raise fields.error("choices go with type: choice, and only with it")
+    if choices and not required and default not in choices:
+        raise fields.error(f"default is {default!r}; one of {', '.join(choices)}")
+    expected = {"float": (int, float), "int": (int,), "bool": (bool,), "keepdims": (bool,), "pair": (int,)}.get(kind)
+    if expected and default is not None and (not isinstance(default, expected) or
+                                             (isinstance(default, bool) and bool not in expected)):  # fmt: skip
+        raise fields.error(f"default is {default!r}, which is no {kind}")
+    result = Parameter(
+        name=name,
+        type=kind,
+        doc=fields.text("doc"),
+        required=required,
+        default=float(default) if kind == "float" and isinstance(default, (int, float)) else default,
+        positional=fields.flag("positional", default=False),
+        host=fields.flag("host", default=False),
+        choices=choices,
+    )
+    fields.finish()
+    return result
+
+
+def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
+    """Whether it moves data whatever its dtype, and else the result dtype of each computed one."""
+    raw = fields.mapping("dtypes")
+    if kind.name == "cast":
+        if raw != {"any": "chosen"}:
+            raise fields.error("dtypes of a cast are {any: chosen}")
+        return False, {}
+    if raw == {"any": "same"}:
+        return True, {}
+    for name in (*raw.keys(), *raw.values()):
+        if name not in DTYPES:
+            raise fields.error(f"dtypes names {name!r}; one of {', '.join(DTYPES)}, or 'any: same' alone")
+    if not raw:
+        raise fields.error("dtypes is empty; write {float32: float32} or so")
+    return False, {dtype: str(raw[dtype]) for dtype in DTYPES if dtype in raw}
+
+
+def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...]) -> Variants | None:
+    raw = fields.mapping("variants")
+    if not raw:
+        return None
+    parameter = raw.pop("parameter", None)
+    chosen = next((each for each in parameters if each.name == parameter and each.type == "choice"), None)
+    if chosen is None:
+        raise fields.error(f"variants.parameter is {parameter!r}; name a parameter of type choice")
+    if set(raw) != set(chosen.choices):
+        raise fields.error(f"variants must name each choice of {parameter!r} once: {', '.join(chosen.choices)}")
+    stems = tuple(str(raw[choice]) for choice in chosen.choices)
+    for stem in stems:
+        if stem != operation and not stem.startswith(operation + "_"):
+            raise fields.error(f"variant {stem!r}: kernels are named {operation} or {operation}_<something>")
+    return Variants(chosen.name, stems)
+
+
+def _by_dtype(fields: Fields, key: str, computed: tuple[str, ...]) -> dict[str, str]:
+    raw = fields.value(key) if key in fields else {}
+    if isinstance(raw, str):
+        return {"": raw}
+    if not isinstance(raw, Mapping) or not set(raw) <= set(computed):
+        raise fields.error(f"{key} is an expression, or one for each of {', '.join(computed)}")
+    return {str(dtype): str(text) for dtype, text in raw.items()}
+
+
+def _domain(fields: Fields, inputs: tuple[Input, ...], computed: tuple[str, ...]) -> dict[str, dict[str, Range]]:
+    raw = fields.mapping("domain")
+    unknown = set(raw) - {each.name for each in inputs}
+    if unknown:
+        raise fields.error(f"domain names {min(unknown)!r}, which is no input")
+    result = {}
+    for name, value in raw.items():
+        per_dtype = isinstance(value, Mapping) and bool(set(value) & set(DTYPES))
+        if per_dtype and not set(value) <= set(computed):
+            raise fields.error(f"domain of {name!r}: not among the dtypes {', '.join(computed)}")
+        ranges = value if per_dtype else {"": value}
+        result[str(name)] = {dtype: _range(fields, str(name), each) for dtype, each in ranges.items()}
+    return result
+
+
+def _range(fields: Fields, name: str, raw: Any) -> Range:
+    if isinstance(raw, list) and len(raw) == 2:
+        raw = {"low": raw[0], "high": raw[1]}
+    if not isinstance(raw, Mapping):
+        raise fields.error(f"domain of {name!r} is {raw!r}; write [low, high] or {{low: , high: , ...}}")
+    each = Fields(raw, fields.where, f"domain of {name!r}")
+    result = Range(each.number("low"), each.number("high"), each.flag("exclude_zero", default=False),
+                   each.flag("whole", default=False))  # fmt: skip
+    each.finish()
+    if not result.low < result.high:
+        raise fields.error(f"domain of {name!r}: {result.low} is not below {result.high}")
+    return result
+
+
+def _special(
+    fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter, ...], computed: tuple[str, ...]
+) -> Special:
+    raises = fields.text("raises", default=None)
+    out = None if raises else fields.value("out")
+    given = {each.name: fields.value(each.name) for each in inputs if each.name in fields}
+    settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
+    unless = {str(key): str(why) for key, why in fields.mapping("unless").items()}
+    listed = fields.names("dtypes")
+    fields.finish()
+    for leaf in _leaves([*given.values(), out]):
+        if not isinstance(leaf, (bool, int, float)):
+            raise fields.error(f"{leaf!r} is no number; YAML wants a point and a signed exponent, 1.0e+6")
+    missing = [each.name for each in inputs if each.name not in given and not each.optional]
+    if missing:
+        raise fields.error(f"gives no {missing[0]!r}")
+    for backend in unless:
+        if backend not in BACKENDS:
+            raise fields.error(f"unless names {backend!r}; one of {', '.join(BACKENDS)}")
+    free = [given[each.name] for each in inputs if each.dtype is None and each.name in given]
+    if not listed and not inputs and settings.get("dtype") in computed:
+        listed = (settings["dtype"],)
+    dtypes = listed or _dtypes_of(free, computed)
+    if not dtypes or not set(dtypes) <= set(computed):
+        raise fields.error(f"fits none of the dtypes {', '.join(computed)}: write 1.0 for floats, 1 for integers")
+    return Special(given, settings, out, raises, dtypes, unless)
+
+
+def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
+    """Floats speak of the float dtypes, integers of the integer ones, truth values of bool."""
+    leaves = list(_leaves(values))
+    if not leaves or any(isinstance(leaf, float) for leaf in leaves):
+        wanted: tuple[str, ...] = FLOATS
+    elif all(isinstance(leaf, bool) for leaf in leaves):
+        wanted = ("bool",)
+    else:
+        wanted = INTEGERS
+    return tuple(dtype for dtype in computed if dtype in wanted)
+
+
+def _leaves(value: Any) -> Any:
+    if isinstance(value, list):
+        for each in value:
+            yield from _leaves(each)
+    elif value is not None:
+        yield value
+
+
+def _tolerance(fields: Fields) -> Tolerance:
+    section = fields.section("tolerance")
+    if section is None:
+        return Tolerance(Bound(), {})
+    backends = {}
+    for name, raw in section.mapping("backends").items():
+        each = Fields(raw, fields.where, f"tolerance of {name}")
+        if name not in BACKENDS:
+            raise each.error(f"no such backend; one of {', '.join(BACKENDS)}")
+        backends[str(name)] = _bound(each, why=each.text("why"))
+    return Tolerance(_bound(section, why=""), backends)
+
+
+def _bound(fields: Fields, why: str) -> Bound:
+    bound = Bound(
+        ulp=fields.number("ulp", default=0.0),
+        absolute=fields.number("absolute", default=0.0),
+        relative=fields.number("relative", default=0.0),
+        magnitude=fields.number("magnitude", default=0.0),
+        why=why,
+    )
+    fields.finish()
+    return bound
+
+
+def _law(name: str, fields: Fields, operation: str, computed: tuple[str, ...]) -> Law:
+    if not re.fullmatch(rf"FALSIFY-{operation.upper()}-\d{{3}}", name):
+        raise fields.error(f"a law's name is FALSIFY-{operation.upper()}-001 and so on")
+    law = Law(name, fields.text("says"), fields.text("holds"), fields.names("dtypes") or computed)
+    fields.finish()
+    if not set(law.dtypes) <= set(computed):
+        raise fields.error(f"dtypes are not among {', '.join(computed)}")
+    try:
+        compile(law.holds, name, "eval")
+    except SyntaxError as problem:
+        raise fields.error(f"holds is no Python expression: {problem.msg}") from problem
+    return law
+
+
+def _fallback(fields: Fields) -> str:
+    fields.choice("fallback", ("cpu",))
+    why = fields.text("why")
+    fields.finish()
+    return why
+
+
+def _check(fields: Fields, contract: Contract, names: set[str]) -> None:
+    """What no field can know by itself."""
+    if len(names) < len(contract.inputs) + len(contract.parameters):
+        raise fields.error("an input and a parameter have the same name")
+    taken = sorted(names & set(RESERVED))
+    if taken:
+        raise fields.error(f"{taken[0]!r} cannot be the name of an input or parameter")
+    if contract.kind.has_kernels and len(contract.inputs) + 1 > MAX_OPERANDS:
+        raise fields.error(f"{len(contract.inputs)} inputs; with the result at most {MAX_OPERANDS} operands fit")
+    seen_optional = False
+    for each in contract.inputs:
+        if seen_optional and not each.optional:
+            raise fields.error(f"input {each.name!r} is required but follows an optional one")
+        seen_optional = each.optional
+    if not contract.internal and not contract.example:
+        raise fields.error("has no example; write doctest lines that show the operation (lw is imported)")
+    for dtype in contract.computed:
+        text = contract.expression(dtype)
+        if not text and contract.kind.name not in ("creation", "composed") and not contract.internal:
+            raise fields.error(f"has no reference for {dtype}")
+        try:
+            compile(text or "0", "reference", "eval")
+        except SyntaxError as problem:
+            raise fields.error(f"reference is no Python expression: {problem.msg}") from problem
+
+
+def _check_names(contracts: tuple[Contract, ...]) -> None:
+    owners: dict[str, str] = {}
+    for contract in contracts:
+        for name in (*contract.names, *(stem for stem in contract.stems if stem != contract.operation)):
+            if not NAME.match(name):
+                raise ContractError(f"contracts/{contract.path.name}: {name!r} is no lower-case name")
+            if name in owners:
+                raise ContractError(f"contracts/{contract.path.name}: {name!r} belongs to {owners[name]} already")
+            owners[name] = contract.operation

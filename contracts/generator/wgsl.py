@@ -1,0 +1,285 @@
+"""WGSL modules: for each kernel that WebGPU carries, a contract's operands around a template of webgpu/kinds and the
+operation's functions of webgpu/ops.
+
+An operation is a function `lw_<stem>_<dtype>` (a reduction: four of them); what it calls in turn, from any file of
+webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from string import Template
+
+from .fields import ContractError
+from .schema import ITEM_BITS, Contract, Input, Kernel, Parameter
+
+WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
+COMPONENTS = "xyzw"  # operand n is component n of a vector of offsets
+
+
+@dataclass(frozen=True)
+class Item:
+    """How items of a dtype lie in a buffer and what a function sees of them."""
+
+    bits: int
+    element: str  # of the buffer
+    value: str  # of the functions' arguments
+    load: str = "$item"
+    store: str = "$value"
+
+    @property
+    def packed(self) -> bool:
+        """Several items share a word, so that writing one is atomic."""
+        return self.bits < 32
+
+
+ITEMS = {
+    "bool": Item(8, "u32", "bool", "($item != 0u)", "select(0u, 1u, $value)"),
+    "int32": Item(32, "i32", "i32"),
+    "int64": Item(64, "vec2<u32>", "vec2<u32>"),
+    "float16": Item(16, "u32", "u32"),
+    "float32": Item(32, "f32", "f32"),
+    "float64": Item(64, "vec2<u32>", "vec2<u32>"),
+    "bits8": Item(8, "u32", "u32"),
+    "bits16": Item(16, "u32", "u32"),
+    "bits32": Item(32, "u32", "u32"),
+    "bits64": Item(64, "vec2<u32>", "vec2<u32>"),
+}
+
+
+class Library:
+    """The declarations of webgpu/math and webgpu/ops by name. A declaration starts at the margin with its keyword and
+    ends at the next line that starts with a brace, or is one line."""
+
+    declaration = re.compile(
+        r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
+    )
+    name = re.compile(r"\b(?:lw_\w+|Lw\w+)\b")
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.texts: dict[str, str] = {}
+        self.paths: dict[str, Path] = {}
+        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl")]):
+            for match in self.declaration.finditer(path.read_text()):
+                if match[1] in self.texts:
+                    raise ContractError(f"{path}: {match[1]} is also in {self.paths[match[1]]}")
+                self.texts[match[1]] = match[0]
+                self.paths[match[1]] = path
+
+    def require(self, contract: Contract, name: str) -> str:
+        """`name`, when the operation's file has it."""
+        wanted = f"ops/{contract.operation}.wgsl"
+        if self.paths.get(name) == self.folder / wanted:
+            return name
+        raise ContractError(
+            f"{contract.operation}: no WGSL function {name}; write webgpu/{wanted}, "
+            "or declare `webgpu: {fallback: cpu, why: ...}`"
+        )
+
+    def link(self, text: str) -> str:
+        """`text` and before it what it uses, of what those use, and so on."""
+        used: set[str] = set()
+        queue = [text]
+        while queue:
+            for name in self.name.findall(queue.pop()):
+                if name in self.texts and name not in used:
+                    used.add(name)
+                    queue.append(self.texts[name])
+        return "\n".join([*(self.texts[name] for name in sorted(used)), text])
+
+    def result(self, name: str) -> str:
+        """The type that a function returns."""
+        match = re.search(r"->\s*([^{]+?)\s*\{", self.texts[name])
+        if not match:
+            raise ContractError(f"{self.paths[name]}: {name} returns nothing")
+        return match[1]
+
+
+@dataclass(frozen=True)
+class Module:
+    """One kernel on its way to WGSL."""
+
+    library: Library
+    contract: Contract
+    kernel: Kernel
+
+    @cached_property
+    def operands(self) -> list[tuple[str, Item]]:
+        """Inputs, then the result."""
+        dtypes = [each.dtype or self.kernel.dtype for each in self.contract.inputs]
+        names = [each.name for each in self.contract.inputs]
+        return [(name, ITEMS[dtype]) for name, dtype in zip([*names, "out"], [*dtypes, self.kernel.result], strict=True)]
+
+    @property
+    def out(self) -> Item:
+        return self.operands[-1][1]
+
+    @property
+    def stem(self) -> str:
+        return self.kernel.name if self.contract.kind.name == "cast" else f"{self.kernel.stem}_{self.kernel.dtype}"
+
+    def function(self, suffix: str = "") -> str:
+        return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
+
+    def bindings(self, scratch: str = "") -> str:
+        """The contract's arguments in order, then scratch memory, the parameters last."""
+        lines = []
+        for position, (name, item) in enumerate(self.operands):
+            last = position == len(self.operands) - 1
+            access = "read_write" if last else "read"
+            element = f"atomic<{item.element}>" if last and item.packed else item.element
+            lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
+        if scratch:
+            lines.append(
+                f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;"
+            )
+        struct = "LwMatrixLayout" if self.contract.kind.name == "matrix" else "LwLayout"
+        lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
+        return "\n".join(lines) + "\n"
+
+    def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
+        """The value of an operand at a vector of offsets; `buffer` where it is not the operand's own."""
+        name, item = self.operands[position]
+        at = f"{at}.{COMPONENTS[position]}"
+        word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
+        if item.packed:
+            word = f"atomicLoad(&{word})" if buffer else word
+            align = 3 if item.bits == 8 else 2
+            word = f"(({word} >> (({at} & {align}u) * 8u)) & {hex((1 << item.bits) - 1)}u)"
+        return item.load.replace("$item", word)
+
+    def store(self, value: str, item_of_value: str | None = None) -> str:
+        """A statement that stores a value (or an item made of one already) in the result, without its semicolon."""
+        at = f"at.{COMPONENTS[len(self.operands) - 1]}"
+        item = item_of_value or self.item(value)
+        if not self.out.packed:
+            return f"out_buffer[{at} >> {3 if self.out.bits == 64 else 2}u] = {item}"
+        shift = f"(({at} & {3 if self.out.bits == 8 else 2}u) * 8u)"
+        word = f"&out_buffer[{at} >> 2u]"
+        clear = f"atomicAnd({word}, ~({hex((1 << self.out.bits) - 1)}u << {shift}))"
+        return f"{clear};\natomicOr({word}, {item} << {shift})"
+
+    def item(self, value: str) -> str:
+        return self.out.store.replace("$value", value)
+
+    def parameters(self, value: str) -> list[str]:
+        """The expression's parameters, in the type of its lanes."""
+        return [_parameter(position, each, value) for position, each in self.contract.expression_parameters]
+
+
+def _parameter(position: int, parameter: Parameter, value: str) -> str:
+    own = "f32" if parameter.type == "float" else "i32"
+    text = f"bitcast<{own}>(lw.scalars.{COMPONENTS[position]})"
+    return text if own == value or parameter.type in ("bool", "choice") else f"{value}({text})"
+
+
+def _elementwise(module: Module) -> str:
+    template = _kind("elementwise_packed" if module.out.packed else "elementwise")
+    inputs = module.contract.inputs
+    same = inputs and ITEMS[inputs[0].dtype or module.kernel.dtype] == module.out
+    entries = []
+    for entry in ("main", "in_place") if same else ("main",):
+        loads = [module.load(i) for i in range(len(inputs))]
+        if entry == "in_place":
+            loads[0] = module.load(0, buffer="out", at=f"at.{COMPONENTS[len(inputs)] * 4}")
+        value = f"{module.function()}({', '.join([*loads, *module.parameters(ITEMS[module.kernel.dtype].value)])})"
+        entries.append((entry, value))
+    head, body = template.split("@compute", 1)
+    made = [head]
+    for entry, value in entries:
+        made.append(
+            Template("@compute" + body).substitute(
+                entry=entry,
+                item=module.item(value),
+                store=_indent(module.store(value, "item" if module.out.packed else None), template),
+                out="out_buffer",
+                component=COMPONENTS[len(inputs)],
+                per_word=f"{32 // module.out.bits}u",
+                item_bits=f"{module.out.bits}u",
+                item_bytes=f"{module.out.bits // 8}u",
+            )
+        )
+    return module.bindings() + _kind("layout") + "\n".join(made)
+
+
+def _reduction(module: Module) -> str:
+    identity = module.function("_identity")
+    accumulator = module.library.result(identity)
+    index = ["i"] if module.contract.kind.name == "index_reduction" else []
+    parameters = module.parameters("f32")
+    template = _kind("reduction")
+    finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
+    text = Template(template).substitute(
+        accumulator=accumulator,
+        identity=f"{identity}()",
+        map=f"{module.function('_map')}({', '.join([module.load(0), *index])})",
+        combine=module.function("_combine"),
+        store=_indent(module.store(finished), template),
+    )
+    return module.bindings(scratch=accumulator) + _kind("layout") + text
+
+
+def _matrix(module: Module) -> str:
+    template = _kind("matrix")
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
+    for position, each in enumerate(module.contract.inputs):
+        if each.optional:
+            loads[position] = f"select({loads[position]}, {module.out.value}(), (lw.absent & {1 << position}u) != 0u)"
+    finished = f"{module.function()}({', '.join(['product', *loads[2:], *module.parameters(module.out.value)])})"
+    text = Template(template).substitute(
+        item=module.out.value, load_a=loads[0], load_b=loads[1], store=_indent(module.store(finished), template)
+    )
+    return module.bindings() + text
+
+
+MAKERS = {
+    "elementwise": _elementwise,
+    "cast": _elementwise,
+    "reduction": _reduction,
+    "index_reduction": _reduction,
+    "matrix": _matrix,
+}
+
+
+def emit(contracts: Iterable[Contract]) -> dict[str, str]:
+    """File name -> text, for each kernel that WebGPU carries now, or already."""
+    library = Library(WEBGPU)
+    return {f"wgsl/{name}.wgsl": text for contract in contracts for name, text in _modules(library, contract)}
+
+
+def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
+    make = MAKERS.get(contract.kind.name)
+    demanded = contract.kind.lanes.get("webgpu") == "now" and contract.fallback is None
+    if demanded and make is None:
+        raise ContractError(f"{contract.operation}: kinds.yaml says webgpu: now, but webgpu/kinds has no template")
+    if make is None or contract.fallback is not None:
+        return
+    for kernel in contract.kernels:
+        try:
+            text = make(Module(library, contract, kernel))
+        except ContractError:
+            if demanded:
+                raise
+            continue
+        yield kernel.name, _bare(library.link(text))
+
+
+def _kind(name: str) -> str:
+    return (WEBGPU / "kinds" / f"{name}.wgsl").read_text()
+
+
+def _indent(statement: str, template: str) -> str:
+    """A statement of several lines, as far to the right as the template's `$store`."""
+    margin = re.search(r"^( *)\$store", template, re.M)
+    return statement.replace("\n", "\n" + (margin[1] if margin else ""))
+
+
+def _bare(text: str) -> str:
+    """Without comments and empty lines: the sources have them, and the modules travel to browsers."""
+    lines = (re.sub(r"\s*//.*", "", line) for line in text.splitlines())
+    return "\n".join(line for line in lines if line.strip()) + "\n"
