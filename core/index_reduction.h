@@ -1,0 +1,117 @@
+/* Reductions to the position of an element: argmax and its like. Runs on the blocks and trees of reduction.h.
+ *
+ * An operation says, per dtype, what int32 key an element has; the result is the first index of the largest key. Keys
+ * order floats as argmax needs: NaN above all others, -0 equal to 0. An index is int32, so a reduced extent must be
+ * below 2^31, which the host checks.
+ *
+ * core/ops/<op>.h has a line of INDEX_REDUCTION for each dtype, which defines the kernel lw_<op>_<dtype>; kernels.c
+ * includes it and names the kernel in the table. */
+#ifndef LANEWISE_INDEX_REDUCTION_H
+#define LANEWISE_INDEX_REDUCTION_H
+
+#include "reduction.h"
+
+/* The order of floats as that of integers: the bits of a negative one, less its sign, are inverted. x + 0 turns -0
+ * into 0. */
+LANE vi32 choice_key_float32(vf32 x) {
+    vi32 bits = vf32_bits(x + vf32_set(0));
+    vi32 ordered = bits ^ (vi32_shift_right(bits, 31) & vi32_set(0x7fffffff));
+    return vi32_select(vf32_isnan(x), vi32_set(INT32_MAX), ordered);
+}
+
+typedef struct choice_lanes {
+    vi32 key, index;
+} choice_lanes;
+
+/* By lane the choice with the larger key, the lower index where they are equal. */
+LANE choice_lanes choice_better(choice_lanes a, choice_lanes b) {
+    vm32 second = vi32_gt(b.key, a.key) | (vi32_eq(b.key, a.key) & vi32_lt(b.index, a.index));
+    return (choice_lanes){vi32_select(second, b.key, a.key), vi32_select(second, b.index, a.index)};
+}
+
+/* Keys come to a lane in the order of their indices, so that only a larger one replaces what it holds. */
+LANE choice_lanes choice_next(choice_lanes best, vi32 key, vi32 index) {
+    vm32 larger = vi32_gt(key, best.key);
+    return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};
+}
+
+enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
+
+LANE void choice_block(const char *x, int64_t start, int64_t count, int size, fold_map *key, reduced *result) {
+    /* The lowest key at a lane's first index: what a lane without elements holds never beats an element. */
+    choice_lanes best[CHOICE_GROUP];
+    vi32 step = vi32_set(CHOICE_GROUP * VF32_LANES), index[CHOICE_GROUP];
+    for (int r = 0; r < CHOICE_GROUP; r++) {
+        index[r] = vi32_iota() + vi32_set((int32_t)start + r * VF32_LANES);
+        best[r] = (choice_lanes){vi32_set(INT32_MIN), index[r]};
+    }
+    int64_t i = 0;
+    for (; i + CHOICE_GROUP * VF32_LANES <= count; i += CHOICE_GROUP * VF32_LANES)
+        for (int r = 0; r < CHOICE_GROUP; r++) {
+            best[r] = choice_next(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES, step), index[r]);
+            index[r] += step;
+        }
+    choice_lanes all = best[0];
+    for (int r = 1; r < CHOICE_GROUP; r++) all = choice_better(all, best[r]);
+    for (; i < count; i += VF32_LANES) {
+        int n = count - i < VF32_LANES ? (int)(count - i) : VF32_LANES;
+        vi32 at = vi32_iota() + vi32_set((int32_t)(start + i));
+        vi32 keys = n == VF32_LANES ? key(x + i * size, VF32_LANES, step) : key(x + i * size, n, step);
+        keys = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), keys, vi32_set(INT32_MIN));
+        all = choice_better(all, (choice_lanes){keys, at});
+    }
+    for (int n = VF32_LANES / 2; n; n /= 2)
+        all = choice_better(all, (choice_lanes){vi32_fold(all.key, n), vi32_fold(all.index, n)});
+    result->choice.key = vi32_first(all.key);
+    result->choice.index = vi32_first(all.index);
+}
+
+LANE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, int size,
+                         fold_map *key, reduced *results) {
+    for (int64_t c = 0; c < columns; c += VF32_LANES) {
+        int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
+        vi32 index = vi32_set((int32_t)start), one = vi32_set(1);
+        choice_lanes best = {vi32_set(INT32_MIN), index};
+        for (int64_t i = 0; i < count; i++, index += one) {
+            const char *p = x + i * stride + c * size;
+            best = choice_next(best, n == VF32_LANES ? key(p, VF32_LANES, one) : key(p, n, one), index);
+        }
+        for (int lane = 0; lane < n; lane++) {
+            results[c + lane].choice.key = best.key[lane];
+            results[c + lane].choice.index = best.index[lane];
+        }
+    }
+}
+
+static void choice_joined(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+    (void)left_count, (void)right_count;
+    if (right->choice.key > left->choice.key) left->choice = right->choice;
+}
+
+static void choice_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+    (void)count, (void)parameters;
+    __builtin_memcpy(out, &total->choice.index, sizeof total->choice.index);
+}
+
+/* Defines the kernel lw_<op>_<in>; `key` is an expression of the elements x, lanes of `in`. */
+#define INDEX_REDUCTION(op, in, key)                                                                             \
+    LANE vi32 op##_key_##in(const char *p, int n, vi32 state) {                                                  \
+        lane_##in x = lane_load_##in(p, n);                                                                      \
+        (void)state;                                                                                             \
+        return key;                                                                                              \
+    }                                                                                                            \
+    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                  \
+        choice_block(x, start, count, sizeof(item_##in), op##_key_##in, result);                                 \
+    }                                                                                                            \
+    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,  \
+                                  reduced *results) {                                                            \
+        choice_columns(x, stride, start, count, columns, sizeof(item_##in), op##_key_##in, results);             \
+    }                                                                                                            \
+    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,          \
+                                    void *const *outputs, const lw_scalar *parameters) {                         \
+        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined,          \
+                                  choice_finish};                                                                \
+        return reduce(context, layout, inputs, outputs, parameters, &r);                                         \
+    }
+
+#endif

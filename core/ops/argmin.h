@@ -1,0 +1,6 @@
+/* The first index of the smallest element; NaN counts as the smallest. Inverting an integer's bits reverses the order. */
+#include "index_reduction.h"
+
+INDEX_REDUCTION(argmin, float32, choice_key_float32(-x))
+INDEX_REDUCTION(argmin, int32, ~x)
+INDEX_REDUCTION(argmin, bool, ~vm32_to_vi32(x))

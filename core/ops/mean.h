@@ -1,0 +1,10 @@
+/* The sum divided by the number of elements, in double so that only the result is rounded. Of nothing it is NaN. */
+#include "reduction.h"
+
+static inline float mean_of(float total, int64_t count) {
+    return count ? (float)((double)total / (double)count) : __builtin_nanf("");
+}
+
+REDUCTION(mean, float32, float32, vf32_set(-0.0f), x, a + b, mean_of(total, count))
+REDUCTION(mean, int32, float32, vf32_set(-0.0f), vi32_to_vf32(x), a + b, mean_of(total, count))
+REDUCTION(mean, bool, float32, vf32_set(-0.0f), vi32_to_vf32(vm32_to_vi32(x)), a + b, mean_of(total, count))

@@ -1,0 +1,256 @@
+/* Reductions: all elements along the last `inner` dimensions of a layout become one.
+ *
+ * The reduced elements, in logical order, are cut into blocks of FOLD_BLOCK; fold.h folds a block, and the results of
+ * the blocks are joined by a tree whose shape depends only on their number. So the bits are the same on every
+ * instruction set, for every number of threads and every memory layout.
+ *
+ * A reduction is defined in its core/ops/<op>.h, which says for each dtype, in one line of REDUCTION, what it folds:
+ * this defines the kernel lw_<op>_<dtype>. The generated kernels.c includes that header and names the kernel in the
+ * table; it adds nothing. */
+#ifndef LANEWISE_REDUCTION_H
+#define LANEWISE_REDUCTION_H
+
+#include "fold.h"
+#include "strided.h"
+#include "walk.h"
+
+/* What is known of some of the elements of one output. */
+typedef union reduced {
+    int32_t bits; /* one partial */
+    struct {
+        int32_t key, index;
+    } choice; /* index_reduction.h */
+    struct {
+        double mean, squares;
+    } moments; /* moments.h */
+} reduced;
+
+/* A reduction of one dtype. */
+typedef struct reducer {
+    int32_t size; /* of an element, in bytes */
+    /* One block of contiguous elements, the first of which has the index `start` in its output. */
+    void (*block)(const char *x, int64_t start, int64_t count, reduced *result);
+    /* The same for each of `columns` <= FOLD_COLUMNS neighbours; `stride` leads to the next element. */
+    void (*columns)(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, reduced *results);
+    /* Joins the elements before with those that follow. */
+    void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
+    void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
+} reducer;
+
+typedef struct reduction {
+    const reducer *reducer;
+    const lw_layout *layout;
+    const char *x;
+    char *out;
+    const lw_scalar *parameters;
+    int32_t kept;     /* dimensions before the reduced ones */
+    int64_t count;    /* reduced elements for each output */
+    int64_t blocks;   /* of those; one, empty, when there are none */
+    int64_t line;     /* outputs along the last kept dimension */
+    int64_t width;    /* of them that are reduced side by side: a group */
+    int64_t groups;   /* in all */
+    int64_t per_task; /* groups, or blocks of one group */
+    reduced *ready;   /* results of blocks, [group][block][width], or NULL while there are none */
+} reduction;
+
+enum { REDUCTION_GRAIN = 1 << 16 }; /* elements worth a task */
+
+/* Where a group's elements and outputs are. */
+typedef struct reduction_group {
+    int64_t number, width;
+    const char *x;
+    char *out;
+} reduction_group;
+
+typedef struct reduction_walk {
+    walk lines;
+    int64_t column, number;
+} reduction_walk;
+
+static void reduction_start(reduction_walk *w, const reduction *r, int64_t number) {
+    int64_t per_line = divide_up(r->line, r->width);
+    walk_start(&w->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, 2, number / per_line);
+    w->column = number % per_line * r->width;
+    w->number = number;
+}
+
+static reduction_group reduction_next(reduction_walk *w, const reduction *r) {
+    int64_t x_stride = r->kept ? r->layout->strides[0][r->kept - 1] : 0;
+    int64_t out_stride = r->kept ? r->layout->strides[1][r->kept - 1] : 0;
+    reduction_group g = {
+        .number = w->number,
+        .width = min_int64(r->width, r->line - w->column),
+        .x = r->x + w->lines.offset[0] + w->column * x_stride,
+        .out = r->out + w->lines.offset[1] + w->column * out_stride,
+    };
+    w->number++;
+    w->column += r->width;
+    if (w->column >= r->line) {
+        w->column = 0;
+        walk_next(&w->lines);
+    }
+    return g;
+}
+
+/* `count` elements of one output from the start-th on, packed where they are not contiguous. */
+static const char *reduction_gather(const reduction *r, const char *x, int64_t start, int64_t count, char *packed) {
+    const lw_layout *layout = r->layout;
+    int32_t size = r->reducer->size, last = layout->ndim - 1;
+    if (r->kept == layout->ndim) return x; /* one element */
+    int64_t stride = layout->strides[0][last], run = layout->shape[last];
+    if (r->kept == last && stride == size) return x + start * stride;
+    walk w;
+    walk_start(&w, layout, r->kept, last, 1, start / run);
+    int64_t at = start % run;
+    if (stride == size && at + count <= run) return x + w.offset[0] + at * stride;
+    for (int64_t done = 0; done < count; at = 0, walk_next(&w)) {
+        int64_t n = min_int64(count - done, run - at);
+        copy_strided(packed + done * size, size, x + w.offset[0] + at * stride, stride, n, size);
+        done += n;
+    }
+    return packed;
+}
+
+static void reduction_block(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
+    int64_t start = block * FOLD_BLOCK, count = min_int64(r->count - start, FOLD_BLOCK);
+    if (r->width > 1) {
+        int64_t stride = r->layout->strides[0][r->kept];
+        r->reducer->columns(g->x + start * stride, stride, start, count, g->width, results);
+        return;
+    }
+    char packed[FOLD_BLOCK * 4];
+    const char *x = count ? reduction_gather(r, g->x, start, count, packed) : g->x;
+    r->reducer->block(x, start, count, results);
+}
+
+/* The tree: on the left the largest power of two of blocks that leaves some for the right. */
+static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t blocks,
+                           reduced *results) {
+    if (blocks == 1) {
+        if (!r->ready) {
+            reduction_block(r, g, first, results);
+            return;
+        }
+        const reduced *ready = r->ready + (g->number * r->blocks + first) * r->width;
+        for (int64_t c = 0; c < g->width; c++) results[c] = ready[c];
+        return;
+    }
+    int64_t left = 1;
+    while (left * 2 < blocks) left *= 2;
+    reduced right[FOLD_COLUMNS];
+    reduction_tree(r, g, first, left, results);
+    reduction_tree(r, g, first + left, blocks - left, right);
+    int64_t right_count = min_int64((first + blocks) * FOLD_BLOCK, r->count) - (first + left) * FOLD_BLOCK;
+    for (int64_t c = 0; c < g->width; c++)
+        r->reducer->join(results + c, left * FOLD_BLOCK, right + c, right_count);
+}
+
+/* Task: whole groups. */
+static lw_status reduction_groups(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const reduction *r = argument;
+    int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
+    int64_t out_stride = r->kept ? r->layout->strides[1][r->kept - 1] : 0;
+    reduction_walk w;
+    reduction_start(&w, r, first);
+    for (int64_t i = first; i < end; i++) {
+        reduction_group g = reduction_next(&w, r);
+        reduced results[FOLD_COLUMNS];
+        reduction_tree(r, &g, 0, r->blocks, results);
+        for (int64_t c = 0; c < g.width; c++)
+            r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
+    }
+    return LW_OK;
+}
+
+/* Task: some blocks of one group, into `ready`. */
+static lw_status reduction_blocks(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const reduction *r = argument;
+    int64_t per_group = divide_up(r->blocks, r->per_task);
+    int64_t first = task % per_group * r->per_task, end = min_int64(first + r->per_task, r->blocks);
+    reduction_walk w;
+    reduction_start(&w, r, task / per_group);
+    reduction_group g = reduction_next(&w, r);
+    for (int64_t b = first; b < end; b++)
+        reduction_block(r, &g, b, r->ready + (g.number * r->blocks + b) * r->width);
+    return LW_OK;
+}
+
+static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
+                        void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
+    const lw_layout *layout = layout_argument;
+    reduction r = {.reducer = reducer, .layout = layout, .x = inputs[0], .out = outputs[0], .parameters = parameters};
+    r.kept = layout->ndim - layout->inner;
+    r.count = walk_count(layout, r.kept, layout->ndim);
+    r.blocks = r.count ? divide_up(r.count, FOLD_BLOCK) : 1;
+    int64_t total = walk_count(layout, 0, r.kept);
+    if (total == 0) return LW_OK;
+    r.line = r.kept ? layout->shape[r.kept - 1] : 1;
+    int side_by_side = r.kept && layout->inner == 1 && layout->strides[0][r.kept - 1] == reducer->size && r.line >= 4;
+    r.width = side_by_side ? FOLD_COLUMNS : 1;
+    r.groups = total / r.line * divide_up(r.line, r.width);
+    int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
+
+    /* Few groups of many blocks: tasks of blocks, then the tree over their results. */
+    if (context->run && context->allocate && r.blocks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
+        r.ready = context->allocate(context, (size_t)(r.groups * r.blocks * r.width) * sizeof(reduced));
+        if (r.ready) {
+            r.per_task = divide_up(REDUCTION_GRAIN, FOLD_BLOCK * min_int64(r.width, r.line));
+            int64_t tasks = r.groups * divide_up(r.blocks, r.per_task);
+            lw_status status = run_tasks(context, tasks, reduction_blocks, &r);
+            r.per_task = r.groups;
+            if (status == LW_OK) status = reduction_groups(context, 0, &r);
+            if (context->release) context->release(context, r.ready);
+            return status;
+        }
+    }
+    r.per_task = divide_up(REDUCTION_GRAIN, group_work);
+    return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
+}
+
+/* Defines the kernel lw_<op>_<in>. The expressions are of lanes: `identity`; `mapped`, what an element x (lanes of
+ * `in`) contributes; `joined`, of the partials a and b (lanes of `out`). `finished` is of scalars: the partial `total`
+ * and the number of elements, `count`. */
+#define REDUCTION(op, in, out, identity, mapped, joined, finished)                                               \
+    LANE vi32 op##_map_##in(const char *p, int n, vi32 state) {                                                  \
+        lane_##in x = lane_load_##in(p, n);                                                                      \
+        (void)state;                                                                                             \
+        return (vi32)(mapped);                                                                                   \
+    }                                                                                                            \
+    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                                            \
+        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                                  \
+        return (vi32)(joined);                                                                                   \
+    }                                                                                                            \
+    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                  \
+        (void)start;                                                                                             \
+        result->bits = vi32_first(fold_block(x, count, sizeof(item_##in), (vi32)(identity), vi32_set(0),         \
+                                             op##_map_##in, op##_join_##in));                                    \
+    }                                                                                                            \
+    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,  \
+                                  reduced *results) {                                                            \
+        int32_t bits[FOLD_COLUMNS];                                                                              \
+        (void)start;                                                                                             \
+        fold_columns(x, stride, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in,        \
+                     op##_join_##in, bits);                                                                      \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                         \
+    }                                                                                                            \
+    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) {               \
+        (void)a_count, (void)b_count;                                                                            \
+        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                              \
+    }                                                                                                            \
+    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {  \
+        scalar_##out total;                                                                                      \
+        (void)count, (void)parameters;                                                                           \
+        __builtin_memcpy(&total, &result->bits, sizeof total);                                                   \
+        item_##out value = (item_##out)(finished);                                                               \
+        __builtin_memcpy(to, &value, sizeof value);                                                              \
+    }                                                                                                            \
+    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,          \
+                                    void *const *outputs, const lw_scalar *parameters) {                         \
+        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in,       \
+                                  op##_finish_##in};                                                             \
+        return reduce(context, layout, inputs, outputs, parameters, &r);                                         \
+    }
+
+#endif

@@ -1,0 +1,36 @@
+/* Copies between strided and contiguous elements of 1, 2, 4 or 8 bytes, at any alignment. */
+#ifndef LANEWISE_STRIDED_H
+#define LANEWISE_STRIDED_H
+
+#include "lanewise.h"
+#include "simd/simd.h"
+
+#define COPY_STRIDED(bits)                                                                                       \
+    LANE void copy_strided_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
+        for (int64_t i = 0; i < count; i++) {                                                                    \
+            uint##bits##_t item;                                                                                 \
+            __builtin_memcpy(&item, from + i * from_step, sizeof item);                                          \
+            __builtin_memcpy(to + i * to_step, &item, sizeof item);                                              \
+        }                                                                                                        \
+    }
+
+COPY_STRIDED(8)
+COPY_STRIDED(16)
+COPY_STRIDED(32)
+COPY_STRIDED(64)
+
+/* Steps are in bytes. The regions do not overlap. */
+static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
+    if (to_step == size && from_step == size) { /* the steps being constants, this becomes vectors */
+        copy_strided_8(to, 1, from, 1, count * size);
+        return;
+    }
+    switch (size) {
+    case 1: copy_strided_8(to, to_step, from, from_step, count); return;
+    case 2: copy_strided_16(to, to_step, from, from_step, count); return;
+    case 4: copy_strided_32(to, to_step, from, from_step, count); return;
+    default: copy_strided_64(to, to_step, from, from_step, count); return;
+    }
+}
+
+#endif
