@@ -1,0 +1,157 @@
+"""Reads which symbols a shared library needs and offers: ELF, Mach-O and PE, 64-bit and little-endian, which all our
+targets are. Only what the check of a kernel library asks for; anything unexpected raises BuildError."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from native.errors import BuildError
+
+__all__ = ["Symbols", "check_extension", "check_kernels", "read"]
+
+TABLE = "lanewise_kernels"
+
+
+@dataclass(frozen=True)
+class Symbols:
+    """Names as C spells them, and the libraries that would be loaded too."""
+
+    undefined: tuple[str, ...]
+    exported: tuple[str, ...]
+    needed: tuple[str, ...]
+
+
+def check_kernels(path: Path) -> None:
+    """A kernel library calls nothing, needs nothing and offers its table, or it is deleted."""
+    symbols = read(path)
+    problems = []
+    if symbols.undefined:
+        problems.append(f"calls {', '.join(symbols.undefined)}; a kernel library must call nothing outside itself")
+    if symbols.needed:
+        problems.append(f"needs the libraries {', '.join(symbols.needed)}; it must need none")
+    if symbols.exported != (TABLE,):
+        problems.append(f"exports {', '.join(symbols.exported) or 'nothing'}; it must export {TABLE} alone")
+    _refuse(path, problems)
+
+
+def check_extension(path: Path) -> None:
+    """The extension exports its initialisation and asks Python for nothing that is not Python's."""
+    exported = read(path).exported
+    _refuse(path, [] if exported == ("PyInit__ext",) else [f"exports {', '.join(exported)}; expected PyInit__ext alone"])
+
+
+def _refuse(path: Path, problems: list[str]) -> None:
+    if problems:
+        path.unlink()
+        raise BuildError(f"{path.name} {' and '.join(problems)}")
+
+
+def read(path: Path) -> Symbols:
+    """The symbols of a shared library."""
+    data = path.read_bytes()
+    try:
+        if data.startswith(b"\x7fELF\x02\x01"):
+            return _elf(data)
+        if data.startswith(b"\xcf\xfa\xed\xfe"):
+            return _macho(data)
+        if data.startswith(b"MZ"):
+            return _pe(data)
+    except (struct.error, ValueError, IndexError) as error:
+        raise BuildError(f"{path} is malformed: {error}") from error
+    raise BuildError(f"{path} is no 64-bit ELF, Mach-O or PE file")
+
+
+def _text(data: bytes, start: int) -> str:
+    return data[start : data.index(b"\0", start)].decode()
+
+
+def _elf(data: bytes) -> Symbols:
+    """The dynamic symbol table, which is all that the loader looks at (ELF gABI, chapters 4 and 5)."""
+    DYNAMIC, DYNSYM, NEEDED, LOCAL = 6, 11, 1, 0
+    (table,) = struct.unpack_from("<Q", data, 0x28)
+    size, count = struct.unpack_from("<HH", data, 0x3A)
+    sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * size) for i in range(count)]
+    undefined, exported, needed = [], [], []
+    for _, kind, _, _, offset, length, link, _, _, _ in sections:
+        strings = sections[link][4] if kind in (DYNAMIC, DYNSYM) else 0
+        if kind == DYNSYM:
+            for at in range(offset, offset + length, 24):
+                name, info, other, section = struct.unpack_from("<IBBH", data, at)
+                hidden = (other & 3) in (1, 2)
+                if name and info >> 4 != LOCAL and not hidden:
+                    (exported if section else undefined).append(_text(data, strings + name))
+        elif kind == DYNAMIC:
+            for tag, value in struct.iter_unpack("<QQ", data[offset : offset + length]):
+                if tag == NEEDED:
+                    needed.append(_text(data, strings + value))
+    return Symbols(tuple(undefined), tuple(exported), tuple(needed))
+
+
+def _macho(data: bytes) -> Symbols:
+    """The external part of the symbol table (mach-o/loader.h, nlist.h), but for what the linker puts into every
+    library, and libSystem, which every library must load."""
+    SYMTAB, LOAD_DYLIB, STAB, PRIVATE, TYPE, EXTERNAL = 0x2, 0xC, 0xE0, 0x10, 0x0E, 0x01
+    undefined, exported, needed = [], [], []
+    (commands,) = struct.unpack_from("<I", data, 16)
+    at = 32
+    for _ in range(commands):
+        command, size = struct.unpack_from("<II", data, at)
+        if command == SYMTAB:
+            symbols, count, strings, _ = struct.unpack_from("<4I", data, at + 8)
+            for i in range(count):
+                name, kind, _, _, _ = struct.unpack_from("<IBBHQ", data, symbols + i * 16)
+                if kind & EXTERNAL and not kind & (STAB | PRIVATE):
+                    text = _text(data, strings + name).removeprefix("_")
+                    (exported if kind & TYPE else undefined).append(text)
+        elif command == LOAD_DYLIB:
+            (name,) = struct.unpack_from("<I", data, at + 8)
+            needed.append(_text(data, at + name))
+        at += size
+    ignored = {"dyld_stub_binder", "__dso_handle", "_mh_dylib_header"}
+    return Symbols(
+        tuple(name for name in undefined if name not in ignored),
+        tuple(name for name in exported if name not in ignored),
+        tuple(name for name in needed if "libSystem" not in name),
+    )
+
+
+def _pe(data: bytes) -> Symbols:
+    """The export directory's names and the import directory's, by DLL (PE format, "The .edata Section")."""
+    (header,) = struct.unpack_from("<I", data, 0x3C)
+    count, optional_size = struct.unpack_from("<H12xH", data, header + 6)
+    optional = header + 24
+    sections = [
+        struct.unpack_from("<8xIIII", data, optional + optional_size + i * 40) for i in range(count)
+    ]  # virtual size, virtual address, raw size, raw address
+
+    def position(address: int) -> int:
+        for virtual_size, start, raw_size, raw in sections:
+            if start <= address < start + max(virtual_size, raw_size):
+                return address - start + raw
+        raise ValueError(f"address {address:#x} is in no section")
+
+    def addresses(at: int, form: str) -> Iterator[int]:
+        while (value := struct.unpack_from(form, data, at)[0]) != 0:
+            yield value
+            at += struct.calcsize(form)
+
+    exports, _, imports, _ = struct.unpack_from("<4I", data, optional + 112)
+    exported, undefined, needed = [], [], []
+    if exports:
+        names, table = struct.unpack_from("<I4xI", data, position(exports) + 24)
+        for i in range(names):
+            (name,) = struct.unpack_from("<I", data, position(table) + i * 4)
+            exported.append(_text(data, position(name)))
+    at = position(imports) if imports else 0
+    while imports:
+        lookup, _, _, name, _ = struct.unpack_from("<5I", data, at)
+        if not name:
+            break
+        needed.append(_text(data, position(name)))
+        for address in addresses(position(lookup), "<Q"):
+            undefined.append(f"#{address & 0xFFFF}" if address >> 63 else _text(data, position(address) + 2))
+        at += 20
+    return Symbols(tuple(undefined), tuple(exported), tuple(needed))

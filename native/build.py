@@ -1,0 +1,231 @@
+"""Builds Lanewise's binaries: the extension, one library of kernels per instruction set, and the manifest of checksums.
+
+    python native/build.py                          rebuilds in place what changed, for an editable install
+    python native/build.py --wheel aarch64-linux    makes a whole wheel for another platform in dist/
+    CC=gcc python native/build.py --into DIR        puts a whole importable package into DIR
+
+pip comes here through hatchling and hook.py. The flow: contracts/generate.py writes build/generated; steps.py compiles
+with what compiler.py chose, for a row of targets.py; binaries.py inspects each library; the result is a mapping from
+places in the package to files, which is copied or packed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+ROOT = Path(__file__).resolve().parent.parent
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # `native` is no installed package
+
+from native import binaries, compiler, steps  # noqa: E402
+from native.compiler import Compiler  # noqa: E402
+from native.errors import BuildError  # noqa: E402
+from native.targets import TARGETS, Target, host  # noqa: E402
+
+if TYPE_CHECKING:
+    from native.hook import LanewiseBuildHook
+
+BUILD = ROOT / "build"
+GENERATED = BUILD / "generated"
+PACKAGE = ROOT / "lanewise"
+KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
+EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
+
+# Places in the package (relative to lanewise/) and the files that go there.
+Files = dict[str, Path]
+
+
+def get_build_hook() -> type[LanewiseBuildHook]:
+    """What hatchling asks this file for."""
+    from native.hook import LanewiseBuildHook
+
+    return LanewiseBuildHook
+
+
+def generate() -> None:
+    """Writes C, headers, stubs and shaders from the contracts; leaves alone what would not change."""
+    generator = ROOT / "contracts" / "generate.py"
+    command = [sys.executable, str(generator), "--out", str(GENERATED)]
+    result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
+    if result.returncode:
+        raise BuildError(f"contracts/generate.py stopped:\n{result.stdout}{result.stderr}")
+
+
+def binaries_of(target: Target, using: Compiler) -> Files:
+    """Everything the build adds to the Python files, for one platform."""
+    if using.family != "zig" and target != host():
+        raise BuildError(f"CC compiles for this machine; unset it to build for {target.name}")
+    generate()
+    name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
+    folder = BUILD / (f"{name}-sanitized" if using.sanitize else name)
+    libraries = {
+        isa.name: folder / f"kernels_{isa.name}{target.library_suffix}" for isa in target.isas
+    }
+    extension = folder / target.extension
+    made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
+    made += steps.run([_extension(target, using, folder, extension)])
+    if not made:
+        print(f"{target.name}: nothing changed")
+    manifest = folder / "manifest.json"
+    manifest.write_text(json.dumps(_manifest(target, libraries), indent=2) + "\n", encoding="utf-8")
+    files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
+    files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
+    generated = GENERATED / "lanewise"
+    files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
+    return files | {target.extension: extension}
+
+
+def place(files: Files, package: Path) -> None:
+    """Copies what differs. A library that a running Python has open is replaced, never written over."""
+    for name, source in files.items():
+        destination = package / name
+        if destination.exists() and destination.read_bytes() == source.read_bytes():
+            continue
+        destination.parent.mkdir(parents=True, exist_ok=True)
+        fresh = destination.with_name(f".{destination.name}.{os.getpid()}")
+        shutil.copyfile(source, fresh)
+        os.replace(fresh, destination)
+    for path in (package / "_lib").glob("kernels_*"):
+        if f"_lib/{path.name}" not in files:
+            path.unlink()
+
+
+def wheel(target: Target) -> Path:
+    """Packs a whole wheel into dist/, through hatchling and its hook, as pip does."""
+    try:
+        from hatchling.builders.wheel import WheelBuilder
+    except ImportError:
+        raise BuildError("a wheel is packed by hatchling: pip install hatchling") from None
+    os.environ["LANEWISE_TARGET"] = target.name
+    (path,) = WheelBuilder(str(ROOT)).build(directory=str(ROOT / "dist"), versions=["standard"])
+    return Path(path)
+
+
+def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
+    source = GENERATED / "kernels.c"
+    inputs = (source, *_headers(KERNEL_INCLUDE))
+    check = None if using.sanitize else binaries.check_kernels  # its runtime is what such a library calls
+    return [
+        steps.Step(
+            libraries[isa.name],
+            using.kernels(target, isa, source, KERNEL_INCLUDE, libraries[isa.name]),
+            inputs,
+            using.version,
+            check,
+        )
+        for isa in target.isas
+    ]
+
+
+def _sources() -> list[Path]:
+    extension = sorted((ROOT / "native" / "extension").glob("*.c"))
+    return [*extension, ROOT / "native" / "cpu.c", GENERATED / "lanewise_operations.c"]
+
+
+def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
+    headers = _headers(EXTENSION_INCLUDE)
+    made = []
+    for source in _sources():
+        output = folder / "objects" / f"{source.stem}.o"
+        command = using.object(target, source, EXTENSION_INCLUDE, output)
+        made.append(steps.Step(output, command, (source, *headers), using.version))
+    if target.binary_format == "pe":
+        definition, output = folder / "objects" / "python3.def", folder / "objects" / "python3.lib"
+        _write_python_definition(definition)
+        command = using.import_library(target, definition, output)
+        made.append(steps.Step(output, command, (definition,), using.version))
+    return made
+
+
+def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> steps.Step:
+    objects = [folder / "objects" / f"{source.stem}.o" for source in _sources()]
+    if target.binary_format == "pe":
+        objects.append(folder / "objects" / "python3.lib")
+    command = using.extension(target, objects, output)
+    return steps.Step(output, command, tuple(objects), using.version, binaries.check_extension)
+
+
+def _write_python_definition(path: Path) -> None:
+    """Windows links against a list of what python3.dll has: the names that pyabi.h declares."""
+    text = (ROOT / "native" / "pyabi.h").read_text(encoding="utf-8")
+    data = {name for line in re.findall(r"LW_PYDATA extern ([^;]*);", text) for name in re.findall(r"_?Py\w+", line)}
+    functions = set(re.findall(r"\b(_?Py\w+)\(", text))
+    lines = [f"    {name} DATA" for name in sorted(data)] + [f"    {name}" for name in sorted(functions - data)]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines, ""]), encoding="utf-8")
+
+
+def _manifest(target: Target, libraries: dict[str, Path]) -> dict[str, object]:
+    """What lanewise/libraries.py compares with before it opens a library."""
+    entries = {}
+    for isa in target.isas:
+        content = libraries[isa.name].read_bytes()
+        entries[isa.name] = {
+            "file": libraries[isa.name].name,
+            "size": len(content),
+            "sha256": hashlib.sha256(content).hexdigest(),
+            "cpu_features": list(isa.cpu_features),
+        }
+    abi = _literal(ROOT / "core" / "include" / "lanewise.h", "LW_ABI_VERSION")
+    return {"abi": abi, "signature": f"{_literal(_table(), 'LW_SIGNATURE'):016x}", "libraries": entries}
+
+
+def _literal(header: Path, macro: str) -> int:
+    """The number that a header defines."""
+    found = re.search(rf"#define {macro}\s+\(?(?:UINT64_C\()?(0x[0-9a-fA-F]+|\d+)", header.read_text(encoding="utf-8"))
+    if not found:
+        raise BuildError(f"{header} defines no {macro}")
+    return int(found[1], 0)
+
+
+def _table() -> Path:
+    return GENERATED / "lanewise_table.h"
+
+
+def _headers(include: tuple[Path, ...]) -> list[Path]:
+    """All that an #include could find, so that a new header counts as a change."""
+    own = {path for folder in include if folder != GENERATED for path in _files(folder)}
+    return sorted({path for path in own if path.suffix in (".h", ".c")} | set(GENERATED.glob("*.h")))
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and "__pycache__" not in path.parts)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Builds Lanewise's binaries in place, or a wheel for a platform.")
+    parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a whole wheel for this platform in dist/")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="put a whole importable package there instead")
+    parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UBSan (needs --into and CC)")
+    arguments = parser.parse_args()
+    if arguments.wheel:
+        target = TARGETS[arguments.wheel]
+        path = wheel(target)
+        print(f"{path}: built{'' if target == host() else ', not run'}")
+        return
+    using = compiler.choose(sanitize=arguments.sanitize)
+    if arguments.sanitize and (using.family == "zig" or not arguments.into):
+        raise BuildError("zig has no sanitizer runtimes: set CC=gcc or CC=clang, and say with --into where to put it")
+    files = binaries_of(host(), using)
+    package = PACKAGE
+    if arguments.into:
+        package = arguments.into / "lanewise"
+        own = [path for path in _files(PACKAGE) if path.suffix not in (".so", ".pyi", ".dylib", ".dll", ".pyd")]
+        files = {path.relative_to(PACKAGE).as_posix(): path for path in own if "_lib" not in path.parts} | files
+    place(files, package)
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except BuildError as error:
+        sys.exit(f"native/build.py: {error}")

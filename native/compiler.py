@@ -1,0 +1,138 @@
+"""The C compiler: zig from PyPI, which builds for every target from every machine, or what CC names. Makes the command
+lines of the two things that are compiled, and refuses flags that would change what floating-point code means."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from native.errors import BuildError
+from native.targets import Isa, Target
+
+__all__ = ["Compiler", "choose"]
+
+_LANGUAGE = ("-std=c11", "-O3", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
+# A kernel library stands alone: no C library, and none of the helpers that distributions' CFLAGS ask for.
+_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
+# The scalar library is what the others are measured against, and where a vectorizer's mistake would show.
+_NOT_VECTORIZED = {
+    "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
+    "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
+    "gcc": ("-fno-tree-vectorize", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"),
+}
+
+# Each lets the compiler assume there are no NaNs, no infinities or no signed zeros, or reorder or fuse arithmetic: the
+# special values and the promise of equal bits would be gone. Denormals are lost through the start-up code of -Ofast.
+_REFUSED = frozenset(
+    {
+        *("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"),
+        *("-ffinite-math-only", "-fno-signed-zeros", "-fno-honor-nans", "-fno-honor-infinities", "-fapprox-func"),
+        *("-ffp-contract=fast", "-ffp-contract=on", "-ffp-model=fast", "-ffp-model=aggressive"),
+        *("-fcx-limited-range", "-fcx-fortran-rules", "-fsingle-precision-constant", "-mrecip", "-mdaz-ftz"),
+        *("-cl-fast-relaxed-math", "-cl-unsafe-math-optimizations", "-menable-unsafe-fp-math"),
+    }
+)
+_REFUSED_PREFIXES = ("-mrecip=", "-fdenormal-fp-math=", "-fdenormal-fp-math-f32=")
+_READ = ("CC", "CPPFLAGS", "CFLAGS", "LDFLAGS")
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """A command that takes a C compiler's arguments."""
+
+    command: tuple[str, ...]
+    family: str  # zig, clang or gcc
+    version: str  # the same command can become another compiler
+    cflags: tuple[str, ...] = ()  # the user's; ours follow and win
+    ldflags: tuple[str, ...] = ()
+    sanitize: bool = False  # with AddressSanitizer and UndefinedBehaviorSanitizer
+
+    def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
+        """Compiles and links a library of kernels."""
+        command = [*self._begin(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
+        command += [*_directories(include), str(source), *self._shared()]
+        if target.binary_format == "pe":  # nothing to run when it is loaded; large frames need zig's stack probe
+            command += ["-Wl,--no-entry", "-lcompiler_rt"]
+        return [*command, "-o", str(output)]
+
+    def object(self, target: Target, source: Path, include: Iterable[Path], output: Path) -> list[str]:
+        """Compiles one file of the extension, for the oldest processor."""
+        return [*self._begin(target, target.isas[0]), *_directories(include), "-c", str(source), "-o", str(output)]
+
+    def extension(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
+        """Links the extension. On ELF and Mach-O Python's functions stay undefined: the interpreter has them."""
+        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._shared()]
+        libraries = {"elf": ["-lpthread", "-ldl"], "macho": ["-Wl,-undefined,dynamic_lookup"], "pe": []}
+        return [*command, *libraries[target.binary_format], "-o", str(output)]
+
+    def import_library(self, target: Target, definition: Path, output: Path) -> list[str]:
+        """Makes the stub through which a DLL finds the functions of another, from a list of their names."""
+        machine = "i386:x86-64" if target.name.startswith("x86_64") else "arm64"
+        return [*self.command[:-1], "dlltool", "-m", machine, "-d", str(definition), "-l", str(output)]
+
+    def _begin(self, target: Target, isa: Isa) -> list[str]:
+        position = () if target.binary_format == "pe" else ("-fPIC",)
+        return [*self.command, *self.cflags, *self._machine(target, isa), *_LANGUAGE, *position, *self._checked()]
+
+    def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:
+        if self.family == "zig":
+            return ("-target", target.zig_triple, f"-mcpu={isa.zig_cpu}")
+        return isa.flags
+
+    def _not_vectorized(self, isa: Isa) -> tuple[str, ...]:
+        return _NOT_VECTORIZED[self.family] if isa.name == "scalar" else ()
+
+    def _checked(self) -> tuple[str, ...]:
+        if not self.sanitize:
+            return ()
+        return ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+
+    def _shared(self) -> list[str]:
+        return ["-shared", *(("-fsanitize=address,undefined",) if self.sanitize else ("-s",)), *self.ldflags]
+
+
+def choose(*, sanitize: bool = False) -> Compiler:
+    """The compiler that CC names, or zig; with the flags of the environment, as distributions set them."""
+    words = {name: tuple(shlex.split(os.environ.get(name, ""))) for name in _READ}
+    for name, flags in words.items():
+        _refuse(name, flags)
+    cflags = words["CPPFLAGS"] + words["CFLAGS"]
+    command = words["CC"]
+    if command:
+        banner = _banner((*command, "--version"))
+        family = "clang" if "clang" in banner else "gcc"
+        return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitize)
+    if importlib.util.find_spec("ziglang") is None:
+        raise BuildError(
+            "no compiler: install the one Lanewise is built with, `pip install ziglang==0.17.0`, or name one in CC"
+        )
+    command = (sys.executable, "-m", "ziglang")
+    return Compiler((*command, "cc"), "zig", _banner((*command, "version")), cflags, words["LDFLAGS"], sanitize)
+
+
+def _refuse(name: str, flags: Iterable[str]) -> None:
+    for flag in flags:
+        if flag in _REFUSED or flag.startswith(_REFUSED_PREFIXES):
+            raise BuildError(
+                f"{name} contains {flag}: it changes the results of floating-point arithmetic, which Lanewise promises "
+                f"to keep; remove it from {name}"
+            )
+
+
+def _banner(command: Sequence[str]) -> str:
+    try:
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
+    except FileNotFoundError:
+        raise BuildError(f"{command[0]} is not there; CC must name a C compiler") from None
+    except subprocess.CalledProcessError as error:
+        raise BuildError(f"{shlex.join(command)} fails: {error.stderr.strip()}; CC must name a C compiler") from None
+
+
+def _directories(include: Iterable[Path]) -> list[str]:
+    return [f"-I{directory}" for directory in include]

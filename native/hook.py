@@ -1,0 +1,36 @@
+"""What pip's build reaches: hatchling calls initialize() before it packs a wheel or sets up an editable install."""
+
+from __future__ import annotations
+
+import os
+import sysconfig
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+from native import build, compiler
+from native.errors import BuildError
+from native.targets import TARGETS, host
+
+__all__ = ["LanewiseBuildHook"]
+
+
+class LanewiseBuildHook(BuildHookInterface):
+    """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        name = os.environ.get("LANEWISE_TARGET")
+        if name and name not in TARGETS:
+            raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
+        target = TARGETS[name] if name else host()
+        using = compiler.choose()
+        files = build.binaries_of(target, using)
+        # Only zig links against an old C library on purpose: what another compiler makes fits this system alone.
+        zig = using.family == "zig"
+        platform = target.wheel_platform if zig else sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        build_data["tag"] = f"cp311-abi3-{platform}"
+        build_data["pure_python"] = False
+        if version == "editable":
+            build.place(files, build.PACKAGE)
+        else:
+            build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})

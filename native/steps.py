@@ -1,0 +1,84 @@
+"""Runs compilers, only where something changed: beside each output stands a hash of the command and of all it read."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+from native.errors import BuildError
+
+__all__ = ["Step", "run"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One output, the command that makes it, and the files that it reads."""
+
+    output: Path
+    command: Sequence[str]
+    inputs: tuple[Path, ...]
+    tool: str = ""  # the tool's version: part of what the output depends on
+    check: Callable[[Path], None] | None = None  # raises BuildError on an output that must not be used
+
+    @property
+    def stamp(self) -> Path:
+        return self.output.with_name(self.output.name + ".stamp")
+
+    def key(self) -> str:
+        """Names everything that the output depends on."""
+        parts = [self.tool, *self.command]
+        parts += [f"{path} {_digest(path, path.stat().st_mtime_ns)}" for path in sorted(self.inputs)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+    def is_done(self) -> bool:
+        return self.output.exists() and self.stamp.exists() and self.stamp.read_text() == self.key()
+
+    def run(self) -> None:
+        self.output.parent.mkdir(parents=True, exist_ok=True)
+        self.stamp.unlink(missing_ok=True)
+        key = self.key()  # before the compiler reads: a file that is edited meanwhile counts as changed
+        result = subprocess.run(self.command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if result.returncode:
+            raise BuildError(f"{shlex.join(self.command)}\n{result.stdout}{result.stderr}")
+        print(f"built {self.output.name}{_warnings(result.stderr)}", flush=True)
+        if self.check:
+            self.check(self.output)
+        self.stamp.write_text(key)
+
+
+def run(steps: Iterable[Step]) -> list[Path]:
+    """Brings the outputs up to date, as many at a time as there are processors; returns those that were made."""
+    due = [step for step in steps if not step.is_done()]
+    with ThreadPoolExecutor(_processors()) as pool:
+        running = [pool.submit(step.run) for step in due]
+        try:
+            for finished in running:
+                finished.result()
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+    return [step.output for step in due]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@lru_cache(maxsize=None)
+def _digest(path: Path, modified: int) -> str:
+    """Of a file's content; `modified` only tells the cache that it is another."""
+    del modified
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def _warnings(text: str) -> str:
+    return f"\n{text.rstrip()}" if text.strip() else ""

@@ -1,0 +1,105 @@
+"""The platforms that Lanewise is built for and the instruction sets of each, as data. build.py reads it."""
+
+from __future__ import annotations
+
+import platform
+import sysconfig
+from dataclasses import dataclass
+
+from native.errors import BuildError
+
+__all__ = ["TARGETS", "Isa", "Target", "host"]
+
+
+@dataclass(frozen=True)
+class Isa:
+    """An instruction set: one library of kernels."""
+
+    name: str  # as in lw_library_head.name
+    cpu_features: tuple[str, ...]  # the LW_CPU_* bits it needs, in lower case
+    zig_cpu: str  # for zig's -mcpu
+    flags: tuple[str, ...]  # for gcc and clang
+
+    @property
+    def macro(self) -> str:
+        """What tells core/simd which header to use."""
+        return f"LW_ISA_{self.name.upper()}"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A platform: one wheel."""
+
+    name: str
+    zig_triple: str  # the oldest system that the binaries run on
+    wheel_platform: str
+    binary_format: str  # elf, macho or pe
+    library_suffix: str
+    extension: str  # file name of lanewise._ext
+    isas: tuple[Isa, ...]
+
+
+_BASE = ("-march=x86-64", "-mtune=generic")
+_AVX2 = ("-mavx2", "-mfma", "-mf16c")
+_AVX512 = ("-mavx512f", "-mavx512bw", "-mavx512dq", "-mavx512vl", "-mprefer-vector-width=512")
+
+_X86_64 = (
+    Isa("scalar", (), "x86_64", _BASE),
+    Isa("sse2", ("sse2",), "x86_64", _BASE),
+    Isa("avx", ("sse2", "avx"), "x86_64+avx", (*_BASE, "-mavx")),
+    Isa("avx2", ("sse2", "avx", "avx2", "fma", "f16c"), "x86_64+avx2+fma+f16c", (*_BASE, *_AVX2)),
+    Isa(
+        "avx512",
+        ("sse2", "avx", "avx2", "fma", "f16c", "avx512"),
+        "x86_64+avx2+fma+f16c+avx512f+avx512bw+avx512dq+avx512vl",
+        (*_BASE, *_AVX2, *_AVX512),
+    ),
+)
+
+_AARCH64 = (
+    Isa("scalar", (), "generic", ("-march=armv8-a",)),
+    Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
+)
+
+# manylinux2014 is glibc 2.17; its name by version is the same promise to newer tools.
+_ELF = ("elf", ".so", "_ext.abi3.so")
+_MACHO = ("macho", ".dylib", "_ext.abi3.so")
+_PE = ("pe", ".dll", "_ext.pyd")
+
+TARGETS = {
+    target.name: target
+    for target in (
+        Target(
+            "x86_64-linux",
+            "x86_64-linux-gnu.2.17",
+            "manylinux2014_x86_64.manylinux_2_17_x86_64",
+            *_ELF,
+            _X86_64,
+        ),
+        Target(
+            "aarch64-linux",
+            "aarch64-linux-gnu.2.17",
+            "manylinux2014_aarch64.manylinux_2_17_aarch64",
+            *_ELF,
+            _AARCH64,
+        ),
+        Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
+        Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
+        Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
+    )
+}
+
+_MACHINES = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
+_SYSTEMS = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}
+
+
+def host() -> Target:
+    """The platform of the Python that runs the build."""
+    machine, system = platform.machine().lower(), platform.system()
+    libc = " with musl" if "musl" in (sysconfig.get_config_var("SOABI") or "") else ""
+    target = TARGETS.get(f"{_MACHINES.get(machine)}-{_SYSTEMS.get(system)}")
+    if target is None or libc:
+        raise BuildError(
+            f"no libraries are defined for {machine} {system}{libc}; native/targets.py has {', '.join(TARGETS)}"
+        )
+    return target
