@@ -13,10 +13,20 @@ static const lw_operation *find_creation(const char *name) {
     return NULL;
 }
 
-/* A kernel's number: a float where the dtype is one, unless the contract says int (a seed). */
+/* Whether the contract makes the kernel's parameter at this position an int whatever the dtype (a seed). */
+static int is_int_parameter(const lw_operation *operation, int position) {
+    for (int i = 0; i < operation->parameter_count; i++) {
+        lw_parameter_type type = operation->parameters[i].type;
+        if (type <= LW_PARAMETER_CHOICE && position-- == 0) {
+            return type == LW_PARAMETER_INT;
+        }
+    }
+    return 0;
+}
+
+/* A kernel's number: a float where the dtype is one, unless the contract says int. */
 static int take_number(const lw_operation *operation, int position, int dtype, PyObject *object, lw_scalar *scalar) {
-    int is_integer = position < operation->parameter_count &&
-                     operation->parameters[position].type == LW_PARAMETER_INT;
+    int is_integer = is_int_parameter(operation, position);
     if (is_integer || dtype == LW_INT32 || dtype == LW_INT64) {
         PyObject *index = PyNumber_Index(object);
         scalar->i = index ? PyLong_AsLongLong(index) : -1;

@@ -30,13 +30,13 @@ static int64_t reduced_extent(int ndim, const int64_t *shape, const uint8_t *red
 
 static int refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                      "%s: the axis has no elements, at least one is wanted; check the size before the call",
                      operation->name);
         return 1;
     }
     if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                      "%s: the axis has %lld elements; int32 results count up to 2147483647, so split it",
                      operation->name, (long long)extent);
         return 1;

@@ -1,0 +1,177 @@
+"""How a call is read: positions, names, out=, and what is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+
+def test_out_receives_the_result():
+    x, out = lw.asarray([1.0, 2.0]), lw.zeros((2,))
+    assert lw.add(x, x, out=out) is out
+    assert out.tolist() == [2, 4]
+    assert lw.exp(x, out=x) is x
+
+
+@pytest.mark.parametrize(
+    ("out", "error", "match"),
+    [
+        (lambda: lw.zeros((3,)), lw.ShapeError, "shape"),
+        (lambda: lw.zeros((2,), dtype=lw.int32), lw.DTypeError, "dtype"),
+        (lambda: lw.zeros((4,))[::2], lw.ArgumentError, "contiguous"),
+        (lambda: lw.broadcast_to(lw.zeros(()), (2,)), lw.ReadOnlyError, "read-only"),
+        (lambda: np.zeros(2, np.float32), lw.ArgumentTypeError, "tensor is wanted"),
+        (lambda: 3, lw.ArgumentTypeError, "tensor is wanted"),
+    ],
+)
+def test_out_is_refused(out, error, match):
+    with pytest.raises(error, match=match):
+        lw.add(lw.ones((2,)), 1, out=out())
+
+
+def test_out_that_overlaps_is_refused():
+    base = lw.arange(8, dtype=lw.float32)
+    with pytest.raises(lw.ArgumentError, match="shares memory with input 1"):
+        lw.add(base[:4], 1, out=base[1:5])
+    with pytest.raises(lw.ArgumentError, match="shares memory"):
+        lw.sum(base.reshape(2, 4), axis=0, out=base[:4])
+    square = lw.ones((4, 4))
+    with pytest.raises(lw.ArgumentError, match="shares memory"):
+        lw.matmul(square, square, out=square)
+    assert base.tolist() == list(range(8))
+
+
+def test_missing_surplus_and_unknown_arguments():
+    with pytest.raises(TypeError, match="'x2' is missing"):
+        lw.add(1)
+    with pytest.raises(TypeError, match="more than 2 positional"):
+        lw.add(1, 2, 3)
+    with pytest.raises(TypeError, match="no parameter 'where'"):
+        lw.add(1, 2, where=3)
+    with pytest.raises(TypeError, match="given twice"):
+        lw.add(1, 2, x1=3)
+    with pytest.raises(TypeError, match="'x2' is missing"):
+        lw.ones((1,)).add()
+
+
+def test_inputs_by_name():
+    assert lw.subtract(x2=1, x1=3).tolist() == 2
+    assert lw.ones((2,)).add(x2=2).tolist() == [3, 3]
+
+
+@pytest.mark.parametrize("axis", [2, -3, 5])
+def test_axis_out_of_range(axis):
+    with pytest.raises(lw.AxisError, match="out of range for 2 dimensions"):
+        lw.sum(lw.ones((2, 3)), axis=axis)
+    with pytest.raises(IndexError):
+        lw.softmax(lw.ones((2, 3)), axis=axis)
+
+
+def test_axis_named_twice():
+    with pytest.raises(lw.AxisError, match="twice"):
+        lw.sum(lw.ones((2, 3)), axis=(0, -2))
+
+
+@pytest.mark.parametrize("axis", ["x", 1.5])
+def test_axis_of_another_type(axis):
+    with pytest.raises(TypeError):
+        lw.sum(lw.ones((2, 3)), axis=axis)
+
+
+@pytest.mark.parametrize("function", [lw.max, lw.argmax, lw.softmax])
+def test_nothing_has_no_extreme(function):
+    with pytest.raises(lw.ShapeError, match="no elements"):
+        function(lw.zeros((0,)))
+
+
+def test_sums_of_nothing():
+    assert lw.sum(lw.zeros((0,))).tolist() == 0
+    assert lw.sum(lw.zeros((2, 0)), axis=1).tolist() == [0, 0]
+    assert lw.sum(lw.zeros((0, 2)), axis=1).shape == (0,)
+    assert not bool(lw.any(lw.zeros((0,))))
+
+
+def test_choices():
+    with pytest.raises(lw.ArgumentError, match="'none', 'tanh'"):
+        lw.gelu(lw.ones((2,)), approximate="exact")
+    with pytest.raises(TypeError):
+        lw.leaky_relu(lw.ones((2,)), slope="steep")
+
+
+def test_shapes_that_do_not_broadcast():
+    with pytest.raises(lw.ShapeError, match=r"add: shapes \(2, 3\) and \(4,\) do not broadcast"):
+        lw.add(lw.ones((2, 3)), lw.ones((4,)))
+
+
+def test_shapes_that_do_not_align():
+    with pytest.raises(lw.ShapeError, match=r"matmul: shapes \(3, 4\) and \(5, 6\) do not align; the inner"):
+        lw.matmul(lw.ones((3, 4)), lw.ones((5, 6)))
+    with pytest.raises(lw.ShapeError, match="at least 1"):
+        lw.matmul(lw.ones(()), lw.ones((5, 6)))
+    with pytest.raises(lw.ShapeError, match="broadcast"):
+        lw.matmul(lw.ones((2, 3, 4)), lw.ones((3, 4, 5)))
+
+
+def test_shapes_that_overflow():
+    for shape in [(2**31, 2**31, 2**31), (2**62,), (2**63 - 1, 2)]:
+        with pytest.raises((lw.ShapeError, OverflowError, MemoryError)):
+            lw.zeros(shape)
+    with pytest.raises(MemoryError):
+        lw.zeros((2**45,))
+    assert lw.ones((3,)).tolist() == [1, 1, 1]
+    with pytest.raises(lw.ShapeError):
+        lw.broadcast_to(lw.ones((1,)), (2**40, 2**40))
+    with pytest.raises(lw.ShapeError):
+        lw.ones((4,)).reshape(2**40, 2**40)
+
+
+def test_broadcast_results_too_large():
+    x = lw.broadcast_to(lw.ones((1,)), (2**44,))
+    with pytest.raises(MemoryError):
+        x + 1
+
+
+def test_indices_out_of_range():
+    x = lw.ones((3, 4))
+    for bad in (3, -4, 2**20):
+        with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+            lw.take(x, [0, bad], axis=0)
+    with pytest.raises(lw.IndexOutOfRangeError, match=str(2**32)):
+        lw.take(x, np.array([2**32]), axis=0)
+    with pytest.raises(lw.DTypeError, match="int32"):
+        lw.take(x, [0.5], axis=0)
+    with pytest.raises(IndexError):
+        x[3]
+    with pytest.raises(IndexError):
+        x[0, 0, 0]
+
+
+def test_windows_larger_than_the_image():
+    with pytest.raises(lw.ShapeError, match="reaches over 5 rows"):
+        lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 5, 5)))
+    with pytest.raises(lw.ArgumentError, match="groups"):
+        lw.conv2d(lw.ones((1, 4, 4, 4)), lw.ones((1, 1, 3, 3)), groups=3)
+    with pytest.raises(lw.ArgumentError, match="stride"):
+        lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 3, 3)), stride=0)
+    with pytest.raises(lw.ShapeError, match="input channels"):
+        lw.conv2d(lw.ones((1, 2, 4, 4)), lw.ones((1, 1, 3, 3)))
+    with pytest.raises(lw.ArgumentError, match="padding"):
+        lw.max_pool2d(lw.ones((1, 1, 4, 4)), kernel_size=2, padding=2)
+
+
+def test_signatures_and_docstrings():
+    import inspect
+
+    assert str(inspect.signature(lw.sum)).startswith("(x, /, *, axis=None, keepdims=False")
+    assert "softmax" in lw.softmax.__doc__.lower()
+
+
+def test_methods_are_the_functions():
+    x = lw.asarray([[3.0, 1.0], [2.0, 4.0]])
+    assert x.sum(axis=0).tolist() == lw.sum(x, axis=0).tolist()
+    assert x.relu().tolist() == lw.relu(x).tolist()
+    assert x.reshape(4).tolist() == x.reshape((4,)).tolist() == x.reshape(-1).tolist()
+    assert x.reshape(2, -1).shape == (2, 2)
+    assert x.permute_dims(1, 0).tolist() == x.T.tolist()

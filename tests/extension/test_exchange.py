@@ -1,0 +1,225 @@
+"""Arrays of others: NumPy, the buffer protocol, DLPack, and Python numbers."""
+
+from __future__ import annotations
+
+import array
+import gc
+import sys
+import weakref
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 4), (2, 0, 3), (2, 3, 4)])
+def test_numpy_both_ways_without_copies(dtype, shape):
+    a = np.arange(int(np.prod(shape)), dtype=dtype).reshape(shape)
+    t = lw.asarray(a)
+    assert t.shape == shape and t.dtype == dtype
+    assert t.tolist() == a.tolist()
+    back = np.asarray(t)
+    assert back.dtype == a.dtype and back.shape == shape
+    np.testing.assert_array_equal(back, a)
+    if a.size:
+        assert back.ctypes.data == a.ctypes.data
+
+
+def test_writes_are_seen_on_both_sides():
+    a = np.zeros((2, 3), np.float32)
+    t = lw.asarray(a)
+    t[0, 1] = 5
+    a[1, 2] = 7
+    assert t.tolist() == [[0, 5, 0], [0, 0, 7]]
+
+
+def test_strided_negative_and_transposed_views():
+    a = np.arange(24, dtype=np.int32).reshape(4, 6)
+    for view in (a[::-1], a[:, ::-2], a.T, a[1:3, 2:5].T[::-1]):
+        t = lw.asarray(view)
+        assert t.strides == view.strides
+        np.testing.assert_array_equal(np.asarray(t), view)
+        np.testing.assert_array_equal(np.asarray(t + 1), view + 1)
+
+
+def test_strides_that_are_no_multiple_of_the_item():
+    record = np.zeros(5, dtype=[("flag", "?"), ("value", "<f4")])
+    record["value"] = [1, 2, 3, 4, 5]
+    t = lw.asarray(record["value"])
+    assert t.strides == (5,)
+    assert (t * 2).tolist() == [2, 4, 6, 8, 10]
+    np.testing.assert_array_equal(np.from_dlpack(t), record["value"])
+
+
+def test_numpy_functions_take_tensors():
+    t = lw.asarray([0.0, 1.0])
+    assert isinstance(np.exp(t), np.ndarray)
+    np.testing.assert_allclose(np.exp(t), np.exp([0.0, 1.0]), rtol=1e-6)
+
+
+def test_memory_outlives_its_owner():
+    t = lw.asarray(np.arange(1000, dtype=np.float32))
+    gc.collect()
+    assert float(t[999]) == 999
+    a = np.asarray(lw.arange(1000))
+    gc.collect()
+    assert a[999] == 999
+    view = memoryview(lw.ones((5,)))
+    gc.collect()
+    assert view.tolist() == [1.0] * 5
+
+
+def test_borrowed_memory_is_given_back():
+    a = array.array("f", [1, 2, 3])
+    t = lw.asarray(a)
+    with pytest.raises(BufferError):
+        a.append(4)
+    del t
+    a.append(4)
+
+
+def test_buffer_flags():
+    t = lw.asarray(np.arange(6, dtype=np.float32).reshape(2, 3))
+    assert memoryview(t).format == "f" and memoryview(t).shape == (2, 3)
+    assert bytes(t) == np.asarray(t).tobytes()
+    with pytest.raises(BufferError, match="contiguous"):
+        bytearray(b"").join([t.T])
+    frozen = np.ones(2, np.float32)
+    frozen.flags.writeable = False
+    assert memoryview(lw.asarray(frozen)).readonly
+
+
+class Raises:
+    """An object whose buffer cannot be had."""
+
+    def __init__(self) -> None:
+        self.view = memoryview(b"x")
+        self.view.release()
+
+
+@pytest.mark.parametrize("function", [lw.asarray, lw.exp, lambda v: lw.ones(2) + v, lw.sum])
+def test_errors_inside_the_buffer_protocol_come_through(function):
+    view = memoryview(b"abcd").cast("f")
+    view.release()
+    with pytest.raises(ValueError, match="released"):
+        function(view)
+
+
+@pytest.mark.skipif(sys.version_info < (3, 12), reason="__buffer__ in Python came with 3.12")
+def test_errors_in_a_python_buffer_come_through():
+    class Stubborn:
+        def __buffer__(self, flags: int) -> memoryview:
+            raise RuntimeError("no buffer today")
+
+    with pytest.raises(RuntimeError, match="today"):
+        lw.asarray(Stubborn())
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8", "complex64", ">f4", "datetime64[s]"])
+def test_foreign_dtypes_are_refused(dtype):
+    with pytest.raises((lw.DTypeError, ValueError), match="dtype|buffer"):
+        lw.asarray(np.zeros(3, dtype))
+
+
+def test_more_than_eight_dimensions_are_refused():
+    with pytest.raises(lw.ShapeError, match="9 dimensions"):
+        lw.asarray(np.zeros((1,) * 9, np.float32))
+    with pytest.raises(lw.ShapeError, match="8"):
+        lw.zeros((1,) * 9)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_dlpack_both_ways(dtype):
+    a = np.arange(12, dtype=dtype).reshape(3, 4)[:, ::2]
+    t = lw.from_dlpack(a)
+    np.testing.assert_array_equal(np.asarray(t), a)
+    back = np.from_dlpack(t)
+    np.testing.assert_array_equal(back, a)
+    if a.size:
+        assert back.ctypes.data == a.ctypes.data
+    assert t.__dlpack_device__() == (1, 0)
+
+
+def test_dlpack_capsules_are_used_once():
+    from lanewise import _ext
+
+    capsule = lw.ones((3,)).__dlpack__()
+    t = _ext.from_dlpack_capsule(capsule)
+    assert t.tolist() == [1, 1, 1]
+    with pytest.raises(lw.ArgumentTypeError, match="unused"):
+        _ext.from_dlpack_capsule(capsule)
+    with pytest.raises(lw.ArgumentTypeError, match="capsule"):
+        _ext.from_dlpack_capsule(3)
+
+
+def test_dlpack_refuses_what_it_cannot_give():
+    t = lw.ones((3,))
+    with pytest.raises(BufferError):
+        t.__dlpack__(dl_device=(2, 0))
+    with pytest.raises(BufferError):
+        t.__dlpack__(stream=1)
+    frozen = lw.broadcast_to(t, (4, 3))
+    with pytest.raises(BufferError, match="read-only"):
+        frozen.__dlpack__()
+    assert frozen.__dlpack__(max_version=(1, 0)) is not None
+
+
+def test_an_unused_capsule_frees_its_tensor():
+    t = lw.ones((3,))
+    dead = weakref.ref(t)
+    capsule = t.__dlpack__()
+    del t
+    gc.collect()
+    assert dead() is None
+    del capsule
+
+
+def test_lists():
+    assert lw.asarray([[1, 2], [3, 4]]).dtype == lw.int32
+    assert lw.asarray([1, 2.5]).dtype == lw.float32
+    assert lw.asarray([True, False]).dtype == lw.bool
+    assert lw.asarray([1, 2**40]).dtype == lw.int64
+    assert lw.asarray([]).shape == (0,) and lw.asarray([]).dtype == lw.float32
+    assert lw.asarray([[], []]).shape == (2, 0)
+    assert lw.asarray([1.9, -1.9, 1e30], dtype=lw.float64).tolist() == [1.9, -1.9, 1e30]
+    assert lw.asarray([lw.asarray(1.5), 2]).tolist() == [1.5, 2.0]
+
+
+@pytest.mark.parametrize("ragged", [[[1, 2], [3]], [1, [2]], [[1], 2], [[[1]], [[1, 2]]]])
+def test_ragged_lists_are_refused(ragged):
+    with pytest.raises(lw.ShapeError, match="ragged"):
+        lw.asarray(ragged)
+
+
+def test_lists_of_other_things_are_refused():
+    with pytest.raises(lw.ArgumentTypeError, match="numbers are wanted"):
+        lw.asarray(["a"])
+    with pytest.raises(OverflowError):
+        lw.asarray([2**70])
+    deep = 1
+    for _ in range(9):
+        deep = [deep]
+    with pytest.raises(lw.ShapeError, match="nested"):
+        lw.asarray(deep)
+
+
+def test_a_list_that_contains_itself_is_refused():
+    loop: list = []
+    loop.append(loop)
+    with pytest.raises(lw.ShapeError):
+        lw.asarray(loop)
+
+
+def test_float16_values():
+    halves = np.array([0.0, -0.0, 1.0, -2.5, 65504.0, 6e-8, 6.1e-5, np.inf, -np.inf, np.nan], np.float16)
+    np.testing.assert_array_equal(lw.asarray(halves).tolist(), halves.tolist())
+    values = np.random.default_rng(3).uniform(-7e4, 7e4, 2000)
+    small = np.random.default_rng(4).uniform(-1e-4, 1e-4, 2000)
+    for source in (values, small):
+        expected = source.astype(np.float16)
+        given = np.asarray(lw.asarray(source.tolist(), dtype=lw.float16))
+        np.testing.assert_array_equal(given, expected)

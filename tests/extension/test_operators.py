@@ -1,0 +1,168 @@
+"""Operators of Tensor: promotion with Python scalars, NumPy arrays on either side, in-place forms, comparisons."""
+
+from __future__ import annotations
+
+import operator
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv]
+COMPARISONS = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
+
+
+@pytest.fixture
+def x() -> np.ndarray:
+    return np.random.default_rng(1).standard_normal((3, 5)).astype(np.float32)
+
+
+@pytest.fixture
+def y() -> np.ndarray:
+    return np.random.default_rng(2).standard_normal((3, 5)).astype(np.float32)
+
+
+@pytest.mark.parametrize("function", ARITHMETIC + COMPARISONS)
+def test_as_in_numpy(function, x, y):
+    tx, ty = lw.asarray(x), lw.asarray(y)
+    np.testing.assert_array_equal(np.asarray(function(tx, ty)), function(x, y))
+    np.testing.assert_array_equal(np.asarray(function(tx, y)), function(x, y))
+    np.testing.assert_array_equal(np.asarray(function(tx, y[0])), function(x, y[0]))
+    np.testing.assert_array_equal(np.asarray(function(tx[:, ::-2], ty[:, ::-2])), function(x[:, ::-2], y[:, ::-2]))
+
+
+@pytest.mark.parametrize("function", ARITHMETIC)
+def test_array_on_the_left_gives_a_tensor(function, x, y):
+    result = function(x, lw.asarray(y))
+    assert isinstance(result, lw.Tensor)
+    np.testing.assert_array_equal(np.asarray(result), function(x, y))
+
+
+@pytest.mark.parametrize(
+    ("tensor", "scalar", "dtype"),
+    [
+        ([True], True, "bool"),
+        ([True], 2, "int32"),
+        ([True], 2.0, "float32"),
+        ([1], True, "int32"),
+        ([1], 2, "int32"),
+        ([1], 2.0, "float32"),
+        ([1.0], True, "float32"),
+        ([1.0], 2, "float32"),
+        ([1.0], 2.0, "float32"),
+    ],
+)
+def test_scalars_are_weak(tensor, scalar, dtype):
+    dtype = "int32" if dtype == "bool" else dtype  # add has no bool kernel: counts
+    assert str(dtype) in repr((lw.asarray(tensor) + scalar).dtype)
+    assert str(dtype) in repr((scalar + lw.asarray(tensor)).dtype)
+
+
+def test_divide_of_integers_is_float32():
+    result = lw.asarray([1, 2]) / lw.asarray([2, 4])
+    assert result.dtype == lw.float32
+    assert result.tolist() == [0.5, 0.5]
+
+
+def test_int_that_does_not_fit_is_refused():
+    with pytest.raises(OverflowError, match="does not fit into int32"):
+        lw.asarray([1, 2]) + 2**40
+    with pytest.raises(OverflowError, match="64 bits"):
+        lw.asarray([1.0]) + 2**80
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
+def test_storage_dtypes_name_astype(dtype):
+    with pytest.raises(lw.DTypeError, match="astype"):
+        lw.asarray(np.ones(3, dtype)) + 1
+
+
+def test_in_place_keeps_memory_and_dtype(x, y):
+    t = lw.asarray(x.copy())
+    same = t
+    t += y
+    t *= 2
+    t -= lw.asarray(y)
+    assert t is same
+    np.testing.assert_array_equal(np.asarray(t), (x + y) * np.float32(2) - y)
+    integers = lw.asarray([1, 2, 3])
+    with pytest.raises(lw.DTypeError, match="float32"):
+        integers += 0.5
+    assert integers.tolist() == [1, 2, 3]
+
+
+def test_in_place_on_a_strided_view(x):
+    t = lw.asarray(x.copy())
+    column = t[:, 1]
+    column += 10
+    expected = x.copy()
+    expected[:, 1] += 10
+    np.testing.assert_array_equal(np.asarray(t), expected)
+
+
+def test_in_place_with_overlapping_operand():
+    t = lw.arange(6)
+    t[1:] += t[:-1]
+    assert t.tolist() == [0, 1, 3, 5, 7, 9]
+
+
+def test_in_place_does_not_grow():
+    t = lw.ones((3,))
+    with pytest.raises(lw.ShapeError, match="broadcast"):
+        t += lw.ones((2, 3))
+
+
+def test_read_only():
+    frozen = np.ones(3, np.float32)
+    frozen.flags.writeable = False
+    t = lw.asarray(frozen)
+    assert t.readonly
+    with pytest.raises(lw.ReadOnlyError):
+        t += 1
+    with pytest.raises(lw.ReadOnlyError):
+        t[0] = 1
+
+
+def test_unknown_operands_are_left_to_python():
+    t = lw.ones((2,))
+    assert (t == None) is False  # noqa: E711 - the point is what == does
+    assert (t != "a") is True
+    with pytest.raises(TypeError):
+        t + object()
+    with pytest.raises(TypeError):
+        t + None
+
+
+def test_lists_are_operands():
+    assert (lw.asarray([1.0, 2.0]) + [3.0, 4.0]).tolist() == [4.0, 6.0]
+    assert ([3.0, 4.0] - lw.asarray([1.0, 2.0])).tolist() == [2.0, 2.0]
+
+
+def test_matmul_operator(x, y):
+    np.testing.assert_allclose(np.asarray(lw.asarray(x) @ lw.asarray(y).T), x @ y.T, rtol=1e-5, atol=1e-6)
+
+
+def test_unary(x):
+    t = lw.asarray(x)
+    np.testing.assert_array_equal(np.asarray(-t), -x)
+    np.testing.assert_array_equal(np.asarray(abs(t)), abs(x))
+    positive = +t
+    np.testing.assert_array_equal(np.asarray(positive), x)
+    assert not positive._shares_storage(t)
+
+
+def test_numbers_of_one_element():
+    assert float(lw.asarray(2.5)) == 2.5
+    assert int(lw.asarray([[7]])) == 7
+    assert bool(lw.asarray([True]))
+    assert [10, 20, 30][lw.asarray(1)] == 20
+    with pytest.raises(lw.ArgumentError, match="2 elements"):
+        bool(lw.asarray([1, 2]))
+    with pytest.raises(TypeError, match="no index"):
+        operator.index(lw.asarray(1.0))
+
+
+def test_unhashable():
+    with pytest.raises(TypeError):
+        hash(lw.ones(1))

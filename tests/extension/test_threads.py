@@ -1,0 +1,218 @@
+"""Threads, interruption, fork, flush-to-zero, and memory that must not leak."""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import os
+import platform
+import signal
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+
+def test_eight_threads_at_once():
+    """Changing sizes, shared inputs, every thread its own backend; each result is checked."""
+    names = [info.name for info in lw.backends() if info.available]
+    shared = lw.rand((1 << 16,))
+    reference = np.asarray(shared).copy()
+    start = threading.Barrier(8)
+
+    def work(seed: int) -> int:
+        generator = np.random.default_rng(seed)
+        start.wait()
+        for _ in range(150):
+            size = int(generator.integers(1, 1 << 16))
+            with lw.use_backend(names[int(generator.integers(len(names)))]):
+                total = lw.sum(shared[:size] * 2 + 1)
+                assert abs(float(total) - float((reference[:size].astype(float) * 2 + 1).sum())) < 1e-5 * size + 1e-3
+                m = lw.matmul(shared[: 32 * 16].reshape(32, 16), shared[: 16 * 8].reshape(16, 8))
+            expected = reference[:512].reshape(32, 16) @ reference[:128].reshape(16, 8)
+            np.testing.assert_allclose(np.asarray(m), expected, rtol=1e-5)
+        return seed
+
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(work, range(8))) == list(range(8))
+    np.testing.assert_array_equal(np.asarray(shared), reference)
+
+
+def test_use_backend_is_the_threads_own():
+    inside, leave = threading.Event(), threading.Event()
+    seen = {}
+
+    def other() -> None:
+        with lw.use_backend("scalar"):
+            seen["inside"] = lw.ones((1,)).backend
+            inside.set()
+            leave.wait(10)
+
+    thread = threading.Thread(target=other)
+    thread.start()
+    assert inside.wait(10)
+    assert lw.ones((1,)).backend != lw.Backend.SCALAR
+    leave.set()
+    thread.join()
+    assert seen["inside"] == lw.Backend.SCALAR
+
+
+def test_large_work_releases_the_gil():
+    """While one thread multiplies, this one goes on counting."""
+    a = lw.rand((1024, 1024))
+    with lw.use_backend("scalar"):
+        done = threading.Event()
+
+        def multiply() -> None:
+            with lw.use_backend("scalar"):
+                lw.matmul(a, a)
+            done.set()
+
+        thread = threading.Thread(target=multiply)
+        thread.start()
+        ticks = 0
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+        thread.join()
+    assert ticks > 3
+
+
+INTERRUPTED = """
+    import os, signal, threading, time
+    import lanewise as lw
+    x = lw.rand((1 << 24,))
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    begin = time.perf_counter()
+    try:
+        with lw.use_backend("scalar"):
+            a = x.reshape(4096, 4096)
+            lw.matmul(a, a)
+    except KeyboardInterrupt:
+        assert time.perf_counter() - begin < 5
+        assert lw.sum(lw.ones((10,))).tolist() == 10  # the next call works
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to itself there")
+def test_control_c_interrupts_long_work():
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], capture_output=True, text=True, timeout=120
+    )
+    assert result.stdout.strip() == "interrupted", result.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_fork_is_safe():
+    parent = lw.rand((1000,))
+    expected = lw.sum(parent).tolist()
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for _ in range(100):
+                assert lw.sum(parent).tolist() == expected
+                assert lw.exp(lw.ones((5000,))).shape == (5000,)
+            status = 0
+        finally:
+            os._exit(status)
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert lw.sum(parent).tolist() == expected
+
+
+def set_flush_to_zero(on: bool) -> None:
+    """Sets or clears FTZ and DAZ in this thread's MXCSR through the C library's floating-point environment."""
+    libm = ctypes.CDLL("libm.so.6")
+    environment = (ctypes.c_uint32 * 8)()
+    assert libm.fegetenv(environment) == 0
+    environment[7] = environment[7] | 0x8040 if on else environment[7] & ~0x8040
+    assert libm.fesetenv(environment) == 0
+
+
+@pytest.mark.skipif(
+    platform.machine() != "x86_64" or not sys.platform.startswith("linux"), reason="sets x86's MXCSR through glibc"
+)
+def test_flush_to_zero_set_by_the_caller():
+    """The caller's floating-point mode holds: denormals become zero, and nothing else changes or is left behind."""
+    denormal = float(np.float32(1e-40))
+    x = lw.asarray([denormal, 1.0, -2.0, float("nan"), float("inf"), -100.0])
+    default = {info.name: lw.exp(x.to(info.name)).tolist() for info in lw.backends() if info.available}
+    try:
+        set_flush_to_zero(True)
+        for info in lw.backends():
+            if not info.available:
+                continue
+            t = x.to(info.name)
+            assert (t + t).tolist()[:3] == [0.0, 2.0, -4.0]
+            assert (t * 1).tolist()[0] == 0.0
+            exponentials = lw.exp(t).tolist()
+            assert exponentials[0] == 1.0 and exponentials[5] in (0.0, default[info.name][5])
+            np.testing.assert_array_equal(exponentials[1:5], default[info.name][1:5])
+            assert lw.where(t > 0, t, 0).tolist()[1] == 1.0
+    finally:
+        set_flush_to_zero(False)
+    assert (x + x).tolist()[0] == 2 * denormal
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_nothing_leaks():
+    """Results, views, borrowed buffers, capsules, and every kind of failing call, ten thousand times over."""
+    a = np.ones((64, 64), np.float32)
+    bad = np.ones((3, 5), np.float32)
+
+    def once() -> None:
+        t = lw.asarray(a)
+        (t + a)[1:, ::2].sum(axis=0)
+        t.T.reshape(-1)
+        np.from_dlpack(t)
+        memoryview(t)
+        t.__dlpack__()
+        for call in (
+            lambda: t + bad,
+            lambda: lw.add(t, t, out=t[:3]),
+            lambda: lw.matmul(t, bad),
+            lambda: lw.sum(t, axis=9),
+            lambda: lw.asarray([[1, 2], [3]]),
+            lambda: lw.take(t, [100], axis=0),
+            lambda: t[100],
+            lambda: lw.gelu(t, approximate="no"),
+            lambda: lw.exp(np.ones(3)),
+        ):
+            with pytest.raises(lw.LanewiseError):
+                call()
+
+    for _ in range(200):
+        once()
+    gc.collect()
+    before = resident_bytes()
+    references = sys.getrefcount(a), sys.getrefcount(None)
+    for _ in range(1000):
+        once()
+    gc.collect()
+    assert resident_bytes() - before < 4 << 20
+    assert sys.getrefcount(a) == references[0]
+
+
+def test_import_is_light():
+    """No NumPy, and quick: the best of five fresh processes."""
+    code = "import sys, time; t = time.perf_counter(); import lanewise; t = time.perf_counter() - t;"
+    code += "assert 'numpy' not in sys.modules; print(t)"
+    times = [
+        float(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+        for _ in range(5)
+    ]
+    assert min(times) < 0.05
