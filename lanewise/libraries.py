@@ -1,0 +1,82 @@
+"""The libraries of kernels that this package carries, as the build's manifest lists them.
+
+A file is compared with the manifest before it is opened, because opening is already too late: a truncated library ends
+in SIGBUS, and one of another version has its functions elsewhere. Whoever opens a library (lanewise.registry,
+lanewise.cffi) gets its path from `checked_path`.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from lanewise import _ext
+from lanewise.errors import LibraryError
+
+__all__ = ["DIRECTORY", "Library", "checked_path", "find"]
+
+DIRECTORY: Final = Path(__file__).parent / "_lib"
+
+_CURE: Final = "reinstall lanewise, or in a checkout run `python native/build.py`"
+
+
+class Library(NamedTuple):
+    """One row of the manifest."""
+
+    path: Path
+    size: int
+    sha256: str
+    cpu_features: tuple[str, ...]
+
+
+def find(name: str) -> Library | None:
+    """The library of a backend, by its name in lower case; None where this build has none.
+
+    Raises LibraryError when the manifest is missing, damaged, or of another build than the extension."""
+    return _read(DIRECTORY / "manifest.json").get(name)
+
+
+def checked_path(name: str) -> Path:
+    """Where the library of a backend is, once its size and content are what the build made.
+
+    Raises LibraryError, which names the file, when they are not."""
+    library = find(name)
+    if library is None:
+        raise LibraryError(f"{DIRECTORY}: this build of lanewise has no library for {name!r}")
+    path = library.path
+    try:
+        size = path.stat().st_size
+        if size != library.size:
+            raise LibraryError(f"{path}: has {size} bytes where the build made {library.size}; {_CURE}")
+        content = path.read_bytes()
+    except OSError as error:
+        raise LibraryError(f"{path}: cannot be read: {error.strerror}; {_CURE}") from error
+    if hashlib.sha256(content).hexdigest() != library.sha256:
+        raise LibraryError(f"{path}: its content is not what the build made (SHA-256 differs); {_CURE}")
+    return path
+
+
+@functools.cache
+def _read(path: Path) -> dict[str, Library]:
+    try:
+        manifest = json.loads(path.read_text(encoding="utf-8"))
+        found = (manifest["abi"], int(manifest["signature"], 16))
+        libraries = {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}
+    except OSError as error:
+        raise LibraryError(f"{path}: cannot be read: {error.strerror}; {_CURE}") from error
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise LibraryError(f"{path}: is damaged ({type(error).__name__}: {error}); {_CURE}") from error
+    wanted = (_ext.abi_version(), _ext.signature())
+    if found != wanted:
+        raise LibraryError(
+            f"{path}: lists libraries of ABI {found[0]} and signature {found[1]:016x}; "
+            f"this extension has ABI {wanted[0]} and signature {wanted[1]:016x}; {_CURE}"
+        )
+    return libraries
+
+
+def _row(directory: Path, row: dict[str, Any]) -> Library:
+    return Library(directory / row["file"], int(row["size"]), str(row["sha256"]), tuple(row["cpu_features"]))
