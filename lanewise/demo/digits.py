@@ -5,9 +5,9 @@ Three files in data/:
 - digits.json: what the other two hold. `labels` is one character a digit, in the data set's order; `held_out`
   lists the positions of the digits the network never saw in training; `weights` lists name and shape of each
   array, in the order of weights.f16.
-- images.u4: 1,797 images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data set
-  counts 0 to 16 inked dots a pixel; 16 is stored as 15, so that four bits suffice. The network was trained on the
-  stored values.
+- images.u4: 1,797 images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data
+  set counts 0 to 16 inked dots a pixel; 16 is stored as 15, so that four bits suffice. The network was
+  trained on the stored values.
 - weights.f16: little-endian IEEE 754 half precision, row-major, one array after another.
 
 train.py writes them, command.py and network.py read them through this module.

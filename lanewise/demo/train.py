@@ -6,10 +6,10 @@ From the repository's root:
     .venv/bin/pip install -e . torch==2.13.0 scikit-learn==1.9.1
     .venv/bin/python -m lanewise.demo.train
 
-Ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and versions
-write the same bytes. The recipe was settled before the held-out digits were looked at. They are stratified by
-class, but the same 13 people wrote digits in both parts: the accuracy says how well the network reads new digits
-by writers it knows.
+Ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
+versions write the same bytes. The recipe was settled before the held-out digits were looked at. They are
+stratified by class, but the same 13 people wrote digits in both parts: the accuracy says how well the network
+reads new digits by writers it knows.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ class Net(nn.Module):
         self.linear = nn.Linear(32 * 2 * 2, 10)
 
     def forward(self, images: torch.Tensor) -> torch.Tensor:
+        """One score a class."""
         x = functional.max_pool2d(functional.relu(self.conv1(images)), 2)
         x = functional.max_pool2d(functional.relu(self.conv2(x)), 2)
         x = functional.dropout(x.flatten(1), 0.2, self.training)
@@ -101,6 +102,7 @@ def accuracy(net: Net, images: torch.Tensor, labels: torch.Tensor) -> float:
 
 
 def main() -> None:
+    """Train, round the weights to half precision, write the files and say how good the result is."""
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)

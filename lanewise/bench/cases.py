@@ -1,0 +1,299 @@
+"""From an operation and a size to one benchmark case: its arguments, the bytes it moves and its arithmetic.
+
+A size is what the user writes after --sizes. One number is the count of elements; for matrices it is their
+edge and for windows the edge of an image with 64 channels. A shape such as 512x64 is the shape of the inputs,
+of matrices M x K x N, of windows N x C x H x W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from math import isqrt, prod
+
+from lanewise.bench.inputs import ITEM_BYTES, HostArray, Shape, draw, draw_indices
+from lanewise.bench.operations import Input, Operation
+from lanewise.errors import ArgumentError
+
+Size = tuple[int, ...]
+Literal = bool | int | float | str | tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Several:
+    """A sequence of arrays as one argument."""
+
+    items: tuple[HostArray, ...]
+
+
+Argument = HostArray | Several | Literal
+
+DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),)}
+ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
+LARGEST_EDGE = 1 << 14
+CHANNELS = 64
+KERNEL = 3
+
+
+@dataclass(frozen=True)
+class Case:
+    """One row of the benchmark, before anybody runs it."""
+
+    operation: Operation
+    dtype: str
+    size: Size
+    arguments: tuple[Argument, ...]
+    keywords: Mapping[str, Literal] = field(default_factory=dict)
+    result: int = 0  # elements written
+    flops: int | None = None  # where the count is plain
+
+    @property
+    def label(self) -> str:
+        """The size for people."""
+        return " x ".join(f"{extent:,}" for extent in self.size)
+
+    @property
+    def inputs(self) -> tuple[HostArray, ...]:
+        """Every array among the arguments."""
+        found: list[HostArray] = []
+        for argument in self.arguments:
+            if isinstance(argument, HostArray):
+                found.append(argument)
+            elif isinstance(argument, Several):
+                found.extend(argument.items)
+        return tuple(found)
+
+    @property
+    def bytes(self) -> int | None:
+        """Read once and written once; None where no data moves."""
+        if self.operation.kind == "view":
+            return None
+        written = self.result * ITEM_BYTES[self.operation.result(self.dtype)]
+        return sum(item.nbytes for item in self.inputs) + written
+
+
+def parse_size(text: str) -> Size:
+    """A size as written on the command line.
+
+    >>> parse_size("64K"), parse_size("512x64")
+    ((65536,), (512, 64))
+    """
+    try:
+        size = tuple(_parse_extent(part) for part in text.lower().split("x"))
+    except ValueError:
+        raise ArgumentError(
+            f"bench: {text!r} is not a size; write 1024, 64K, 1M or a shape such as 512x64"
+        ) from None
+    if min(size) < 1:
+        raise ArgumentError(f"bench: the size {text!r} holds nothing; every extent must be at least 1")
+    return size
+
+
+def _parse_extent(text: str) -> int:
+    suffixes = {"k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+    if text[-1:] in suffixes:
+        return int(text[:-1]) * suffixes[text[-1]]
+    return int(text)
+
+
+def default_sizes(operation: Operation) -> tuple[Size, ...]:
+    """The sizes to measure where the user names none."""
+    return DEFAULT_SIZES.get(operation.kind, ELEMENTS)
+
+
+def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
+    """The case of an operation at a size. ArgumentError where the operation has no such dtype or size."""
+    dtype = dtype or operation.dtype
+    if dtype not in ITEM_BYTES or not operation.computes(dtype):
+        has = ", ".join(operation.dtypes)
+        raise ArgumentError(f"bench: {operation.name} does not compute in {dtype}; it does in {has}")
+    if operation.name in _BY_NAME:
+        return _BY_NAME[operation.name](operation, size, dtype)
+    if operation.kind in _BY_KIND:
+        return _BY_KIND[operation.kind](operation, size, dtype)
+    raise ArgumentError(
+        f"bench: {operation.name} has no case; add one to the tables of lanewise/bench/cases.py"
+    )
+
+
+def _draw(operation: Operation, item: Input, shape: Shape, dtype: str) -> HostArray:
+    seed = [other.name for other in operation.inputs].index(item.name)
+    return draw(item.dtype or dtype, shape, operation.range(item.name, dtype), seed)
+
+
+def _required(operation: Operation, shape: Shape, dtype: str) -> tuple[HostArray, ...]:
+    return tuple(_draw(operation, item, shape, dtype) for item in operation.inputs if not item.optional)
+
+
+def _elementwise(operation: Operation, size: Size, dtype: str) -> Case:
+    count = prod(size)
+    each = {"fma": 2}.get(operation.name, 1)
+    plain = operation.complexity == "low" and dtype.startswith("float")
+    return Case(
+        operation,
+        dtype,
+        size,
+        _required(operation, size, dtype),
+        result=count,
+        flops=each * count if plain else None,
+    )
+
+
+def _reduction(operation: Operation, size: Size, dtype: str) -> Case:
+    plain = operation.complexity == "low" and dtype.startswith("float")
+    return Case(
+        operation,
+        dtype,
+        size,
+        _required(operation, size, dtype),
+        result=1,
+        flops=prod(size) if plain else None,
+    )
+
+
+def _rows(operation: Operation, size: Size, dtype: str) -> Case:
+    if len(size) == 1:
+        rows = isqrt(size[0])
+        size = (rows, size[0] // rows)
+    first, *others = operation.inputs
+    arguments = [_draw(operation, first, size, dtype)]
+    arguments += [_draw(operation, item, size[-1:], dtype) for item in others]
+    return Case(operation, dtype, size, tuple(arguments), result=prod(size))
+
+
+def _edges(operation: Operation, size: Size, count: int, names: str) -> Size:
+    """The extents of a matrix or window case, from one edge or all of them."""
+    if len(size) not in (1, count):
+        raise ArgumentError(
+            f"bench: {operation.name} takes one edge or {names}; got {'x'.join(map(str, size))}"
+        )
+    if max(size) > LARGEST_EDGE:
+        raise ArgumentError(
+            f"bench: {operation.name} takes sizes as edges, at most {LARGEST_EDGE}; got {max(size)}"
+        )
+    return size
+
+
+def _matrix(operation: Operation, size: Size, dtype: str) -> Case:
+    edges = _edges(operation, size, 3, "MxKxN")
+    m, k, n = edges if len(edges) == 3 else edges * 3
+    shapes = {"matmul": [(m, k), (k, n)], "linear": [(m, k), (n, k), (n,)]}[operation.name]
+    arguments = [
+        _draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)
+    ]
+    return Case(operation, dtype, (m, k, n), tuple(arguments), result=m * n, flops=2 * m * k * n)
+
+
+def _image(operation: Operation, size: Size) -> Size:
+    edges = _edges(operation, size, 4, "NxCxHxW")
+    return edges if len(edges) == 4 else (1, CHANNELS, edges[0], edges[0])
+
+
+def _conv2d(operation: Operation, size: Size, dtype: str) -> Case:
+    """Same padding, as many channels out as in."""
+    shape = _image(operation, size)
+    channels = shape[1]
+    shapes = [shape, (channels, channels, KERNEL, KERNEL), (channels,)]
+    arguments = [_draw(operation, item, s, dtype) for item, s in zip(operation.inputs, shapes, strict=True)]
+    flops = 2 * prod(shape) * channels * KERNEL * KERNEL
+    return Case(operation, dtype, shape, tuple(arguments), {"padding": 1}, result=prod(shape), flops=flops)
+
+
+def _max_pool2d(operation: Operation, size: Size, dtype: str) -> Case:
+    n, c, h, w = shape = _image(operation, size)
+    arguments = _required(operation, shape, dtype)
+    return Case(operation, dtype, shape, arguments, {"kernel_size": 2}, result=n * c * (h // 2) * (w // 2))
+
+
+def _clip(operation: Operation, size: Size, dtype: str) -> Case:
+    limits = (-1.0, 1.0) if dtype.startswith("float") else (-1, 1)
+    case = _elementwise(operation, size, dtype)
+    return Case(operation, dtype, size, (*case.arguments, *limits), result=case.result, flops=case.flops)
+
+
+def _astype(operation: Operation, size: Size, dtype: str) -> Case:
+    """float32 to int32, and anything else to float32."""
+    target = "int32" if dtype == "float32" else "float32"
+    x = _draw(operation, operation.inputs[0], size, dtype)
+    return Case(operation, dtype, size, (x, target), result=prod(size))
+
+
+def _take(operation: Operation, size: Size, dtype: str) -> Case:
+    """As many elements as x has, from anywhere in it."""
+    count = prod(size)
+    x = _draw(operation, operation.inputs[0], (count,), dtype)
+    return Case(operation, dtype, size, (x, draw_indices(count, count, seed=1)), result=count)
+
+
+def _concat(operation: Operation, size: Size, dtype: str) -> Case:
+    """Two halves of the size into one."""
+    extent = max(size[0] // 2, 1)
+    halves = Several(tuple(draw(dtype, (extent, *size[1:]), None, seed) for seed in (0, 1)))
+    return Case(operation, dtype, size, (halves,), result=2 * extent * prod(size[1:]))
+
+
+def _arange(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (prod(size),), {"dtype": dtype}, result=prod(size))
+
+
+def _full(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (size, 2.0), {"dtype": dtype}, result=prod(size))
+
+
+def _shaped(operation: Operation, size: Size, dtype: str) -> Case:
+    """zeros, ones, rand and their like take a shape."""
+    return Case(operation, dtype, size, (size,), result=prod(size))
+
+
+def _reshape(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (draw(dtype, size, None, 0), (1, -1)))
+
+
+def _permute_dims(operation: Operation, size: Size, dtype: str) -> Case:
+    shape = size if len(size) > 1 else (1, *size)
+    return Case(operation, dtype, size, (draw(dtype, shape, None, 0), tuple(reversed(range(len(shape))))))
+
+
+def _matrix_transpose(operation: Operation, size: Size, dtype: str) -> Case:
+    shape = size if len(size) > 1 else (1, *size)
+    return Case(operation, dtype, size, (draw(dtype, shape, None, 0),))
+
+
+def _broadcast_to(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (draw(dtype, size, None, 0), (4, *size)))
+
+
+def _expand_dims(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (draw(dtype, size, None, 0),), {"axis": 0})
+
+
+def _squeeze(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (draw(dtype, (1, *size), None, 0),), {"axis": 0})
+
+
+Builder = Callable[[Operation, Size, str], Case]
+
+_BY_KIND: Mapping[str, Builder] = {
+    "elementwise": _elementwise,
+    "reduction": _reduction,
+    "index_reduction": _reduction,
+    "rows": _rows,
+    "matrix": _matrix,
+    "creation": _shaped,
+}
+_BY_NAME: Mapping[str, Builder] = {
+    "clip": _clip,
+    "astype": _astype,
+    "take": _take,
+    "concat": _concat,
+    "conv2d": _conv2d,
+    "max_pool2d": _max_pool2d,
+    "arange": _arange,
+    "full": _full,
+    "reshape": _reshape,
+    "permute_dims": _permute_dims,
+    "matrix_transpose": _matrix_transpose,
+    "broadcast_to": _broadcast_to,
+    "expand_dims": _expand_dims,
+    "squeeze": _squeeze,
+}

@@ -1,0 +1,117 @@
+"""What the benchmark knows of each operation: the metadata that the generator derives from its contract.
+
+Read from lanewise/_lib/operations.json. cases.py makes inputs from it; nothing here depends on NumPy or on a
+built extension.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from lanewise.errors import ArgumentError, LibraryError
+
+
+@dataclass(frozen=True)
+class Range:
+    """Where the values of an input come from."""
+
+    low: float
+    high: float
+    exclude_zero: bool = False
+
+
+@dataclass(frozen=True)
+class Input:
+    """A tensor argument."""
+
+    name: str
+    dtype: str | None  # where the contract fixes it; the others share the computed one
+    optional: bool
+    sequence: bool  # a sequence of tensors
+
+
+@dataclass(frozen=True)
+class Operation:
+    """A public operation, as its contract describes it."""
+
+    name: str
+    kind: str
+    complexity: str
+    inputs: tuple[Input, ...]
+    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` where data is only moved
+    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
+    aliases: tuple[str, ...]
+
+    @property
+    def dtype(self) -> str:
+        """The dtype to measure unless the user names another."""
+        return (
+            "float32"
+            if "float32" in self.dtypes or "any" in self.dtypes
+            else next(iter(self.dtypes), "float32")
+        )
+
+    def computes(self, dtype: str) -> bool:
+        """Whether it has kernels for this dtype."""
+        return dtype in self.dtypes or "any" in self.dtypes or not self.dtypes
+
+    def result(self, dtype: str) -> str:
+        """The dtype of its result when computing in `dtype`."""
+        return self.dtypes.get(dtype, dtype)
+
+    def range(self, name: str, dtype: str) -> Range | None:
+        """The domain of an input when computing in `dtype`, where the contract gives one."""
+        by_dtype = self.domain.get(name, {})
+        return by_dtype.get(dtype, by_dtype.get(""))
+
+
+@cache
+def load() -> Mapping[str, Operation]:
+    """Every public operation by its canonical name."""
+    path = files("lanewise") / "_lib" / "operations.json"
+    try:
+        described = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise LibraryError(
+            f"bench: {path} is missing; install lanewise again, or run native/build.py"
+        ) from None
+    return {entry["name"]: _operation(entry) for entry in described["operations"]}
+
+
+def find(name: str) -> Operation:
+    """The operation of this name or alias; ArgumentError, with the nearest names, where there is none."""
+    operations = load()
+    names = {alias: operation for operation in operations.values() for alias in operation.aliases} | dict(
+        operations
+    )
+    if name in names:
+        return names[name]
+    near = difflib.get_close_matches(name, names, n=3)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(sorted(operations))}"
+    raise ArgumentError(f"bench: there is no operation {name!r}; {hint}")
+
+
+def _operation(entry: Mapping[str, Any]) -> Operation:
+    return Operation(
+        name=entry["name"],
+        kind=entry["kind"],
+        complexity=entry["complexity"],
+        inputs=tuple(
+            Input(item["name"], item["dtype"], item["optional"], item["sequence"]) for item in entry["inputs"]
+        ),
+        dtypes=entry["dtypes"],
+        domain={
+            name: {
+                dtype: Range(within["low"], within["high"], within["exclude_zero"])
+                for dtype, within in by_dtype.items()
+            }
+            for name, by_dtype in entry["domain"].items()
+        },
+        aliases=tuple(entry["aliases"]),
+    )

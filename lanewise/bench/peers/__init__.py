@@ -1,0 +1,82 @@
+"""Other array libraries to compare with, each a plug-in: a module here and one line in PEERS.
+
+A peer is used where it is installed and has the operation, at its best setting: compiled where it compiles,
+without gradients, waiting for its own asynchronous work. check.py compares its results before runner.py times
+it.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any, Protocol
+
+from lanewise.bench.cases import Argument, Case, Several
+from lanewise.bench.inputs import HostArray
+from lanewise.errors import ArgumentError
+
+
+@dataclass(frozen=True)
+class Call:
+    """What to time: function(*arguments, **keywords)."""
+
+    function: Callable[..., Any]
+    arguments: tuple[Any, ...]
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Peer(Protocol):
+    """Another library. Its module in this folder has open(threads) -> Peer."""
+
+    name: str
+    settings: str  # version and what was set, for the report
+
+    def call(self, case: Case) -> Call | None:
+        """How it does the same work; None where it has no such operation."""
+        ...
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """Elements of a result of Call.function, by position in row-major order."""
+        ...
+
+
+# name: the package that must be installed, the module here
+PEERS: Mapping[str, tuple[str, str]] = {
+    "numpy": ("numpy", "lanewise.bench.peers.numpy_peer"),
+    "torch": ("torch", "lanewise.bench.peers.torch_peer"),
+    "jax": ("jax", "lanewise.bench.peers.jax_peer"),
+    "numexpr": ("numexpr", "lanewise.bench.peers.numexpr_peer"),
+}
+
+
+def installed() -> list[str]:
+    """The peers that this Python can import."""
+    return [name for name, (package, _) in PEERS.items() if find_spec(package) is not None]
+
+
+def open_peer(name: str, threads: int) -> Peer:
+    """Import a peer and set it up. ArgumentError where there is none of that name, or it is not installed."""
+    if name not in PEERS:
+        raise ArgumentError(f"bench: there is no peer {name!r}; there are {', '.join(PEERS)}")
+    package, module = PEERS[name]
+    if find_spec(package) is None:
+        raise ArgumentError(
+            f"bench: the peer {name} is not installed; pip install {package}, or leave it out"
+        )
+    peer: Peer = importlib.import_module(module).open(threads)
+    return peer
+
+
+def convert(arguments: Sequence[Argument], array: Callable[[HostArray], Any]) -> tuple[Any, ...]:
+    """The arguments of a case with each host array replaced by one of the caller's own."""
+
+    def converted(argument: Argument) -> Any:
+        if isinstance(argument, HostArray):
+            return array(argument)
+        if isinstance(argument, Several):
+            return [array(item) for item in argument.items]
+        return argument
+
+    return tuple(map(converted, arguments))

@@ -1,0 +1,99 @@
+"""JAX on the CPU as a peer: every operation compiled, every result waited for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+from lanewise.bench.cases import Case
+from lanewise.bench.inputs import HostArray
+from lanewise.bench.peers import Call, Peer, convert
+
+MOVES = ("view", "creation")  # nothing to compile, or constants once compiled
+
+
+def open(threads: int) -> Peer:
+    """The CPU, whatever else the machine has; the variables count only before JAX is imported."""
+    if "jax" not in sys.modules:
+        os.environ.setdefault("JAX_PLATFORMS", "cpu")
+        os.environ["NPROC"] = str(threads)  # how XLA sizes its pool
+    return JaxPeer(threads)
+
+
+class JaxPeer:
+    """jax.numpy's and jax.nn's functions of the same names, or those of _functions."""
+
+    name = "jax"
+
+    def __init__(self, threads: int) -> None:
+        import jax
+
+        # Computing on the calling thread: a small operation is over before another thread has woken up.
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
+        self._jax = jax
+        self._named = _functions(jax)
+        self.settings = f"jax {jax.__version__}, {threads} thread{'s' * (threads > 1)}, jit"
+
+    def call(self, case: Case) -> Call | None:
+        """Compiled for the arguments' shapes."""
+        name = case.operation.name
+        if case.operation.kind in MOVES:
+            return None
+        function = (
+            self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
+        )
+        if not callable(function):
+            return None
+        arguments = convert(case.arguments, self._array)
+        arrays = tuple(argument for argument in arguments if not isinstance(argument, str))
+        literals = [argument for argument in arguments if isinstance(argument, str)]
+        if literals:
+            compiled = self._jax.jit(lambda *given: function(*given, *literals))
+        else:
+            compiled = self._jax.jit(partial(function, **case.keywords))
+
+        def wait(*given: Any) -> Any:
+            return compiled(*given).block_until_ready()
+
+        return Call(wait, arrays)
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """Some elements as Python floats."""
+        flat = self._jax.device_get(result).reshape(-1)
+        return [float(value) for value in flat[list(positions)]]
+
+    def _array(self, value: HostArray) -> Any:
+        import numpy as np  # JAX requires it
+
+        return self._jax.numpy.asarray(np.frombuffer(value.data, value.dtype).reshape(value.shape))
+
+
+def _functions(jax: Any) -> Mapping[str, Callable[..., Any]]:
+    jnp, lax = jax.numpy, jax.lax
+
+    def linear(x: Any, weight: Any, bias: Any) -> Any:
+        return x @ weight.T + bias
+
+    def layer_norm(x: Any, weight: Any, bias: Any) -> Any:
+        return jax.nn.standardize(x, epsilon=1e-5) * weight + bias
+
+    def conv2d(x: Any, weight: Any, bias: Any, padding: int = 0) -> Any:
+        around = [(padding, padding)] * 2
+        return lax.conv_general_dilated(x, weight, (1, 1), around) + bias[:, None, None]
+
+    def max_pool2d(x: Any, kernel_size: int) -> Any:
+        window = (1, 1, kernel_size, kernel_size)
+        return lax.reduce_window(x, -jnp.inf, lax.max, window, window, "VALID")
+
+    return {
+        "fma": lambda x1, x2, x3: x1 * x2 + x3,
+        "gelu": partial(jax.nn.gelu, approximate=False),
+        "layer_norm": layer_norm,
+        "linear": linear,
+        "conv2d": conv2d,
+        "max_pool2d": max_pool2d,
+        "take": lambda x, indices: jnp.take(x, indices, mode="wrap"),
+    }

@@ -1,0 +1,191 @@
+"""Lanewise's operations in NumPy: its own function where it has one, else the fastest plain way to say it.
+
+Timed in float32 as a peer (numpy_peer.py), and computed in float64 as the reference that every contestant is
+compared with before it is timed (check.py). Temporaries are reused in place, as a careful user would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Array = npt.NDArray[Any]
+Function = Callable[..., Any]
+
+
+def function(name: str) -> Function | None:
+    """How NumPy does an operation, or None."""
+    if name in _FUNCTIONS:
+        return _FUNCTIONS[name]
+    found = getattr(np, name, None)
+    return found if callable(found) else None
+
+
+def _fma(x1: Array, x2: Array, x3: Array) -> Array:
+    result = x1 * x2
+    result += x3
+    return result
+
+
+def _relu(x: Array) -> Array:
+    return np.maximum(x, 0)
+
+
+def _leaky_relu(x: Array, slope: float = 0.01) -> Array:
+    return np.where(x > 0, x, slope * x)
+
+
+def _sigmoid(x: Array) -> Array:
+    result = np.negative(x)
+    np.exp(result, out=result)
+    result += 1
+    return np.reciprocal(result, out=result)
+
+
+def _silu(x: Array) -> Array:
+    result = _sigmoid(x)
+    result *= x
+    return result
+
+
+def _softplus(x: Array) -> Array:
+    return np.logaddexp(x, 0)
+
+
+def _gelu(x: Array, approximate: str = "none") -> Array:
+    if approximate == "none":
+        from scipy.special import erf
+
+        result = x * 0.7071067811865476
+        erf(result, out=result)
+    else:
+        result = x * x
+        result *= 0.044715 * 0.7978845608028654
+        result += 0.7978845608028654
+        result *= x
+        np.tanh(result, out=result)
+    result += 1
+    result *= x
+    result *= 0.5
+    return result
+
+
+def _astype(x: Array, dtype: str) -> Array:
+    return x.astype(dtype)
+
+
+def _softmax(x: Array, axis: int = -1) -> Array:
+    result = x - x.max(axis=axis, keepdims=True)
+    np.exp(result, out=result)
+    result /= result.sum(axis=axis, keepdims=True)
+    return result
+
+
+def _log_softmax(x: Array, axis: int = -1) -> Array:
+    result = x - x.max(axis=axis, keepdims=True)
+    result -= np.log(np.exp(result).sum(axis=axis, keepdims=True))
+    return result
+
+
+def _layer_norm(
+    x: Array, weight: Array | None = None, bias: Array | None = None, *, axis: int = -1, eps: float = 1e-5
+) -> Array:
+    result = x - x.mean(axis=axis, keepdims=True)
+    variance = np.square(result).mean(axis=axis, keepdims=True)
+    result /= np.sqrt(variance + eps)
+    if weight is not None:
+        result *= weight
+    if bias is not None:
+        result += bias
+    return result
+
+
+def _rms_norm(x: Array, weight: Array | None = None, *, axis: int = -1, eps: float = 1e-5) -> Array:
+    result = x / np.sqrt(np.square(x).mean(axis=axis, keepdims=True) + eps)
+    if weight is not None:
+        result *= weight
+    return result
+
+
+def _linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
+    result = x @ weight.T
+    if bias is not None:
+        result += bias
+    return result
+
+
+def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int = 0) -> Array:
+    """One product of matrices: the windows as columns."""
+    out_channels, channels, height, width = weight.shape
+    padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
+    count, _, rows, columns = windows.shape[:4]
+    matrix = windows.transpose(0, 1, 4, 5, 2, 3).reshape(count, channels * height * width, rows * columns)
+    result = weight.reshape(out_channels, -1) @ matrix
+    if bias is not None:
+        result += bias[:, None]
+    return result.reshape(count, out_channels, rows, columns)
+
+
+def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
+    """The largest of the shifted images, where the windows don't overlap."""
+    height = x.shape[2] // kernel_size * kernel_size
+    width = x.shape[3] // kernel_size * kernel_size
+    result: Array | None = None
+    for i in range(kernel_size):
+        for j in range(kernel_size):
+            part = x[:, :, i:height:kernel_size, j:width:kernel_size]
+            result = part.copy() if result is None else np.maximum(result, part, out=result)
+    if result is None:
+        raise ValueError(f"kernel_size is {kernel_size}; it must be at least 1")
+    return result
+
+
+def _take(x: Array, indices: Array, axis: int | None = None) -> Array:
+    return x.take(indices, axis=axis)
+
+
+def _concat(arrays: Sequence[Array], axis: int = 0) -> Array:
+    return np.concatenate(list(arrays), axis=axis)
+
+
+def _rand(shape: tuple[int, ...]) -> Array:
+    return _GENERATOR.random(shape, dtype=np.float32)
+
+
+def _zeros(shape: tuple[int, ...]) -> Array:
+    return np.zeros(shape, np.float32)
+
+
+def _ones(shape: tuple[int, ...]) -> Array:
+    return np.ones(shape, np.float32)
+
+
+_GENERATOR = np.random.Generator(np.random.Philox(0))
+
+_FUNCTIONS: Mapping[str, Function] = {
+    "fma": _fma,
+    "relu": _relu,
+    "leaky_relu": _leaky_relu,
+    "sigmoid": _sigmoid,
+    "silu": _silu,
+    "softplus": _softplus,
+    "astype": _astype,
+    "softmax": _softmax,
+    "log_softmax": _log_softmax,
+    "layer_norm": _layer_norm,
+    "rms_norm": _rms_norm,
+    "linear": _linear,
+    "conv2d": _conv2d,
+    "max_pool2d": _max_pool2d,
+    "take": _take,
+    "concat": _concat,
+    "rand": _rand,
+    "zeros": _zeros,
+    "ones": _ones,
+    **({"gelu": _gelu} if find_spec("scipy") else {}),
+}

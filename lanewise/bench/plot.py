@@ -1,0 +1,67 @@
+"""--plot: one panel an operation, the rate of every contestant against the size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import ceil, prod
+
+from lanewise.bench.report import rate
+from lanewise.bench.runner import Result
+from lanewise.errors import ArgumentError
+
+COLUMNS = 3
+PEER_STYLE = {"linestyle": "--", "marker": "x"}
+STYLE = {"linestyle": "-", "marker": "o"}
+
+
+def draw(results: Sequence[Result], path: str) -> None:
+    """Write the figure; the format follows the file's suffix."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ArgumentError("bench: --plot needs matplotlib; pip install 'lanewise[plot]'") from None
+
+    operations = list(dict.fromkeys(result.case.operation.name for result in results))
+    columns = min(COLUMNS, len(operations))
+    rows = ceil(len(operations) / columns)
+    figure = Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
+    for position, operation in enumerate(operations, start=1):
+        mine = [result for result in results if result.case.operation.name == operation]
+        axes = figure.add_subplot(rows, columns, position)
+        axes.set_title(f"{operation} ({mine[0].case.dtype})")
+        axes.set_xscale("log", base=2)
+        axes.set_yscale("log")
+        axes.set_xlabel("elements" if len(mine[0].case.size) == 1 else "product of the extents")
+        axes.set_ylabel(_unit(mine))
+        for name, is_peer in dict.fromkeys((entry.name, entry.is_peer) for r in mine for entry in r.entries):
+            points = sorted(_points(mine, name))
+            axes.plot(*zip(*points, strict=True), label=name, **(PEER_STYLE if is_peer else STYLE))  # type: ignore
+        axes.grid(alpha=0.3)
+        axes.legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+
+
+def _amount(result: Result) -> int | None:
+    """What the rate counts: arithmetic where there is much of it, else bytes."""
+    return result.case.flops if result.case.operation.complexity == "high" else result.case.bytes
+
+
+def _unit(results: Sequence[Result]) -> str:
+    if _amount(results[0]) is None:
+        return "calls a second"
+    return "GFLOP/s" if results[0].case.operation.complexity == "high" else "GB/s"
+
+
+def _points(results: Sequence[Result], name: str) -> list[tuple[int, float]]:
+    points = []
+    for result in results:
+        for entry in result.entries:
+            if entry.name == name:
+                amount = _amount(result)
+                speed = (
+                    1e9 / entry.timing.minimum
+                    if amount is None
+                    else (rate(amount, entry.timing) or 0.0) / 1e9
+                )
+                points.append((prod(result.case.size), speed))
+    return points

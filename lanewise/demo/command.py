@@ -1,0 +1,189 @@
+"""`python -m lanewise demo`: the held-out digits read on each available backend, and by NumPy as a peer.
+
+Prints a line each with the accuracy and the images read a second, then whether all predictions agree. The
+exit code is 0 only when they do and every accuracy is at least 97 %.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from typing import Any
+
+import lanewise as lw
+from lanewise.bench.engine import Contestant, measure
+from lanewise.demo import digits as data
+from lanewise.demo.network import Network, tensor
+from lanewise.errors import LanewiseError
+
+WANTED = 0.97  # of the held-out digits read correctly
+NUMPY = "numpy"
+
+
+@dataclass(frozen=True)
+class Reader:
+    """One implementation of the network, ready to run."""
+
+    contestant: Contestant
+    predict: Callable[[], list[int]]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one reader made of the held-out digits."""
+
+    name: str
+    accuracy: float
+    images_per_second: float
+    predictions: tuple[int, ...]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; its exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        digits = data.load()
+        outcomes = _run(digits, _backends(options.backend), as_text=not options.json)
+        agree = len({outcome.predictions for outcome in outcomes}) == 1
+        _report(digits, outcomes, agree, as_json=options.json)
+        if options.plot:
+            from lanewise.demo import plot
+
+            plot.draw(digits, outcomes[0].predictions, options.plot)
+            print(f"wrote {options.plot}", file=sys.stderr)
+    except LanewiseError as error:
+        print(error, file=sys.stderr)
+        return 2
+    return 0 if agree and all(outcome.accuracy >= WANTED for outcome in outcomes) else 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m lanewise demo",
+        description="Read handwritten digits with a small network on every backend.",
+    )
+    parser.add_argument("--backend", metavar="NAME", help="only this one (default: every available one)")
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    parser.add_argument(
+        "--plot", metavar="FILE", help="draw the digits with what was read (needs lanewise[plot])"
+    )
+    return parser
+
+
+def _backends(name: str | None) -> list[str]:
+    if name is None:
+        return [str(info.name) for info in lw.backends() if info.available]
+    with lw.use_backend(name) as backend:  # an unknown or missing one says so here
+        return [str(backend)]
+
+
+def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Outcome]:
+    readers = [_on_backend(digits, backend) for backend in backends]
+    if find_spec("numpy") is not None:
+        readers.append(_in_numpy(digits))
+    if as_text:
+        weights = sum(len(weight.values) for weight in digits.weights.values())
+        print(
+            f"{len(digits.held_out)} of {len(digits.labels):,} handwritten digits, held out from training;",
+            end=" ",
+        )
+        print(f"a convolutional network with {weights:,} weights\n", flush=True)
+    predictions = [tuple(reader.predict()) for reader in readers]
+    timings = measure([reader.contestant for reader in readers])
+    right = [digits.labels[index] for index in digits.held_out]
+    return [
+        Outcome(
+            name=timing.name,
+            accuracy=sum(map(int.__eq__, predicted, right)) / len(right),
+            images_per_second=len(right) / timing.minimum * 1e9,
+            predictions=predicted,
+        )
+        for timing, predicted in zip(timings, predictions, strict=True)
+    ]
+
+
+def _on_backend(digits: data.Digits, backend: str) -> Reader:
+    def use() -> AbstractContextManager[Any]:
+        return lw.use_backend(backend)
+
+    with use():
+        network, images = Network(digits), tensor(digits, digits.held_out)
+    if not lw.Backend(backend).is_gpu:
+        contestant = Contestant.calling(backend, network, images, context=use)
+        return Reader(contestant, lambda: _predictions(contestant.run()))
+    placed = images.to(backend)
+    contestant = Contestant.calling(backend, network, placed, context=use, finish=_predictions)
+    return Reader(contestant, lambda: _predictions(contestant.run()))
+
+
+def _predictions(probabilities: Any) -> list[int]:
+    """The likeliest class of each image."""
+    result: list[int] = lw.argmax(probabilities, axis=1).tolist()
+    return result
+
+
+def _in_numpy(digits: data.Digits) -> Reader:
+    from lanewise.demo.numpy_peer import NumpyNetwork, array
+
+    network, images = NumpyNetwork(digits), array(digits, digits.held_out)
+    contestant = Contestant.calling(NUMPY, network, images)
+    return Reader(contestant, partial(_numpy_predictions, contestant))
+
+
+def _numpy_predictions(contestant: Contestant) -> list[int]:
+    probabilities: Any = contestant.run()
+    result: list[int] = probabilities.argmax(axis=1).tolist()
+    return result
+
+
+def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_json: bool) -> None:
+    if as_json:
+        readers = [
+            {
+                "name": o.name,
+                "accuracy": round(o.accuracy, 6),
+                "images_per_second": round(o.images_per_second),
+            }
+            for o in outcomes
+        ]
+        report = {
+            "digits": len(digits.held_out),
+            "readers": readers,
+            "agree": agree,
+            "held_out": digits.held_out,
+            "predictions": outcomes[0].predictions,
+        }
+        print(json.dumps(report))
+        return
+    width = max(len(outcome.name) for outcome in outcomes)
+    for outcome in outcomes:
+        peer = "  (the peer)" if outcome.name == NUMPY else ""
+        print(
+            f"  {outcome.name:<{width}}  accuracy {outcome.accuracy:.1%}".replace("%", " %")
+            + f"  {outcome.images_per_second:>11,.0f} images/s{peer}"
+        )
+    print("\n" + _verdict(digits, outcomes, agree))
+
+
+def _verdict(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool) -> str:
+    names = ", ".join(outcome.name for outcome in outcomes)
+    if agree:
+        return f"All {len(digits.held_out)} predictions agree: {names}."
+    first = outcomes[0]
+    lines = ["Predictions DIFFER:"]
+    for other in outcomes[1:]:
+        pairs = zip(digits.held_out, first.predictions, other.predictions, strict=True)
+        differing = [(index, mine, theirs) for index, mine, theirs in pairs if mine != theirs]
+        if differing:
+            index, mine, theirs = differing[0]
+            lines.append(
+                f"  {other.name} on {len(differing)} digits; the first is number {index}: "
+                f"{first.name} says {mine}, {other.name} {theirs}, the writer meant {digits.labels[index]}"
+            )
+    return "\n".join(lines)

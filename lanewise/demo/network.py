@@ -1,0 +1,41 @@
+"""The network that reads the digits, on whichever backend is in use: two convolutions and a linear layer.
+
+train.py has the same layers in torch, numpy_peer.py in NumPy. A tensor follows the images: where they are,
+the work is done.
+"""
+
+from __future__ import annotations
+
+import lanewise as lw
+from lanewise.demo.digits import SIZE, Digits
+
+CLASSES = 10
+
+
+class Network:
+    """The trained network. Construct and call it within one `lw.use_backend`."""
+
+    def __init__(self, digits: Digits) -> None:
+        self.weights = {
+            name: lw.reshape(lw.asarray(weight.values), weight.shape)
+            for name, weight in digits.weights.items()
+        }
+
+    def logits(self, images: lw.Tensor) -> lw.Tensor:
+        """Images (count, 1, 8, 8) with values from 0 to 1 to one score a class, (count, 10)."""
+        weights = self.weights
+        x = lw.relu(lw.conv2d(images, weights["conv1.weight"], weights["conv1.bias"], padding=1))
+        x = lw.max_pool2d(x, kernel_size=2)
+        x = lw.relu(lw.conv2d(x, weights["conv2.weight"], weights["conv2.bias"], padding=1))
+        x = lw.max_pool2d(x, kernel_size=2)
+        x = lw.reshape(x, (x.shape[0], -1))
+        return lw.linear(x, weights["linear.weight"], weights["linear.bias"])
+
+    def __call__(self, images: lw.Tensor) -> lw.Tensor:
+        """The probability of each class, (count, 10)."""
+        return lw.softmax(self.logits(images))
+
+
+def tensor(digits: Digits, indices: tuple[int, ...]) -> lw.Tensor:
+    """These digits as the network's input."""
+    return lw.reshape(lw.asarray(digits.brightness(indices)), (len(indices), 1, SIZE, SIZE))

@@ -1,0 +1,69 @@
+"""The same network in NumPy, as a peer: another implementation to agree with, and to be faster than.
+
+Needs NumPy, which the demo does not; command.py imports this only where it is installed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from lanewise.demo.digits import SIZE, Digits
+
+Array = npt.NDArray[np.float32]
+
+
+class NumpyNetwork:
+    """network.Network with NumPy's BLAS for the products, and channels last, which suits it."""
+
+    def __init__(self, digits: Digits) -> None:
+        weights = {
+            name: np.asarray(weight.values, np.float32).reshape(weight.shape)
+            for name, weight in digits.weights.items()
+        }
+        self.convolutions = [
+            (_as_matrix(weights[f"{layer}.weight"]), weights[f"{layer}.bias"]) for layer in ("conv1", "conv2")
+        ]
+        self.matrix, self.bias = weights["linear.weight"].T, weights["linear.bias"]
+
+    def logits(self, images: Array) -> Array:
+        """Images (count, 1, 8, 8) to one score a class, (count, 10)."""
+        x = np.moveaxis(images, 1, -1)
+        for matrix, bias in self.convolutions:
+            x = _halve(_convolve(x, matrix, bias))
+        flat = np.moveaxis(x, -1, 1).reshape(len(x), -1)
+        return flat @ self.matrix + self.bias
+
+    def __call__(self, images: Array) -> Array:
+        """The probability of each class, (count, 10)."""
+        logits = self.logits(images)
+        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
+        return powers / powers.sum(axis=1, keepdims=True)
+
+
+def array(digits: Digits, indices: tuple[int, ...]) -> Array:
+    """These digits as the network's input."""
+    return np.asarray(digits.brightness(indices), np.float32).reshape(len(indices), 1, SIZE, SIZE)
+
+
+def _as_matrix(weight: Array) -> Array:
+    """(out, in, 3, 3) to (3 * 3 * in, out)."""
+    return np.ascontiguousarray(weight.transpose(2, 3, 1, 0).reshape(-1, len(weight)))
+
+
+def _convolve(x: Array, matrix: Array, bias: Array) -> Array:
+    """A padded 3 x 3 convolution and relu as one product of matrices."""
+    count, height, width, channels = x.shape
+    padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
+    windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
+    rows = windows.transpose(0, 1, 2, 4, 5, 3).reshape(-1, 9 * channels)
+    y = rows @ matrix
+    y += bias
+    np.maximum(y, 0, out=y)
+    return y.reshape(count, height, width, -1)
+
+
+def _halve(x: Array) -> Array:
+    """The largest of each 2 x 2 pixels."""
+    rows = np.maximum(x[:, ::2], x[:, 1::2])
+    return np.maximum(rows[:, :, ::2], rows[:, :, 1::2])
