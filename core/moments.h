@@ -34,54 +34,47 @@ LANE float moments_float(int32_t bits) {
     return x;
 }
 
-/* Defines moments_block_<in> and moments_columns_<in>, as in a reducer. `mapped`: the elements x, lanes of `in`, as
- * lanes of float32. */
-#define MOMENTS(in, mapped)                                                                                      \
-    LANE vi32 moments_value_##in(const char *p, int n, vi32 state) {                                             \
-        lane_##in x = lane_load_##in(p, n);                                                                      \
-        (void)state;                                                                                             \
-        return (vi32)(mapped);                                                                                   \
-    }                                                                                                            \
-    LANE vi32 moments_deviation_##in(const char *p, int n, vi32 mean) {                                          \
-        return (vi32)((vf32)moments_value_##in(p, n, mean) - (vf32)mean);                                        \
-    }                                                                                                            \
-    LANE vi32 moments_square_##in(const char *p, int n, vi32 mean) {                                             \
-        vf32 deviation = (vf32)moments_deviation_##in(p, n, mean);                                               \
-        return (vi32)(deviation * deviation);                                                                    \
-    }                                                                                                            \
-    LANE float moments_fold_##in(const char *x, int64_t count, float mean, fold_map *map) {                      \
-        vi32 sum = fold_block(x, count, sizeof(item_##in), moments_identity(), (vi32)vf32_set(mean), map,        \
-                              moments_add);                                                                      \
-        return vf32_first((vf32)sum);                                                                            \
-    }                                                                                                            \
-    static void moments_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {               \
-        (void)start;                                                                                             \
-        float mean = moments_round_mean(moments_fold_##in(x, count, 0, moments_value_##in), count);              \
-        float deviations = moments_fold_##in(x, count, mean, moments_deviation_##in);                            \
-        float squares = moments_fold_##in(x, count, mean, moments_square_##in);                                  \
-        moments_of(mean, deviations, squares, count, result);                                                    \
-    }                                                                                                            \
-    LANE void moments_fold_columns_##in(const char *x, int64_t stride, int64_t count, int64_t columns,           \
-                                        const int32_t *means, fold_map *map, int32_t *sums) {                    \
-        fold_columns(x, stride, count, columns, sizeof(item_##in), moments_identity(), means, map, moments_add,  \
-                     sums);                                                                                      \
-    }                                                                                                            \
-    static void moments_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count,                \
-                                     int64_t columns, reduced *results) {                                        \
-        int32_t means[FOLD_COLUMNS], deviations[FOLD_COLUMNS], squares[FOLD_COLUMNS];                            \
-        (void)start;                                                                                             \
-        moments_fold_columns_##in(x, stride, count, columns, NULL, moments_value_##in, means);                   \
-        for (int64_t c = 0; c < columns; c++) {                                                                  \
-            float mean = moments_round_mean(moments_float(means[c]), count);                                     \
-            __builtin_memcpy(means + c, &mean, sizeof mean);                                                     \
-        }                                                                                                        \
-        moments_fold_columns_##in(x, stride, count, columns, means, moments_deviation_##in, deviations);         \
-        moments_fold_columns_##in(x, stride, count, columns, means, moments_square_##in, squares);               \
-        for (int64_t c = 0; c < columns; c++)                                                                    \
-            moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,  \
-                       results + c);                                                                             \
-    }
+LANE vi32 moments_value(const char *p, int n, vi32 state) {
+    (void)state;
+    return (vi32)lane_load_float32(p, n);
+}
+LANE vi32 moments_deviation(const char *p, int n, vi32 mean) { return (vi32)(lane_load_float32(p, n) - (vf32)mean); }
+LANE vi32 moments_square(const char *p, int n, vi32 mean) {
+    vf32 deviation = (vf32)moments_deviation(p, n, mean);
+    return (vi32)(deviation * deviation);
+}
 
-MOMENTS(float32, x)
+LANE float moments_fold(const char *x, int64_t count, float mean, fold_map *map) {
+    vi32 sum = fold_block(x, count, sizeof(float), moments_identity(), (vi32)vf32_set(mean), map, moments_add);
+    return vf32_first((vf32)sum);
+}
+LANE void moments_fold_columns(const char *x, int64_t stride, int64_t count, int64_t columns, const int32_t *means,
+                               fold_map *map, int32_t *sums) {
+    fold_columns(x, stride, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
+}
+
+/* As in a reducer. */
+static void moments_block(const char *x, int64_t start, int64_t count, reduced *result) {
+    (void)start;
+    float mean = moments_round_mean(moments_fold(x, count, 0, moments_value), count);
+    float deviations = moments_fold(x, count, mean, moments_deviation);
+    moments_of(mean, deviations, moments_fold(x, count, mean, moments_square), count, result);
+}
+
+static void moments_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,
+                            reduced *results) {
+    int32_t means[FOLD_COLUMNS], deviations[FOLD_COLUMNS], squares[FOLD_COLUMNS];
+    (void)start;
+    moments_fold_columns(x, stride, count, columns, NULL, moments_value, means);
+    for (int64_t c = 0; c < columns; c++) {
+        float mean = moments_round_mean(moments_float(means[c]), count);
+        __builtin_memcpy(means + c, &mean, sizeof mean);
+    }
+    moments_fold_columns(x, stride, count, columns, means, moments_deviation, deviations);
+    moments_fold_columns(x, stride, count, columns, means, moments_square, squares);
+    for (int64_t c = 0; c < columns; c++)
+        moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
+                   results + c);
+}
 
 #endif

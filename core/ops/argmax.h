@@ -1,6 +1,10 @@
 /* The first index of the largest element; NaN counts as the largest. */
+#ifndef LANEWISE_OPS_ARGMAX_H
+#define LANEWISE_OPS_ARGMAX_H
+
 #include "index_reduction.h"
 
 INDEX_REDUCTION(argmax, float32, choice_key_float32(x))
 INDEX_REDUCTION(argmax, int32, x)
-INDEX_REDUCTION(argmax, bool, vm32_to_vi32(x))
+
+#endif

@@ -1,6 +1,10 @@
 /* The first index of the smallest element; NaN counts as the smallest. Inverting an integer's bits reverses the order. */
+#ifndef LANEWISE_OPS_ARGMIN_H
+#define LANEWISE_OPS_ARGMIN_H
+
 #include "index_reduction.h"
 
 INDEX_REDUCTION(argmin, float32, choice_key_float32(-x))
 INDEX_REDUCTION(argmin, int32, ~x)
-INDEX_REDUCTION(argmin, bool, ~vm32_to_vi32(x))
+
+#endif

@@ -1,6 +1,10 @@
 /* The largest element, by IEEE 754-2019's maximum: NaN wins, and 0 is larger than -0. */
+#ifndef LANEWISE_OPS_MAX_H
+#define LANEWISE_OPS_MAX_H
+
 #include "reduction.h"
 
 REDUCTION(max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_maximum(a, b), total)
 REDUCTION(max, int32, int32, vi32_set(INT32_MIN), x, vi32_max(a, b), total)
-REDUCTION(max, bool, bool, vm32_set(0), x, a | b, total != 0)
+
+#endif

@@ -1,4 +1,7 @@
 /* The sum divided by the number of elements, in double so that only the result is rounded. Of nothing it is NaN. */
+#ifndef LANEWISE_OPS_MEAN_H
+#define LANEWISE_OPS_MEAN_H
+
 #include "reduction.h"
 
 static inline float mean_of(float total, int64_t count) {
@@ -6,5 +9,5 @@ static inline float mean_of(float total, int64_t count) {
 }
 
 REDUCTION(mean, float32, float32, vf32_set(-0.0f), x, a + b, mean_of(total, count))
-REDUCTION(mean, int32, float32, vf32_set(-0.0f), vi32_to_vf32(x), a + b, mean_of(total, count))
-REDUCTION(mean, bool, float32, vf32_set(-0.0f), vi32_to_vf32(vm32_to_vi32(x)), a + b, mean_of(total, count))
+
+#endif

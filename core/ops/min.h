@@ -1,6 +1,10 @@
 /* The smallest element, by IEEE 754-2019's minimum: NaN wins, and -0 is smaller than 0. */
+#ifndef LANEWISE_OPS_MIN_H
+#define LANEWISE_OPS_MIN_H
+
 #include "reduction.h"
 
 REDUCTION(min, float32, float32, vf32_set(__builtin_inff()), x, vf32_minimum(a, b), total)
 REDUCTION(min, int32, int32, vi32_set(INT32_MAX), x, vi32_min(a, b), total)
-REDUCTION(min, bool, bool, vm32_set(1), x, a &b, total != 0)
+
+#endif

@@ -1,6 +1,10 @@
 /* The sum. The identity of floats is -0: x + -0 is x for every x, also -0. Of nothing it is 0. */
+#ifndef LANEWISE_OPS_SUM_H
+#define LANEWISE_OPS_SUM_H
+
 #include "reduction.h"
 
 REDUCTION(sum, float32, float32, vf32_set(-0.0f), x, a + b, count ? total : 0)
 REDUCTION(sum, int32, int32, vi32_set(0), x, a + b, total)
-REDUCTION(sum, bool, int32, vi32_set(0), vm32_to_vi32(x), a + b, total)
+
+#endif

@@ -1,0 +1,17 @@
+/* Tensors from a rule: each element from its position in row-major order.
+ *
+ * core/ops/<op>.h defines, for each dtype, a piece_function <op>_piece_<dtype>, and with CREATION the kernel
+ * lw_<op>_<dtype> that calls it; kernels.c includes the header and names the kernel in the table. */
+#ifndef LANEWISE_CREATION_H
+#define LANEWISE_CREATION_H
+
+#include "pieces.h"
+#include "strided.h"
+
+#define CREATION(op, dtype)                                                                                      \
+    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs,       \
+                                       void *const *outputs, const lw_scalar *parameters) {                      \
+        return run_pieces(context, layout, inputs, 0, outputs, parameters, 0, op##_piece_##dtype);               \
+    }
+
+#endif

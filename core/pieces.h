@@ -1,0 +1,64 @@
+/* A layout cut into pieces of its last dimension, the pieces spread over tasks. */
+#ifndef LANEWISE_PIECES_H
+#define LANEWISE_PIECES_H
+
+#include "walk.h"
+
+/* Elements that are one step apart in every operand. */
+typedef struct piece {
+    int64_t position; /* of the first element, counted in row-major order */
+    int64_t count;
+    char *data[LW_MAX_OPERANDS];
+    int64_t step[LW_MAX_OPERANDS];
+} piece;
+
+typedef void piece_function(const piece *p, const lw_scalar *parameters);
+
+typedef struct pieces {
+    const lw_layout *layout;
+    int32_t operands;
+    char *data[LW_MAX_OPERANDS];
+    const lw_scalar *parameters;
+    piece_function *function;
+    int64_t total;
+} pieces;
+
+enum { PIECES_GRAIN = 1 << 15 }; /* elements worth a task; a multiple of what rand makes at once */
+
+static lw_status pieces_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const pieces *all = argument;
+    const lw_layout *layout = all->layout;
+    int32_t last = layout->ndim - 1;
+    int64_t length = last < 0 ? 1 : layout->shape[last];
+    int64_t position = task * PIECES_GRAIN, end = min_int64(position + PIECES_GRAIN, all->total);
+    int64_t at = position % length;
+    walk w;
+    walk_start(&w, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
+    for (; position < end; at = 0, walk_next(&w)) {
+        piece p = {.position = position, .count = min_int64(length - at, end - position)};
+        for (int32_t o = 0; o < all->operands; o++) {
+            p.step[o] = last < 0 ? 0 : layout->strides[o][last];
+            p.data[o] = all->data[o] + w.offset[o] + at * p.step[o];
+        }
+        all->function(&p, all->parameters);
+        position += p.count;
+    }
+    return LW_OK;
+}
+
+/* Operands: the inputs, then one output. `in_order`: one piece after another, in row-major order. */
+static lw_status run_pieces(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
+                            void *const *outputs, const lw_scalar *parameters, int in_order,
+                            piece_function *function) {
+    pieces all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
+    for (int32_t i = 0; i < input_count; i++) all.data[i] = (char *)inputs[i];
+    all.data[input_count] = outputs[0];
+    all.total = walk_count(layout, 0, layout->ndim);
+    int64_t tasks = divide_up(all.total, PIECES_GRAIN);
+    if (!in_order) return run_tasks(context, tasks, pieces_task, &all);
+    for (int64_t task = 0; task < tasks; task++) pieces_task(context, task, &all);
+    return LW_OK;
+}
+
+#endif
