@@ -1,0 +1,169 @@
+"""Runs every test there is, from a bare checkout: installs what is missing, builds, checks the code's form, then runs
+each folder of tests as a stage. Needs Python 3.11 and nothing else.
+
+    python3 tests/run.py                 everything; the last line is `N passed, M failed`
+    python3 tests/run.py lint extension  these stages only (build always comes first)
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.etree import ElementTree
+
+if sys.version_info < (3, 11):
+    sys.exit("Lanewise needs Python 3.11 or later; this is " + sys.version.split()[0])
+
+from environment import ROOT, install_system_packages, prepare, required
+
+REPORTS = ROOT / "build" / "reports"
+
+
+@dataclass
+class Stage:
+    """What ran under one name, how long it took and what came of it."""
+
+    name: str
+    seconds: float = 0.0
+    passed: int = 0
+    failed: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)  # by reason
+
+
+class Runner:
+    """Runs commands in the tests' environment and counts."""
+
+    def __init__(self, python: Path) -> None:
+        self.python = python
+        self.environment = {
+            **os.environ,
+            "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}",
+            "PYTHONSAFEPATH": "1",  # what is installed is tested, not what lies in the current folder
+            "LANEWISE_REQUIRE": os.environ.get("LANEWISE_REQUIRE") or required(),
+        }
+
+    def command(self, stage: Stage, title: str, *words: str | Path) -> bool:
+        """One command that passes when it exits with 0."""
+        print(f"\n== {stage.name}: {title}", flush=True)
+        began = time.monotonic()
+        done = subprocess.run(list(words), cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        stage.seconds += time.monotonic() - began
+        passed = done.returncode == 0
+        stage.passed += passed
+        stage.failed += not passed
+        if not passed:
+            print(f"== {stage.name}: {title} FAILED with exit status {done.returncode}", flush=True)
+        return passed
+
+    def pytest(self, stage: Stage, *paths: Path) -> None:
+        """The tests in some files or folders, counted one by one."""
+        print(f"\n== {stage.name}", flush=True)
+        report = REPORTS / f"{stage.name}.xml"
+        report.unlink(missing_ok=True)
+        words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", *paths]
+        began = time.monotonic()
+        done = subprocess.run(words, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, check=False)
+        stage.seconds += time.monotonic() - began
+        before = stage.failed
+        if report.exists():
+            _count(report, stage)
+        if done.returncode and stage.failed == before:  # it crashed, or found no test
+            stage.failed += 1
+
+
+def _count(report: Path, stage: Stage) -> None:
+    for case in ElementTree.parse(report).iter("testcase"):
+        skip = case.find("skipped")
+        if case.find("failure") is not None or case.find("error") is not None:
+            stage.failed += 1
+        elif skip is None:
+            stage.passed += 1
+        else:
+            stage.skipped[skip.get("message") or "no reason given"] += 1
+
+
+def build(runner: Runner, stage: Stage) -> bool:
+    """Installs the package in place, with the environment's own compiler, and writes what the tests compare with."""
+    pip = [runner.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    return (
+        runner.command(stage, "install in place", *pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)
+        and runner.command(stage, "rebuild what changed", runner.python, ROOT / "native" / "build.py")
+        and runner.command(
+            stage, "write the oracle", runner.python, ROOT / "contracts" / "generate.py", "--oracle", "build/oracle"
+        )
+    )
+
+
+def lint(runner: Runner, stage: Stage) -> None:
+    """The form of the code: the same tools as the commit hooks."""
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
+    names = tracked.stdout.split("\n") if tracked.returncode == 0 else []  # a source archive has no list
+    sources = [name for name in names if name.endswith((".c", ".h", ".cu"))]
+    runner.command(stage, "ruff check", "ruff", "check")
+    runner.command(stage, "ruff format", "ruff", "format", "--check")
+    if sources:
+        runner.command(stage, "clang-format", "clang-format", "--dry-run", "-Werror", *sources)
+    runner.command(stage, "mypy", runner.python, "-m", "mypy")
+
+
+def folders() -> dict[str, list[Path]]:
+    """Each folder of tests is a stage; what lies beside them is the stage `package`."""
+    tests = ROOT / "tests"
+    found = {"package": sorted(tests.glob("test_*.py"))}
+    for folder in sorted(path for path in tests.iterdir() if path.is_dir()):
+        if any(folder.rglob("test_*.py")):
+            found[folder.name] = [*found.get(folder.name, []), folder]
+    return {name: paths for name, paths in found.items() if paths}
+
+
+def summary(stages: list[Stage], notes: str) -> int:
+    """Minutes per stage, the reasons of skips, and the total on the last line."""
+    width = max(len(stage.name) for stage in stages)
+    print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped")
+    for stage in stages:
+        skipped = sum(stage.skipped.values())
+        print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {stage.passed:6}  {stage.failed:6}  {skipped:7}")
+    total = sum((stage.skipped for stage in stages), Counter[str]())
+    for reason, count in total.most_common():
+        print(f"skipped {count}: {reason}")
+    if notes:
+        print(notes)
+    failed = sum(stage.failed for stage in stages)
+    print(f"{sum(stage.passed for stage in stages)} passed, {failed} failed", flush=True)
+    return 1 if failed else 0
+
+
+def main() -> int:
+    choices = ["lint", *folders()]
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stages", nargs="*", metavar="stage", help=f"only these of: {', '.join(choices)}")
+    wanted = parser.parse_args().stages or choices
+    if unknown := sorted(set(wanted) - set(choices)):
+        parser.error(f"no stage {', '.join(unknown)}; there are {', '.join(choices)}")
+    setup = Stage("setup")
+    began = time.monotonic()
+    notes = install_system_packages()
+    runner = Runner(prepare())
+    setup.seconds = time.monotonic() - began
+    print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
+    REPORTS.mkdir(parents=True, exist_ok=True)
+    stages = [setup, Stage("build")]
+    if build(runner, stages[1]):
+        for name in choices:
+            if name in wanted:
+                stages.append(Stage(name))
+                if name == "lint":
+                    lint(runner, stages[-1])
+                else:
+                    runner.pytest(stages[-1], *folders()[name])
+    return summary(stages, notes)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
