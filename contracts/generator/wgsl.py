@@ -2,11 +2,13 @@
 operation's functions of webgpu/ops.
 
 An operation is a function `lw_<stem>_<dtype>` (a reduction: four of them); what it calls in turn, from any file of
-webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use.
+webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use. Its first line is
+a comment of JSON, with what lanewise/webgpu/shaders.py must know of it.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -266,7 +268,23 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
             if demanded:
                 raise
             continue
-        yield kernel.name, _bare(library.link(text))
+        facts = {
+            "inputs": len(contract.inputs),
+            "item_bytes": ITEMS[kernel.result].bits // 8,
+            "in_place": "fn in_place(" in text,
+            "scratch_bytes": _scratch_bytes(library, text),
+        }
+        yield kernel.name, f"//{json.dumps(facts)}\n{_bare(library.link(text))}"
+
+
+def _scratch_bytes(library: Library, text: str) -> int:
+    """Of what a reduction keeps of a block: 32-bit scalars, a vector of two, or a struct of some."""
+    match = re.search(r"scratch_buffer: array<(.*)>;", text)
+    if not match:
+        return 0
+    if match[1].startswith("vec2"):
+        return 8
+    return 4 * library.texts[match[1]].count(": f32") if match[1] in library.texts else 4
 
 
 def _kind(name: str) -> str:

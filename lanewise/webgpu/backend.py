@@ -1,0 +1,65 @@
+"""Which adapters WebGPU finds here, and opening one. registry.py asks; nothing of wgpu is imported before."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+from lanewise.devices import DeviceInfo
+from lanewise.errors import BackendUnavailableError
+
+if TYPE_CHECKING:
+    from lanewise.webgpu.executor import WebGpuExecutor
+
+__all__ = ["devices", "open"]
+
+# WebGPU's types of adapters, best first. "CPU" is a software adapter: AUTO never chooses it.
+_TYPES = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
+
+
+def devices() -> list[DeviceInfo]:
+    """The adapters, best first; none where there are none. BackendUnavailableError says what is missing to look."""
+    return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
+
+
+def open(device: DeviceInfo) -> WebGpuExecutor:  # noqa: A001 - what a provider's method is called
+    """An executor on one of devices()."""
+    adapter = _adapters()[device.index]
+    from lanewise.webgpu.desktop import DesktopDevice
+    from lanewise.webgpu.executor import WebGpuExecutor
+
+    return WebGpuExecutor(DesktopDevice(adapter), device)
+
+
+def _adapters() -> list[Any]:
+    if sys.platform == "emscripten":
+        raise BackendUnavailableError("WebGPU in the browser comes in a later version; use simd128")
+    try:
+        from lanewise.webgpu import desktop
+    except ImportError as error:
+        raise BackendUnavailableError(f"the package wgpu is not usable ({error}); pip install 'lanewise[webgpu]'") from error
+    return sorted(desktop.adapters(), key=lambda adapter: _rank(adapter.info["adapter_type"]))
+
+
+def _rank(adapter_type: str) -> int:
+    return _TYPES.index(adapter_type) if adapter_type in _TYPES else _TYPES.index("Unknown")
+
+
+def _describe(index: int, adapter: Any) -> DeviceInfo:
+    """WebGPU keeps an adapter's memory to itself; one that shares the machine's has that."""
+    info = adapter.info
+    shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
+    total, free = 0, None
+    if shared:
+        from lanewise import hardware
+
+        total, free = hardware.total_memory(), hardware.free_memory()
+    return DeviceInfo(
+        index=index,
+        name=info["device"],
+        total_memory=total,
+        free_memory=free,
+        unified_memory=shared,
+        api=info["backend_type"].lower().replace("d3d12", "dx12"),
+        software=info["adapter_type"] == "CPU",
+    )

@@ -1,0 +1,137 @@
+"""The device interface on wgpu-py: Vulkan, Metal and Direct3D 12."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import wgpu
+
+from lanewise.errors import DeviceError, OutOfMemoryError
+from lanewise.webgpu.device import PARAMETER_BYTES, Access, Command, Copy, Limits
+
+__all__ = ["SLOTS", "DesktopDevice", "adapters"]
+
+SLOTS = 256  # dispatches in one submission
+
+
+@functools.cache
+def adapters() -> tuple[Any, ...]:
+    """wgpu's adapters. OpenGL's are left out: they are the same hardware, with less of WebGPU."""
+    with contextlib.suppress(RuntimeError):  # the process has a wgpu instance already
+        from wgpu.backends.wgpu_native import extras
+
+        extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
+    found = wgpu.gpu.enumerate_adapters_sync()
+    return tuple(adapter for adapter in found if adapter.info["backend_type"] != "OpenGL")
+
+@contextlib.contextmanager
+def _errors(what: str) -> Iterator[None]:
+    try:
+        yield
+    except wgpu.GPUOutOfMemoryError as error:
+        raise OutOfMemoryError(f"wgpu: {what}: the device is out of memory; free tensors that it holds") from error
+    except wgpu.GPUError as error:
+        raise DeviceError(f"wgpu: {what}: {error}") from error
+
+class DesktopDevice:
+    """One device of wgpu-py."""
+
+    def __init__(self, adapter: Any) -> None:
+        limits = adapter.limits
+        wanted = ("max-buffer-size", "max-storage-buffer-binding-size")
+        with _errors(f"opening {adapter.info['device']}"):
+            self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in wanted})
+        self.limits = Limits(
+            buffer=limits["max-buffer-size"],
+            binding=limits["max-storage-buffer-binding-size"],
+            groups=self._device.limits["max-compute-workgroups-per-dimension"],
+        )
+        self._queue = self._device.queue
+        self._modules: dict[str, Any] = {}
+        self._layouts: dict[tuple[Access, ...], Any] = {}
+        self._parameters = self._device.create_buffer(
+            size=SLOTS * PARAMETER_BYTES, usage=wgpu.BufferUsage.UNIFORM | wgpu.BufferUsage.COPY_DST
+        )
+
+    def buffer(self, size: int) -> Any:
+        """New memory."""
+        usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
+        with _errors(f"allocating {size} bytes"):
+            return self._device.create_buffer(size=size, usage=usage)
+
+    def destroy(self, buffer: Any) -> None:
+        """Frees a buffer."""
+        buffer.destroy()
+
+    def write(self, buffer: Any, offset: int, data: memoryview) -> None:
+        """Host to device."""
+        with _errors(f"writing {data.nbytes} bytes"):
+            self._queue.write_buffer(buffer, offset, data)
+
+    def read(self, buffer: Any, offset: int, into: memoryview) -> None:
+        """Device to host."""
+        with _errors(f"reading {into.nbytes} bytes"):
+            into[:] = self._queue.read_buffer(buffer, offset, into.nbytes).cast("B")
+
+    def pipeline(
+        self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
+    ) -> Any:
+        """Compiles; a module is parsed once for all its entries."""
+        with _errors(f"compiling {label}"):
+            if label not in self._modules:
+                self._modules[label] = self._device.create_shader_module(label=label, code=source)
+            layout = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(tuple(access))])
+            stage = {"module": self._modules[label], "entry_point": entry, "constants": dict(constants)}
+            pipeline = self._device.create_compute_pipeline(label=label, layout=layout, compute=stage)
+        return pipeline, tuple(access)
+
+    def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
+        """A bind group."""
+        access: tuple[Access, ...] = pipeline[1]
+        entries = [
+            {"binding": position, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
+            for position, (use, buffer) in enumerate(zip(access, buffers, strict=True))
+            if use
+        ]
+        parameters = {"buffer": self._parameters, "offset": 0, "size": PARAMETER_BYTES}
+        entries.append({"binding": len(access), "resource": parameters})
+        with _errors("binding buffers"):
+            return self._device.create_bind_group(layout=self._layout(access), entries=entries)
+
+    def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
+        """One command buffer; neighbouring dispatches share a pass."""
+        with _errors("submitting work"):
+            if parameters:
+                self._queue.write_buffer(self._parameters, 0, parameters)
+            encoder = self._device.create_command_encoder()
+            running = None
+            for command in commands:
+                if isinstance(command, Copy):
+                    if running:
+                        running.end()
+                        running = None
+                    encoder.copy_buffer_to_buffer(command.source, 0, command.target, 0, command.size)
+                    continue
+                running = running or encoder.begin_compute_pass()
+                running.set_pipeline(command.pipeline[0])
+                running.set_bind_group(0, command.bindings, [command.slot * PARAMETER_BYTES])
+                running.dispatch_workgroups(*command.groups)
+            if running:
+                running.end()
+            self._queue.submit([encoder.finish()])
+
+    def _layout(self, access: tuple[Access, ...]) -> Any:
+        if access not in self._layouts:
+            kinds = {"read": "read-only-storage", "read_write": "storage"}
+            entries: list[dict[str, Any]] = [
+                {"binding": position, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": kinds[use]}}
+                for position, use in enumerate(access)
+                if use
+            ]
+            parameters = {"type": "uniform", "has_dynamic_offset": True, "min_binding_size": PARAMETER_BYTES}
+            entries.append({"binding": len(access), "visibility": wgpu.ShaderStage.COMPUTE, "buffer": parameters})
+            self._layouts[access] = self._device.create_bind_group_layout(entries=entries)
+        return self._layouts[access]

@@ -1,0 +1,108 @@
+"""A kernel's layout and parameters as the bytes its shader reads: the structs LwLayout and LwMatrixLayout of
+webgpu/kinds. Offsets and strides are modulo 2^32, as the shaders compute with them.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from lanewise.errors import ShapeError
+from lanewise.webgpu.device import PARAMETER_BYTES
+
+__all__ = ["BLOCK", "Strided", "matrix_parameters"]
+
+BLOCK: Final = 4096  # elements of a reduction's block
+DIMENSIONS: Final = 8
+OPERANDS: Final = 4  # components of a vector
+MOST: Final = 2**31 - 1  # elements: shaders count in 32 bits
+
+
+class Strided:
+    """What a lw_layout says, with the numbers that follow from it."""
+
+    __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
+
+    def __init__(self, kernel: str, layout: Mapping[str, Any], operands: int) -> None:
+        self.ndim: int = layout["ndim"]
+        self.outer: int = self.ndim - layout["inner"]
+        self.shape: list[int] = list(layout["shape"][: self.ndim])
+        self.strides: list[list[int]] = [list(strides[: self.ndim]) for strides in layout["strides"][:operands]]
+        self.count = math.prod(self.shape[: self.outer])
+        self.length = math.prod(self.shape[self.outer :])
+        if self.count * self.length > MOST:
+            raise ShapeError(
+                f"{kernel}: {self.count * self.length} elements; a shader counts up to {MOST}: split the tensor, or "
+                "keep it on the CPU"
+            )
+        self.blocks = max(1, -(-self.length // BLOCK))
+
+    def fills_words(self, operand: int, offset: int, item_bytes: int) -> bool:
+        """Whether an operand's items follow one another from a multiple of 4 bytes on."""
+        step = item_bytes
+        for extent, stride in zip(reversed(self.shape), reversed(self.strides[operand]), strict=True):
+            if extent != 1 and stride != step:
+                return False
+            step *= extent
+        return offset % 4 == 0
+
+    def parameters(self, offsets: Sequence[int], scalars: Sequence[float], packed: bool) -> bytes:
+        """The struct LwLayout."""
+        words = _words(offsets, OPERANDS) + _scalars(scalars)
+        words += _words(self.shape, DIMENSIONS) + _transposed(self.strides)
+        words += [self.count, int(packed), self.outer, self.ndim, self.length, self.blocks]
+        return _packed(words)
+
+
+def matrix_parameters(
+    kernel: str, layout: Mapping[str, Any], offsets: Sequence[int], scalars: Sequence[float], absent: int
+) -> tuple[bytes, int]:
+    """The struct LwMatrixLayout, and the number of matrices."""
+    operands = len(offsets)
+    shape = list(layout["batch_shape"][: layout["batch_ndim"]])
+    batch = math.prod(shape)
+    m, n, k = layout["m"], layout["n"], layout["k"]
+    if max(batch * m * n, batch * m * k, batch * k * n) > MOST:
+        raise ShapeError(f"{kernel}: {batch} x ({m}, {n}, {k}) has more elements than a shader counts ({MOST})")
+    words = _words(offsets, OPERANDS) + _scalars(scalars)
+    words += _words(layout["row_strides"][:operands], OPERANDS)
+    words += _words(layout["column_strides"][:operands], OPERANDS)
+    words += _words(shape, DIMENSIONS)
+    words += _transposed([strides[: len(shape)] for strides in layout["batch_strides"][:operands]])
+    words += [m, n, k, len(shape), batch, absent]
+    return _packed(words), batch
+
+
+def _words(values: Sequence[int], length: int) -> list[int]:
+    return [value & 0xFFFFFFFF for value in values] + [0] * (length - len(values))
+
+
+def _scalars(values: Sequence[float]) -> list[int]:
+    """Python's floats as float32, its integers (of choices and flags, too) as int32."""
+    bits = []
+    for value in values:
+        packed = struct.pack("<i", value) if isinstance(value, int) else _float32(value)
+        bits.append(int.from_bytes(packed, "little"))
+    return _words(bits, OPERANDS)
+
+
+def _float32(value: float) -> bytes:
+    try:
+        return struct.pack("<f", value)
+    except OverflowError:
+        return struct.pack("<f", math.copysign(math.inf, value))
+
+
+def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
+    """Per dimension the strides of all operands: a vector."""
+    words = []
+    for dimension in range(DIMENSIONS):
+        here = [each[dimension] if dimension < len(each) else 0 for each in strides]
+        words += _words(here, OPERANDS)
+    return words
+
+
+def _packed(words: Sequence[int]) -> bytes:
+    return struct.pack(f"<{len(words)}I", *words).ljust(PARAMETER_BYTES, b"\0")

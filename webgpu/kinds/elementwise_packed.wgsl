@@ -1,0 +1,26 @@
+// As elementwise.wgsl, for results of one or two bytes: an invocation computes all $per_word elements of a word and
+// stores them at once, and only scattered ones and the last few change part of a word, atomically.
+override lw_group: u32 = 256u;
+override lw_ndim: u32 = 1u;
+
+@compute @workgroup_size(lw_group)
+fn $entry(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>) {
+    let step = groups.x * lw_group * $per_word;
+    for (var first = id.x * $per_word; first < lw.count; first += step) {
+        let whole = lw.packed != 0u && lw.count - first >= $per_word;
+        let end = min(lw.count, first + $per_word);
+        var word = 0u;
+        for (var i = first; i < end; i += 1u) {
+            let at = lw.offsets + lw_walk(i, 0u, lw_ndim);
+            let item = $item;
+            if (whole) {
+                word |= item << ((i - first) * $item_bits);
+            } else {
+                $store;
+            }
+        }
+        if (whole) {
+            atomicStore(&$out[(lw.offsets.$component + first * $item_bytes) >> 2u], word);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+// Comparisons for every dtype, by bits (bits.wgsl says why). Items of 64 bits are (low word, high word).
+
+fn lw_is_nan_float64(x: vec2<u32>) -> bool {
+    let high = x.y & 0x7fffffffu;
+    return high > 0x7ff00000u || (high == 0x7ff00000u && x.x != 0u);
+}
+
+// A signed integer in the order of the floats, -0 and 0 equal; meaningless for NaN.
+fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
+    let magnitude = vec2<u32>(x.x, x.y & 0x7fffffffu);
+    if (x.y == magnitude.y) {
+        return x;
+    }
+    return lw_negate_wide(magnitude);
+}
+
+fn lw_is_less_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
+    return !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2) && lw_is_less_wide(lw_order_float64(x1), lw_order_float64(x2));
+}
+
+fn lw_is_equal_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
+    return !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2) && all(lw_order_float64(x1) == lw_order_float64(x2));
+}
+
+fn lw_is_nan_float16(x: u32) -> bool {
+    return (x & 0x7fffu) > 0x7c00u;
+}
+
+fn lw_order_float16(x: u32) -> i32 {
+    let magnitude = i32(x & 0x7fffu);
+    return select(magnitude, -magnitude, x > 0x7fffu);
+}
+
+fn lw_is_less_float16(x1: u32, x2: u32) -> bool {
+    return !lw_is_nan_float16(x1) && !lw_is_nan_float16(x2) && lw_order_float16(x1) < lw_order_float16(x2);
+}
+
+fn lw_is_equal_float16(x1: u32, x2: u32) -> bool {
+    return !lw_is_nan_float16(x1) && !lw_is_nan_float16(x2) && lw_order_float16(x1) == lw_order_float16(x2);
+}
+
+fn lw_is_less_bool(x1: bool, x2: bool) -> bool {
+    return !x1 && x2;
+}
+
+fn lw_is_equal_bool(x1: bool, x2: bool) -> bool {
+    return x1 == x2;
+}
+
+fn lw_is_less_int32(x1: i32, x2: i32) -> bool {
+    return x1 < x2;
+}
+
+fn lw_is_equal_int32(x1: i32, x2: i32) -> bool {
+    return x1 == x2;
+}
+
+fn lw_is_less_int64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
+    return lw_is_less_wide(x1, x2);
+}
+
+fn lw_is_equal_int64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
+    return all(x1 == x2);
+}
+
+fn lw_is_less_float32(x1: f32, x2: f32) -> bool {
+    return !lw_is_nan(x1) && !lw_is_nan(x2) && lw_order(x1) < lw_order(x2);
+}
+
+fn lw_is_equal_float32(x1: f32, x2: f32) -> bool {
+    return !lw_is_nan(x1) && !lw_is_nan(x2) && lw_order(x1) == lw_order(x2);
+}

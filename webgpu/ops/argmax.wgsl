@@ -1,0 +1,32 @@
+// A candidate is (its rank, its index); NaN ranks highest, and of equals the first wins.
+fn lw_argmax_float32_identity() -> vec2<i32> {
+    return vec2<i32>(-2147483647 - 1, 2147483647);
+}
+
+fn lw_argmax_float32_map(x: f32, i: u32) -> vec2<i32> {
+    return vec2<i32>(select(lw_order(x), 2147483647, lw_is_nan(x)), i32(i));
+}
+
+fn lw_argmax_float32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
+    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+}
+
+fn lw_argmax_float32_finish(total: vec2<i32>, count: u32) -> i32 {
+    return total.y;
+}
+
+fn lw_argmax_int32_identity() -> vec2<i32> {
+    return vec2<i32>(-2147483647 - 1, 2147483647);
+}
+
+fn lw_argmax_int32_map(x: i32, i: u32) -> vec2<i32> {
+    return vec2<i32>(x, i32(i));
+}
+
+fn lw_argmax_int32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
+    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+}
+
+fn lw_argmax_int32_finish(total: vec2<i32>, count: u32) -> i32 {
+    return total.y;
+}

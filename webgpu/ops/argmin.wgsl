@@ -1,0 +1,32 @@
+// As argmax, with the ranks reversed; NaN still ranks highest.
+fn lw_argmin_float32_identity() -> vec2<i32> {
+    return vec2<i32>(-2147483647 - 1, 2147483647);
+}
+
+fn lw_argmin_float32_map(x: f32, i: u32) -> vec2<i32> {
+    return vec2<i32>(select(-lw_order(x), 2147483647, lw_is_nan(x)), i32(i));
+}
+
+fn lw_argmin_float32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
+    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+}
+
+fn lw_argmin_float32_finish(total: vec2<i32>, count: u32) -> i32 {
+    return total.y;
+}
+
+fn lw_argmin_int32_identity() -> vec2<i32> {
+    return vec2<i32>(-2147483647 - 1, 2147483647);
+}
+
+fn lw_argmin_int32_map(x: i32, i: u32) -> vec2<i32> {
+    return vec2<i32>(~x, i32(i));
+}
+
+fn lw_argmin_int32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
+    return select(b, a, a.x > b.x || (a.x == b.x && a.y < b.y));
+}
+
+fn lw_argmin_int32_finish(total: vec2<i32>, count: u32) -> i32 {
+    return total.y;
+}

@@ -1,0 +1,7 @@
+fn lw_clip_float32(x: f32, low: f32, high: f32) -> f32 {
+    return lw_minimum_float32(lw_maximum_float32(x, low), high);
+}
+
+fn lw_clip_int32(x: i32, low: i32, high: i32) -> i32 {
+    return min(max(x, low), high);
+}

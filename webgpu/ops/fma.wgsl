@@ -1,0 +1,60 @@
+// Rounded once, as the operation promises everywhere; WGSL's own fma may round twice. Product and addend are aligned
+// as 62-bit integers; what an alignment loses stays as a sticky bit.
+fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
+    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
+    let addend_sign = bitcast<u32>(x3) & 0x80000000u;
+    let a = bitcast<u32>(x1) & 0x7fffffffu;
+    let b = bitcast<u32>(x2) & 0x7fffffffu;
+    let c = bitcast<u32>(x3) & 0x7fffffffu;
+    if (max(a, b) > 0x7f800000u || c > 0x7f800000u) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    if (max(a, b) == 0x7f800000u) {
+        if (min(a, b) == 0u || (c == 0x7f800000u && sign != addend_sign)) {
+            return lw_from_bits(0x7fc00000u);
+        }
+        return lw_from_bits(sign | 0x7f800000u);
+    }
+    if (c == 0x7f800000u) {
+        return x3;
+    }
+    if (min(a, b) == 0u) {
+        return select(x3, bitcast<f32>(sign & addend_sign), c == 0u);
+    }
+    let left = lw_unpack(a);
+    let right = lw_unpack(b);
+    var product = lw_shift_left_wide(lw_multiply_wide(left.mantissa, right.mantissa), 14u);
+    var exponent = left.exponent + right.exponent - 14;
+    var sum = product;
+    var negative = sign != 0u;
+    if (c != 0u) {
+        let third = lw_unpack(c);
+        var addend = lw_shift_left_wide(vec2<u32>(third.mantissa, 0u), 38u);
+        let distance = exponent - (third.exponent - 38);
+        if (distance >= 0) {
+            addend = lw_shift_right_sticky(addend, u32(distance));
+        } else {
+            product = lw_shift_right_sticky(product, u32(-distance));
+            exponent -= distance;
+        }
+        if (sign == addend_sign) {
+            sum = lw_add_wide(product, addend);
+        } else if (lw_is_less_unsigned_wide(product, addend)) {
+            sum = lw_subtract_wide(addend, product);
+            negative = !negative;
+        } else {
+            sum = lw_subtract_wide(product, addend);
+        }
+        if (all(sum == vec2<u32>())) {
+            return 0.0;
+        }
+    }
+    let shift = lw_leading_zeros_wide(sum) - 1u;
+    let normal = lw_shift_left_wide(sum, shift);
+    let word = normal.y | select(0u, 1u, normal.x != 0u);
+    return lw_pack(select(0u, 0x80000000u, negative), word, exponent - i32(shift) + 32);
+}
+
+fn lw_fma_int32(x1: i32, x2: i32, x3: i32) -> i32 {
+    return x1 * x2 + x3;
+}

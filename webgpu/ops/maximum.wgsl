@@ -1,0 +1,14 @@
+// The built-in max may return the other operand for a NaN and either zero for zeros.
+fn lw_maximum_float32(x1: f32, x2: f32) -> f32 {
+    if (lw_is_nan(x1)) {
+        return x1;
+    }
+    if (lw_is_nan(x2) || lw_total_order(x1) < lw_total_order(x2)) {
+        return x2;
+    }
+    return x1;
+}
+
+fn lw_maximum_int32(x1: i32, x2: i32) -> i32 {
+    return max(x1, x2);
+}

@@ -1,0 +1,16 @@
+// Divided as lw_divide_float32 does, so only that rounds. Of nothing it is 0 / 0, NaN.
+fn lw_mean_float32_identity() -> f32 {
+    return lw_from_bits(0x80000000u);
+}
+
+fn lw_mean_float32_map(x: f32) -> f32 {
+    return x;
+}
+
+fn lw_mean_float32_combine(a: f32, b: f32) -> f32 {
+    return a + b;
+}
+
+fn lw_mean_float32_finish(total: f32, count: u32) -> f32 {
+    return lw_divide_float32(select(total, 0.0, count == 0u), f32(count));
+}

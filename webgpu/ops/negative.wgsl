@@ -1,0 +1,7 @@
+fn lw_negative_float32(x: f32) -> f32 {
+    return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u);
+}
+
+fn lw_negative_int32(x: i32) -> i32 {
+    return -x;
+}

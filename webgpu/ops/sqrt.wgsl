@@ -1,0 +1,27 @@
+// Rounded once: WGSL's own sqrt gives a start that integers correct. For m in [1, 4), the root r of m 2^46 must meet
+// r (r - 1) < m 2^46 <= r (r + 1).
+fn lw_sqrt_float32(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    let magnitude = bits & 0x7fffffffu;
+    if (magnitude == 0u || magnitude > 0x7f800000u || bits == 0x7f800000u) {
+        return x;
+    }
+    if (bits > 0x80000000u) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    let unpacked = lw_unpack(magnitude);
+    let mantissa = unpacked.mantissa;
+    let exponent = unpacked.exponent + 23;
+    let odd = u32(exponent & 1);
+    let square = lw_shift_left_wide(vec2<u32>(mantissa, 0u), 23u + odd);
+    var root = u32(sqrt(f32(mantissa << odd) * 1.1920928955078125e-7) * 8388608.0);
+    for (var step = 0u; step < 4u; step += 1u) {
+        if (lw_is_less_unsigned_wide(lw_multiply_wide(root, root + 1u), square)) {
+            root += 1u;
+        } else if (!lw_is_less_unsigned_wide(lw_multiply_wide(root, root - 1u), square)) {
+            root -= 1u;
+        }
+    }
+    let half = (exponent - i32(odd)) / 2;
+    return bitcast<f32>((u32(half + 126) << 23u) + root);
+}

@@ -1,0 +1,17 @@
+// Near zero x + x^3 P(x^2) (Cephes, tanhf), elsewhere 1 - 2 / (e^2x + 1). Within 2 ulp.
+fn lw_tanh_float32(x: f32) -> f32 {
+    if (lw_is_nan(x)) {
+        return x;
+    }
+    let magnitude = min(lw_magnitude(x), 10.0);
+    if (magnitude < 0.625) {
+        let square = x * x;
+        var p = square * -5.70498872745e-3 + 2.06390887954e-2;
+        p = p * square - 5.37397155531e-2;
+        p = p * square + 1.33314422036e-1;
+        p = p * square - 3.33332819422e-1;
+        return select(x, p * square * x + x, magnitude > 1e-5);
+    }
+    let power = lw_power_value(lw_power_of_e(2.0 * magnitude));
+    return lw_copysign(1.0 - 2.0 / (power + 1.0), x);
+}

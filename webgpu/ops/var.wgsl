@@ -1,0 +1,16 @@
+// Divided by 0 where n - correction is negative, as in NumPy.
+fn lw_var_float32_identity() -> LwMoments {
+    return LwMoments(0.0, 0.0, 0.0, 0.0);
+}
+
+fn lw_var_float32_map(x: f32) -> LwMoments {
+    return lw_moments_of(x);
+}
+
+fn lw_var_float32_combine(a: LwMoments, b: LwMoments) -> LwMoments {
+    return lw_moments_join(a, b);
+}
+
+fn lw_var_float32_finish(total: LwMoments, count: u32, correction: f32) -> f32 {
+    return lw_divide_float32(total.squares, max(f32(count) - correction, 0.0));
+}
