@@ -1,7 +1,8 @@
 """What the WebAssembly engine under Pyodide can do.
 
-A WASM module cannot ask, and opening one with instructions that the engine does not know is an error: so, before
-anything is opened, JavaScript validates a tiny module for each feature. Imported by the package in Pyodide alone.
+A WASM module cannot ask, and opening one with instructions that the engine does not know is an error: so,
+before anything is opened, JavaScript validates a tiny module for each feature. Imported by the package in
+Pyodide alone.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ _SPLAT: Final = b"\x41\x00\xfd\x0f"  # i32.const 0, i8x16.splat
 # by the bits LW_CPU_* of core/include/lanewise.h
 _PROBES: Final[dict[int, bytes]] = {
     1 << 7: _HEAD + b"\x0a\x08\x01\x06\x00" + _SPLAT + b"\x0b",  # SIMD128
-    1 << 8: _HEAD + b"\x0a\x0f\x01\x0d\x00" + _SPLAT + _SPLAT + b"\xfd\x80\x02\x0b",  # relaxed: i8x16.relaxed_swizzle
+    # relaxed SIMD: i8x16.relaxed_swizzle
+    1 << 8: _HEAD + b"\x0a\x0f\x01\x0d\x00" + _SPLAT + _SPLAT + b"\xfd\x80\x02\x0b",
 }
 
 

@@ -1,5 +1,6 @@
-"""Reads which symbols a shared library needs and offers: ELF, Mach-O and PE, 64-bit and little-endian, which all our
-targets are. Only what the check of a kernel library asks for; anything unexpected raises BuildError."""
+"""Reads which symbols a shared library needs and offers: ELF, Mach-O and PE, 64-bit and little-endian, which our
+targets are, and WebAssembly, through wasm/module.py. Only what the checks of a library ask for; anything unexpected
+raises BuildError."""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from native.errors import BuildError
+from wasm import imports, module
 
 __all__ = ["Symbols", "check_extension", "check_kernels", "read"]
 
@@ -38,9 +40,15 @@ def check_kernels(path: Path) -> None:
 
 
 def check_extension(path: Path) -> None:
-    """The extension exports its initialisation and asks Python for nothing that is not Python's."""
-    exported = read(path).exported
-    _refuse(path, [] if exported == ("PyInit__ext",) else [f"exports {', '.join(exported)}; expected PyInit__ext alone"])
+    """The extension exports its initialisation; what it asks for is there, where no linker has checked that."""
+    symbols = read(path)
+    problems = []
+    if symbols.exported != ("PyInit__ext",):
+        problems.append(f"exports {', '.join(symbols.exported)}; expected PyInit__ext alone")
+    foreign = imports.foreign(symbols.undefined) if path.read_bytes().startswith(module.MAGIC) else ()
+    if foreign:
+        problems.append(f"imports {', '.join(foreign)}; wasm/imports.py says what it may")
+    _refuse(path, problems)
 
 
 def _refuse(path: Path, problems: list[str]) -> None:
@@ -59,9 +67,11 @@ def read(path: Path) -> Symbols:
             return _macho(data)
         if data.startswith(b"MZ"):
             return _pe(data)
+        if data.startswith(module.MAGIC):
+            return _wasm(data)
     except (struct.error, ValueError, IndexError) as error:
         raise BuildError(f"{path} is malformed: {error}") from error
-    raise BuildError(f"{path} is no 64-bit ELF, Mach-O or PE file")
+    raise BuildError(f"{path} is no 64-bit ELF, Mach-O or PE file, nor WebAssembly")
 
 
 def _text(data: bytes, start: int) -> str:
@@ -155,3 +165,11 @@ def _pe(data: bytes) -> Symbols:
             undefined.append(f"#{address & 0xFFFF}" if address >> 63 else _text(data, position(address) + 2))
         at += 20
     return Symbols(tuple(undefined), tuple(exported), tuple(needed))
+
+
+def _wasm(data: bytes) -> Symbols:
+    """Imports and exports, but for those of the dynamic linker."""
+    found = module.read(data)
+    undefined = dict.fromkeys(entry.name for entry in found.imports if entry.name not in imports.LINKER)
+    exported = tuple(name for name in found.exports if name not in imports.HOOKS)
+    return Symbols(tuple(undefined), exported, tuple(found.needed))

@@ -39,6 +39,7 @@ GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
 EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
+WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C library for that target; Pyodide has
 
 # Places in the package (relative to lanewise/) and the files that go there.
 Files = dict[str, Path]
@@ -68,7 +69,7 @@ def binaries_of(target: Target, using: Compiler) -> Files:
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / (f"{name}-sanitized" if using.sanitize else name)
     libraries = {
-        isa.name: folder / f"kernels_{isa.name}{target.library_suffix}" for isa in target.isas
+        isa.name: folder / target.library(isa) for isa in target.isas
     }
     extension = folder / target.extension
     made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
@@ -132,11 +133,12 @@ def _sources() -> list[Path]:
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
-    headers = _headers(EXTENSION_INCLUDE)
+    include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" else ())
+    headers = _headers(include)
     made = []
     for source in _sources():
         output = folder / "objects" / f"{source.stem}.o"
-        command = using.object(target, source, EXTENSION_INCLUDE, output)
+        command = using.object(target, source, include, output)
         made.append(steps.Step(output, command, (source, *headers), using.version))
     if target.binary_format == "pe":
         definition, output = folder / "objects" / "python3.def", folder / "objects" / "python3.lib"

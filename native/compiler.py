@@ -66,9 +66,14 @@ class Compiler:
         return [*self._begin(target, target.isas[0]), *_directories(include), "-c", str(source), "-o", str(output)]
 
     def extension(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Links the extension. On ELF and Mach-O Python's functions stay undefined: the interpreter has them."""
+        """Links the extension. But for PE, Python's functions stay undefined: the interpreter has them."""
         command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._shared()]
-        libraries = {"elf": ["-lpthread", "-ldl"], "macho": ["-Wl,-undefined,dynamic_lookup"], "pe": []}
+        libraries = {
+            "elf": ["-lpthread", "-ldl"],
+            "macho": ["-Wl,-undefined,dynamic_lookup"],
+            "pe": [],
+            "wasm": ["-nostdlib", "-Wl,--import-symbols"],
+        }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
     def import_library(self, target: Target, definition: Path, output: Path) -> list[str]:

@@ -28,7 +28,7 @@ class LanewiseBuildHook(BuildHookInterface):
         # Only zig links against an old C library on purpose: what another compiler makes fits this system alone.
         zig = using.family == "zig"
         platform = target.wheel_platform if zig else sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        build_data["tag"] = f"cp311-abi3-{platform}"
+        build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if version == "editable":
             build.place(files, build.PACKAGE)

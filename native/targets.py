@@ -19,6 +19,7 @@ class Isa:
     cpu_features: tuple[str, ...]  # the LW_CPU_* bits it needs, in lower case
     zig_cpu: str  # for zig's -mcpu
     flags: tuple[str, ...]  # for gcc and clang
+    library_suffix: str = ""  # where it is not the target's
 
     @property
     def macro(self) -> str:
@@ -33,10 +34,15 @@ class Target:
     name: str
     zig_triple: str  # the oldest system that the binaries run on
     wheel_platform: str
-    binary_format: str  # elf, macho or pe
+    binary_format: str  # elf, macho, pe or wasm
     library_suffix: str
     extension: str  # file name of lanewise._ext
     isas: tuple[Isa, ...]
+    python_tag: str = "cp311"  # the oldest Python there
+
+    def library(self, isa: Isa) -> str:
+        """File name of the kernels for an instruction set."""
+        return f"kernels_{isa.name}{isa.library_suffix or self.library_suffix}"
 
 
 _BASE = ("-march=x86-64", "-mtune=generic")
@@ -59,6 +65,30 @@ _X86_64 = (
 _AARCH64 = (
     Isa("scalar", (), "generic", ("-march=armv8-a",)),
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
+)
+
+# What every engine since 2021 has, but for SIMD. Spelt out: zig's own default has more than Node 20 knows.
+_MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
+
+_WASM32 = (
+    Isa("scalar", (), _MVP, ()),
+    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",)),
+    # Pyodide opens every .so of a wheel at once; this one waits until lanewise/wasm.py has asked the engine.
+    Isa(
+        "relaxed_simd",
+        ("simd128", "relaxed_simd"),
+        f"{_MVP}+simd128+relaxed_simd",
+        ("-msimd128", "-mrelaxed-simd"),
+        ".wasm",
+    ),
+)
+
+# Pyodide 0.27 to 314, by both names that its platforms had; sorted, as auditwheel-emscripten sorts them.
+_PYODIDE = ".".join(
+    (
+        *("pyemscripten_2024_0_wasm32", "pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"),
+        *("pyodide_2024_0_wasm32", "pyodide_2025_0_wasm32"),
+    )
 )
 
 # manylinux2014 is glibc 2.17; its name by version is the same promise to newer tools.
@@ -86,6 +116,7 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
+        Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", *_ELF[1:], _WASM32, "cp312"),
     )
 }
 

@@ -1,25 +1,35 @@
-"""Reads what a WebAssembly module asks for and offers: the type, import, function, global and export sections, and
-the memory a side module needs (its `dylink.0` section). Written for checking our own modules before they ship, so it
-refuses anything malformed instead of guessing. The format: WebAssembly core specification 2.0, chapter 5, and
-the tool conventions' DynamicLinking.md."""
+"""Reads what a WebAssembly module asks for and offers: the type, import, function and export sections, and
+what the dynamic linker needs to know (`dylink.0`). Written for checking our own modules before they ship, so
+it refuses anything malformed instead of guessing. The format: WebAssembly core specification 2.0, chapter 5,
+and the tool conventions' DynamicLinking.md."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
 
-CUSTOM, TYPE, IMPORT, FUNCTION, GLOBAL, EXPORT = 0, 1, 2, 3, 6, 7
+CUSTOM, TYPE, IMPORT, FUNCTION, EXPORT = 0, 1, 2, 3, 7
 KINDS = ("function", "table", "memory", "global", "tag")
-VALUE_TYPES = {0x7F: "i32", 0x7E: "i64", 0x7D: "f32", 0x7C: "f64", 0x7B: "v128", 0x70: "funcref", 0x6F: "externref"}
+VALUE_TYPES = {
+    0x7F: "i32",
+    0x7E: "i64",
+    0x7D: "f32",
+    0x7C: "f64",
+    0x7B: "v128",
+    0x70: "funcref",
+    0x6F: "externref",
+}
 MAGIC = b"\0asm\x01\0\0\0"
 
 
-class MalformedModule(ValueError):
+class MalformedError(ValueError):
     """The bytes are not a WebAssembly module of version 1."""
 
 
 @dataclass(frozen=True)
 class Import:
+    """One thing that a module asks for."""
+
     module: str
     name: str
     kind: str
@@ -28,6 +38,8 @@ class Import:
 
 @dataclass
 class Module:
+    """What was found."""
+
     imports: list[Import] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # name -> kind
     signatures: dict[str, str] = field(default_factory=dict)  # of exported functions
@@ -36,23 +48,25 @@ class Module:
 
 
 class Reader:
-    """A cursor over bytes; every read past the end is a MalformedModule."""
+    """A cursor over bytes; every read past the end is a MalformedError."""
 
     def __init__(self, data: bytes, start: int = 0, end: int | None = None) -> None:
         self.data = data
         self.position = start
         self.end = len(data) if end is None else end
         if self.end > len(data):
-            raise MalformedModule("a section is longer than the file")
+            raise MalformedError("a section is longer than the file")
 
     def take(self, count: int) -> bytes:
+        """That many bytes."""
         start, stop = self.position, self.position + count
         if stop > self.end:
-            raise MalformedModule(f"truncated at byte {start}")
+            raise MalformedError(f"truncated at byte {start}")
         self.position = stop
         return self.data[start:stop]
 
     def byte(self) -> int:
+        """One byte."""
         return self.take(1)[0]
 
     def unsigned(self) -> int:
@@ -63,18 +77,21 @@ class Reader:
             value |= (part & 0x7F) << shift
             if part < 0x80:
                 return value
-        raise MalformedModule(f"an integer longer than 32 bits at byte {self.position}")
+        raise MalformedError(f"an integer longer than 32 bits at byte {self.position}")
 
     def name(self) -> str:
+        """A string with its length before it."""
         return self.take(self.unsigned()).decode("utf-8")
 
     def section(self) -> Reader:
+        """A reader of the next bytes, as many as their length before them says."""
         length = self.unsigned()
         start = self.position
         self.take(length)
         return Reader(self.data, start, start + length)
 
     def done(self) -> bool:
+        """Whether all was read."""
         return self.position >= self.end
 
 
@@ -83,13 +100,13 @@ def read(source: bytes | Path) -> Module:
     data = source if isinstance(source, bytes) else source.read_bytes()
     try:
         return _read(Reader(data))
-    except (IndexError, KeyError, UnicodeDecodeError) as error:  # a number without a meaning, a name without one
-        raise MalformedModule(f"{type(error).__name__}: {error}") from error
+    except (IndexError, KeyError, UnicodeDecodeError) as error:  # a number or a name without a meaning
+        raise MalformedError(f"{type(error).__name__}: {error}") from error
 
 
 def _read(reader: Reader) -> Module:
     if reader.take(len(MAGIC)) != MAGIC:
-        raise MalformedModule("not a WebAssembly module of version 1")
+        raise MalformedError("not a WebAssembly module of version 1")
     module = Module()
     types: list[str] = []
     functions: list[str] = []  # signature of each function, imported ones first
@@ -116,11 +133,9 @@ def _read(reader: Reader) -> Module:
 
 def _read_type(reader: Reader) -> str:
     if reader.byte() != 0x60:
-        raise MalformedModule("a type that is not a function's")
-    sides = []
-    for _ in range(2):
-        sides.append(",".join(VALUE_TYPES[reader.byte()] for _ in range(reader.unsigned())))
-    return "->".join(sides)
+        raise MalformedError("a type that is not a function's")
+    sides = [[VALUE_TYPES[reader.byte()] for _ in range(reader.unsigned())] for _ in range(2)]
+    return "->".join(",".join(side) for side in sides)
 
 
 def _read_import(reader: Reader, types: list[str]) -> Import:

@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-for folder in (ROOT / "wasm", Path(__file__).parent):
-    sys.path.insert(0, str(folder))
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import pyodide_fixture  # noqa: E402
 import pyodide_runner  # noqa: E402
@@ -30,6 +29,6 @@ def pyodide(request: pytest.FixtureRequest) -> Path:
         _absent("Node is not installed")
     try:
         return pyodide_fixture.fetch(request.param)
-    except pyodide_fixture.FixtureUnavailable as error:
+    except pyodide_fixture.FixtureError as error:
         _absent(f"Pyodide {request.param} cannot be had: {error}")
         raise

