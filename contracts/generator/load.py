@@ -14,7 +14,7 @@ from .schema import (
 )  # fmt: skip
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout")
-RESERVED = ("out", "self", "module", "op", "lw", "np")  # mean something else where inputs and parameters are named
+RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else where inputs and parameters are named
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS
 
@@ -39,6 +39,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
             has_out=fields.flag("out"),
             lanes=lanes,
             inner=fields.text("inner"),
+            result=fields.text("result"),
             errors={str(key): str(value) for key, value in fields.mapping("errors").items()},
         )
         fields.finish()
@@ -96,6 +97,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         fallback=_fallback(webgpu) if webgpu else None,
         internal=fields.flag("internal", default=False),
         method=fields.flag("method", default=kind.name != "creation"),
+        device=fields.flag("device", default=False),
     )
     fields.finish()
     _check(fields, contract, names)

@@ -44,6 +44,7 @@ class Kind:
     has_out: bool  # the Python function takes `out=`
     lanes: Mapping[str, Carried]
     inner: str  # what the layout's `inner` counts, in words
+    result: str  # the result's shape, in words; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings
 
 
@@ -176,6 +177,7 @@ class Contract:
     fallback: str | None  # why WebGPU leaves it to the CPU, or None
     internal: bool  # has kernels, no Python function
     method: bool  # is also a method of Tensor
+    device: bool  # takes `device=`, as the array API's functions that make arrays do
 
     @property
     def names(self) -> tuple[str, ...]:

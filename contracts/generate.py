@@ -1,0 +1,85 @@
+"""Writes everything that follows from the contracts; nothing that it writes is committed.
+
+    python contracts/generate.py --out build/generated      C, headers, stubs, shaders, metadata
+    python contracts/generate.py --oracle build/oracle      inputs and references for the tests (needs NumPy)
+
+Files whose content would not change are left alone, so a build repeats only what a change demands. The first needs
+PyYAML and nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+if str(FOLDER) not in sys.path:
+    sys.path.insert(0, str(FOLDER))  # `generator` is no installed package
+
+from generator import extension, kernels, metadata, sources, stubs, table, wgsl  # noqa: E402
+from generator.fields import ContractError  # noqa: E402
+from generator.load import load_contracts  # noqa: E402
+from generator.schema import Contract  # noqa: E402
+
+
+def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    """Every generated file; what is below lanewise/ goes into the package."""
+    sources.check(contracts, FOLDER.parent)
+    shaders = wgsl.emit(contracts)
+    modules = frozenset(Path(name).stem for name in shaders)
+    package = shaders | stubs.emit(contracts, FOLDER.parent / "lanewise")
+    package |= {f"_lib/{name}": text for name, text in metadata.emit(contracts, modules).items()}
+    native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
+    return native | {f"lanewise/{name}": text for name, text in package.items()}
+
+
+WRITTEN = ".written"  # lists what was written last time: of the folder's files, only these are ever removed
+
+
+def write(made: dict[str, str], out: Path, verbose: bool) -> None:
+    """Writes what changed and removes what is no longer made."""
+    listing = out / WRITTEN
+    before = listing.read_text(encoding="utf-8").split("\n") if listing.exists() else []
+    made = made | {WRITTEN: "\n".join(sorted(made))}
+    for name, text in sorted(made.items()):
+        path = out / name
+        content = text.encode()
+        if path.exists() and path.read_bytes() == content:
+            continue
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+        if verbose:
+            print(f"wrote {path}")
+    for name in before:
+        if name not in made and (out / name).is_file():
+            (out / name).unlink()
+            if verbose:
+                print(f"removed {out / name}")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path, metavar="FOLDER", help="write C, headers, stubs, shaders and metadata")
+    parser.add_argument("--oracle", type=Path, metavar="FOLDER", help="write inputs and references for the tests")
+    parser.add_argument("--only", action="append", metavar="OPERATION", help="with --oracle: these operations only")
+    parser.add_argument("-v", "--verbose", action="store_true", help="say what was written")
+    options = parser.parse_args()
+    if not options.out and not options.oracle:
+        parser.error("give --out FOLDER, --oracle FOLDER, or both")
+    try:
+        contracts = load_contracts(FOLDER)
+        if options.out:
+            write(files(contracts), options.out, options.verbose)
+        if options.oracle:
+            from generator import oracle  # needs NumPy, which a build has not got
+
+            oracle.write(contracts, options.oracle, options.only, options.verbose)
+    except ContractError as problem:
+        print(problem, file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""Signatures and docstrings of the public functions, for the extension and for the stubs."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+
+from .schema import Contract, Parameter, Value
+
+WIDTH = 100
+PARAMETER_TYPES = {
+    "float": "float",
+    "int": "int",
+    "bool": "bool",
+    "scalar": "float, int or bool",
+    "axis": "int or tuple of ints",
+    "keepdims": "bool",
+    "dtype": "dtype",
+    "shape": "int or tuple of ints",
+    "pair": "int or pair of ints",
+}
+
+
+def literal(value: Value) -> str:
+    """A default as Python source."""
+    return repr(value)
+
+
+def signature(contract: Contract, self_name: str) -> str:
+    """The argument list as inspect.signature reads it; `self_name` is $module or $self."""
+    method = self_name == "$self"
+    inputs = contract.inputs[1:] if method else contract.inputs
+    parts = [self_name, *(each.name for each in inputs if not each.optional), "/"]
+    parts += [f"{each.name}=None" for each in inputs if each.optional]
+    parts += [_parameter(each) for each in contract.parameters if each.positional]
+    keywords = [_parameter(each) for each in contract.parameters if not each.positional]
+    if contract.kind.has_out:
+        keywords.append("out=None")
+    if contract.device:
+        keywords.append("device=None")
+    return f"({', '.join([*parts, *(['*', *keywords] if keywords else [])])})"
+
+
+def docstring(contract: Contract) -> str:
+    """One sentence, formula, arguments, result, errors, an example."""
+    blocks = [contract.summary, *_formula(contract)]
+    if contract.inputs or contract.parameters:
+        blocks.append(_section("Parameters", _arguments(contract)))
+    blocks.append(_section("Returns", [_item("Tensor", _result(contract))]))
+    blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in contract.kind.errors.items()]))
+    blocks.append(f"Example\n-------\n{contract.example}")
+    return "\n\n".join(blocks) + "\n"
+
+
+def summary_of(contract: Contract, name: str) -> str:
+    """For methods and aliases, which need not repeat everything."""
+    also = f"the function lanewise.{contract.operation}"
+    return f"{contract.summary}\n\n{'Another name for' if name != contract.operation else 'See'} {also}.\n"
+
+
+def _parameter(parameter: Parameter) -> str:
+    return parameter.name if parameter.required else f"{parameter.name}={literal(parameter.default)}"
+
+
+def _formula(contract: Contract) -> Iterator[str]:
+    if contract.formula:
+        yield textwrap.fill(f"{contract.formula}", WIDTH, initial_indent="    ", subsequent_indent="    ",
+                            break_on_hyphens=False)  # fmt: skip
+    if contract.source:
+        yield textwrap.fill(f"Source: {contract.source}.", WIDTH, break_on_hyphens=False)
+
+
+def _section(title: str, items: list[str]) -> str:
+    return "\n".join([title, "-" * len(title), *items])
+
+
+def _item(head: str, text: str) -> str:
+    return f"{head}\n" + textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ")
+
+
+def _arguments(contract: Contract) -> list[str]:
+    items = []
+    for each in contract.inputs:
+        kind = "sequence of arrays" if each.sequence else f"{each.dtype} array" if each.dtype else "array"
+        items.append(_item(f"{each.name} : {kind}{', optional' if each.optional else ''}", _sentence(each.doc)))
+    for parameter in contract.parameters:
+        kind = PARAMETER_TYPES.get(parameter.type, "")
+        if parameter.type == "choice":
+            kind = " or ".join(repr(choice) for choice in parameter.choices)
+        default = "" if parameter.required else f", default {literal(parameter.default)}"
+        items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc)))
+    if contract.kind.has_out:
+        items.append(_item("out : Tensor, optional", "Written and returned instead of a new tensor."))
+    if contract.device:
+        items.append(_item("device : Backend or str, optional", 'Where the result is placed: "cpu" or a backend.'))
+    return items
+
+
+def _result(contract: Contract) -> str:
+    shape = f"Shape: {contract.kind.result}."
+    if contract.kind.name == "cast":
+        return f"{shape} Dtype: the one asked for."
+    if contract.moves:
+        return f"{shape} Dtype: any." if not contract.inputs else f"{shape} Dtype: as given, any."
+    if all(dtype == result for dtype, result in contract.dtypes.items()):
+        return f"{shape} Dtype: {' or '.join(contract.dtypes)}."
+    result = " or ".join(dict.fromkeys(contract.dtypes.values()))
+    return f"{shape} Dtype: {result}, of {', '.join(contract.dtypes)}."
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}." if text[:1].islower() else f"{text}."

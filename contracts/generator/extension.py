@@ -1,0 +1,174 @@
+"""lanewise_operations.h and .c: what the extension knows of each operation, and one stub for each function and method.
+
+The declarations are in native/extension/operation.h.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from . import docs
+from .schema import DTYPES, Contract, Parameter, all_kernels
+
+PARAMETER_TYPES = {"scalar": "FLOAT"}  # creation reads such numbers itself, by the dtype that it makes
+
+
+def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    return {"lanewise_operations.h": _header(contracts), "lanewise_operations.c": _source(contracts)}
+
+
+def _header(contracts: tuple[Contract, ...]) -> str:
+    operations = "\n".join(f"    LW_OPERATION_{contract.operation}," for contract in contracts)
+    kernels = "\n".join(f"    LW_KERNEL_{kernel.name}," for kernel in all_kernels(contracts))
+    return f"""\
+/* Positions in lw_operations[] and in lw_kernels. Generated from contracts/ by extension.py. */
+#ifndef LANEWISE_OPERATIONS_H
+#define LANEWISE_OPERATIONS_H
+
+enum {{
+{operations}
+    LW_OPERATION_COUNT
+}};
+
+enum {{
+{kernels}
+}};
+
+#endif
+"""
+
+
+def _source(contracts: tuple[Contract, ...]) -> str:
+    public = [contract for contract in contracts if not contract.internal]
+    methods = [contract for contract in public if contract.method]
+    return "\n".join([
+        "/* Operations as the extension knows them. Generated from contracts/ by extension.py. */",
+        '#include "lanewise_operations.h"',
+        '#include "operation.h"',
+        "",
+        *(line for contract in contracts for line in _descriptor_parts(contract)),
+        "const lw_operation lw_operations[] = {",
+        *(_descriptor(contract) for contract in contracts),
+        "};",
+        "",
+        "#define LW_FUNCTION(name) \\",
+        "    static PyObject *function_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count, \\",
+        "                                     PyObject *keyword_names) { \\",
+        "        (void)module; \\",
+        "        return lw_call(&lw_operations[LW_OPERATION_##name], NULL, arguments, count, keyword_names); \\",
+        "    }",
+        "#define LW_METHOD(name) \\",
+        "    static PyObject *method_##name(PyObject *self, PyObject *const *arguments, Py_ssize_t count, \\",
+        "                                   PyObject *keyword_names) { \\",
+        "        return lw_call(&lw_operations[LW_OPERATION_##name], self, arguments, count, keyword_names); \\",
+        "    }",
+        "",
+        *(f"LW_FUNCTION({contract.operation})" for contract in public),
+        *(f"LW_METHOD({contract.operation})" for contract in methods),
+        "",
+        "PyMethodDef lw_operation_functions[] = {",
+        *(line for contract in public for line in _entries(contract, "function", "$module")),
+        "    {NULL, NULL, 0, NULL},",
+        "};",
+        "",
+        "PyMethodDef lw_operation_methods[] = {",
+        *(line for contract in methods for line in _entries(contract, "method", "$self")),
+        "    {NULL, NULL, 0, NULL},",
+        "};",
+        "",
+    ])  # fmt: skip
+
+
+def _descriptor_parts(contract: Contract) -> Iterator[str]:
+    """The arrays that a descriptor points to."""
+    name = contract.operation
+    if contract.inputs:
+        yield f"static const lw_input inputs_{name}[] = {{"
+        for each in contract.inputs:
+            dtype = f"LW_{each.dtype.upper()}" if each.dtype else "-1"
+            absent = f"LW_ABSENT_{each.default.upper()}" if each.default else "LW_ABSENT"
+            yield f'    {{"{each.name}", {dtype}, {absent if each.optional else "LW_REQUIRED"}}},'
+        yield "};"
+    for parameter in contract.parameters:
+        if parameter.choices:
+            choices = ", ".join(f'"{choice}"' for choice in parameter.choices)
+            yield f"static const char *const choices_{name}_{parameter.name}[] = {{{choices}, NULL}};"
+    if contract.parameters:
+        yield f"static const lw_parameter parameters_{name}[] = {{"
+        for parameter in contract.parameters:
+            yield f"    {_parameter(contract, parameter)},"
+        yield "};"
+    if contract.kernels:
+        yield f"static const int16_t kernels_{name}[][LW_DTYPE_COUNT] = {{"
+        for row in _kernel_rows(contract):
+            yield f"    {{{', '.join(row)}}},"
+        yield "};"
+    yield ""
+
+
+def _parameter(contract: Contract, parameter: Parameter) -> str:
+    default = parameter.default
+    value = "{.i = 0}"
+    if parameter.type == "choice" and not parameter.required:
+        value = f"{{.i = {parameter.choices.index(str(default))}}}"
+    elif isinstance(default, float) or parameter.type == "scalar" and isinstance(default, (int, float)):
+        value = f"{{.f = {float(default)!r}}}"
+    elif isinstance(default, int):
+        value = f"{{.i = {int(default)}}}"
+    choices = f"choices_{contract.operation}_{parameter.name}" if parameter.choices else "NULL"
+    none = not parameter.required and default is None
+    kind = PARAMETER_TYPES.get(parameter.type, parameter.type.upper())
+    flags = f"{int(parameter.required)}, {int(parameter.positional)}, {int(none)}"
+    return f'{{"{parameter.name}", LW_PARAMETER_{kind}, {flags}, {value}, {choices}}}'
+
+
+def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
+    """Per variant and computed dtype, the kernel's position."""
+    names = {kernel.name for kernel in contract.kernels}
+
+    def position(name: str) -> str:
+        return f"LW_KERNEL_{name}" if name in names else "-1"
+
+    if contract.kind.name == "cast":  # a variant is the target; to the same dtype it is a copy
+        for target in DTYPES:
+            yield [position(f"{contract.operation}_{source}_{target}") for source in DTYPES]
+    else:
+        for variant in range(len(contract.stems)):
+            yield [position(contract.kernel(dtype, variant)) for dtype in DTYPES]
+
+
+def _descriptor(contract: Contract) -> str:
+    name = contract.operation
+    variant = -1
+    if contract.variants:
+        variant = [each.name for each in contract.kernel_parameters].index(contract.variants.parameter)
+    results = [f"LW_{contract.result(dtype).upper()}" if dtype in contract.computed else "-1" for dtype in DTYPES]
+    return f"""\
+    [LW_OPERATION_{name}] = {{
+        .name = "{name}",
+        .kind = LW_KIND_{contract.kind.name.upper()},
+        .complexity = LW_{contract.complexity.upper()},
+        .input_count = {len(contract.inputs)},
+        .parameter_count = {len(contract.parameters)},
+        .variant_parameter = {variant},
+        .inputs = {f"inputs_{name}" if contract.inputs else "NULL"},
+        .parameters = {f"parameters_{name}" if contract.parameters else "NULL"},
+        .kernels = {f"kernels_{name}" if contract.kernels else "NULL"},
+        .results = {{{", ".join(results)}}},
+    }},"""
+
+
+def _entries(contract: Contract, what: str, self_name: str) -> Iterator[str]:
+    """Method definitions: the operation's with its whole docstring where it is a function, the others in short."""
+    for name in contract.names:
+        whole = what == "function" and name == contract.operation
+        text = docs.docstring(contract) if whole else docs.summary_of(contract, name)
+        yield f'    {{"{name}", (PyCFunction)(void *){what}_{contract.operation}, METH_FASTCALL | METH_KEYWORDS,'
+        lines = f"{name}{docs.signature(contract, self_name)}\n--\n\n{text}".splitlines(keepends=True)
+        quoted = [f"     {_quoted(line)}" for line in lines]
+        yield "\n".join(quoted) + "},"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return f'"{escaped}"'

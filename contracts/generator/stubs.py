@@ -1,0 +1,180 @@
+"""The types of the package: _ext.pyi with every operation as function, method and operator, and __init__.pyi.
+
+The extension's stub is the template _ext.pyi.in with the operations filled in. The package's stub names again what
+lanewise/__init__.py imports and defines, read from its syntax tree, so that a public name has one place.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+from string import Template
+
+from . import docs
+from .schema import Contract, Parameter
+
+TEMPLATE = Path(__file__).with_name("_ext.pyi.in")
+LINE = 110
+
+PARAMETER_TYPES = {
+    "float": "builtins.float",
+    "int": "builtins.int",
+    "bool": "builtins.bool",
+    "scalar": "builtins.float",
+    "axis": "Axes",
+    "keepdims": "builtins.bool",
+    "dtype": "DTypeLike",
+    "shape": "Shape",
+    "pair": "Pair",
+}
+
+# Operation -> what a binary operator's methods are called between the underscores; reflected and in-place ones follow.
+BINARY = {
+    "add": "add",
+    "subtract": "sub",
+    "multiply": "mul",
+    "divide": "truediv",
+    "floor_divide": "floordiv",
+    "remainder": "mod",
+    "pow": "pow",
+    "matmul": "matmul",
+    "bitwise_and": "and",
+    "bitwise_or": "or",
+    "bitwise_xor": "xor",
+    "bitwise_left_shift": "lshift",
+    "bitwise_right_shift": "rshift",
+}
+COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
+IDENTITIES = {"equal": "eq", "not_equal": "ne"}  # object says that these return bool
+UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
+
+
+def emit(contracts: tuple[Contract, ...], package: Path) -> dict[str, str]:
+    public = [contract for contract in contracts if not contract.internal]
+    return {"_ext.pyi": _extension(public), "__init__.pyi": _package(public, package / "__init__.py")}
+
+
+def _extension(contracts: list[Contract]) -> str:
+    methods = [line for contract in contracts if contract.method for line in _definitions(contract, method=True)]
+    functions = [line for contract in contracts for line in _definitions(contract, method=False)]
+    return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        operators=_indented(_operators({contract.operation for contract in contracts})),
+        methods=_indented(methods),
+        functions="\n".join(functions),
+    )
+
+
+def _indented(lines: list[str]) -> str:
+    return textwrap.indent("\n".join(lines), "    ")
+
+
+def _operators(operations: set[str]) -> list[str]:
+    lines = []
+    for operation, name in BINARY.items():
+        if operation in operations:
+            for prefix in ("", "r", "i"):
+                result = "Self" if prefix == "i" else "Tensor"
+                lines.append(f"def __{prefix}{name}__(self, other: Array, /) -> {result}: ...")
+    for operation, name in COMPARISONS.items():
+        if operation in operations:
+            lines.append(f"def __{name}__(self, other: Array, /) -> Tensor: ...")
+    for operation, name in IDENTITIES.items():
+        if operation in operations:
+            lines.append(f"def __{name}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]")
+    for operation, name in UNARY.items():
+        if operation in operations:
+            lines.append(f"def __{name}__(self) -> Tensor: ...")
+    return lines
+
+
+def _definitions(contract: Contract, method: bool) -> Iterator[str]:
+    for name in contract.names:
+        arguments = _arguments(contract, method)
+        head = f"def {name}({', '.join(arguments)}) -> Tensor:"
+        if len(head) > LINE:
+            head = "\n".join([f"def {name}(", *(f"    {argument}," for argument in arguments), ") -> Tensor:"])
+        if method or name != contract.operation:
+            yield f"{head} ..."
+        else:
+            text = docs.docstring(contract).replace("\\", "\\\\")
+            yield head + "\n" + textwrap.indent(f'"""{text}"""\n', "    ")
+
+
+def _arguments(contract: Contract, method: bool) -> list[str]:
+    required = [f"{each.name}: {'Sequence[Array]' if each.sequence else 'Array'}"
+                for each in contract.inputs if not each.optional]  # fmt: skip
+    optional = [f"{each.name}: Array | None = None" for each in contract.inputs if each.optional]
+    positional = [_parameter(each, contract) for each in contract.parameters if each.positional]
+    keywords = [_parameter(each, contract) for each in contract.parameters if not each.positional]
+    if contract.kind.has_out:
+        keywords.append("out: Tensor | None = None")
+    if contract.device:
+        keywords.append("device: Device | None = None")
+    if method:
+        required[0] = "self"
+        if contract.kind.name == "view" and contract.parameters[0:1] and contract.parameters[0].name in ("shape", "axes"):
+            name, _, default = positional[0].partition(": ")  # t.reshape(2, 3) as well as t.reshape((2, 3))
+            positional = [f"*{name}: {default.partition(' =')[0]}"]
+    bare = ["*"] if keywords and not any(each.startswith("*") for each in positional) else []
+    slash = ["/"] if required else []
+    return [*required, *slash, *optional, *positional, *bare, *keywords]
+
+
+def _parameter(parameter: Parameter, contract: Contract) -> str:
+    if parameter.type == "choice":
+        kind = f"Literal[{', '.join(repr(choice) for choice in parameter.choices)}]"
+    elif parameter.type == "axis" and contract.kind.name in ("index_reduction", "rows", "gather"):
+        kind = "builtins.int"  # one axis only
+    else:
+        kind = PARAMETER_TYPES[parameter.type]
+    if parameter.required:
+        return f"{parameter.name}: {kind}"
+    none = " | None" if parameter.default is None else ""
+    return f"{parameter.name}: {kind}{none} = {docs.literal(parameter.default)}"
+
+
+def _package(contracts: list[Contract], source: Path) -> str:
+    tree = ast.parse(source.read_text(encoding="utf-8"), str(source))
+    names = [name for contract in contracts for name in contract.names]
+    lines = [
+        "# The public names of lanewise, as type checkers and editors see them. Generated by stubs.py from contracts/",
+        "# and from lanewise/__init__.py.",
+        "from typing import Final",
+        "",
+        *_imported("lanewise._ext", [(name, name) for name in names]),
+    ]
+    for node in tree.body:
+        lines.extend(_declared(node))
+    return "\n".join(lines) + "\n"
+
+
+def _declared(node: ast.stmt) -> Iterator[str]:
+    """What a statement of __init__.py makes public."""
+    if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lanewise."):
+        pairs = [(alias.name, alias.asname or alias.name) for alias in node.names if alias.name != "*"]
+        yield from _imported(node.module, pairs)
+    elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        name = node.targets[0].id
+        if not name.startswith("_"):
+            yield f"{name}: {_type_of(node.value)}"
+    elif isinstance(node, ast.FunctionDef) and (not node.name.startswith("_") or node.name.endswith("__")):
+        documentation = ast.get_docstring(node)
+        node.body = [ast.Expr(ast.Constant(documentation))] if documentation else [ast.Expr(ast.Constant(...))]
+        yield ast.unparse(node)
+
+
+def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
+    """`a as a` is how a stub says that a name is public; names that begin with an underscore are there for others."""
+    if pairs:
+        yield f"from {module} import ("
+        yield from (f"    {name} as {alias}," for name, alias in pairs)
+        yield ")"
+
+
+def _type_of(value: ast.expr) -> str:
+    """Constants are float (from math) or None."""
+    if isinstance(value, ast.Constant):
+        return "None" if value.value is None else type(value.value).__name__
+    return "Final[float]"
