@@ -73,6 +73,22 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
+/* __all__: the operations. What else is here is for lanewise's own modules. */
+static int list_operations(PyObject *module) {
+    PyObject *names = PyList_New(0);
+    for (const PyMethodDef *function = lw_operation_functions; names && function->ml_name; function++) {
+        PyObject *name = PyUnicode_FromString(function->ml_name);
+        if (!name || PyList_Append(names, name) < 0) {
+            Py_DECREF(names);
+            names = NULL;
+        }
+        Py_XDECREF(name);
+    }
+    int added = names ? PyModule_AddObjectRef(module, "__all__", names) : -1;
+    Py_XDECREF(names);
+    return added;
+}
+
 static int execute(PyObject *module) {
     static int loaded;
     if (loaded) { /* the kernels' tables and the pool are the process's, not an interpreter's */
@@ -86,7 +102,7 @@ static int execute(PyObject *module) {
             return -1;
         }
     }
-    if (lw_tensor_setup(module) < 0) {
+    if (lw_tensor_setup(module) < 0 || list_operations(module) < 0) {
         return -1;
     }
     loaded = 1;
