@@ -98,7 +98,14 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
     int64_t axes[LW_MAX_NDIM], shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
     uint8_t seen[LW_MAX_NDIM] = {0};
-    int count = lw_shape_from("permute_dims", argument, axes);
+    int count = tensor->ndim;
+    if (argument && argument != Py_None) {
+        count = lw_shape_from("permute_dims", argument, axes);
+    } else {
+        for (int i = 0; i < count; i++) {
+            axes[i] = count - 1 - i; /* reversed */
+        }
+    }
     int is_permutation = count == tensor->ndim;
     for (int i = 0; i < count && is_permutation; i++) {
         int64_t axis = axes[i] < 0 ? axes[i] + count : axes[i];
