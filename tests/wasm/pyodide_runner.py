@@ -24,7 +24,7 @@ def node() -> str | None:
 
 def node_version() -> tuple[int, ...]:
     """(20, 20, 2) for v20.20.2."""
-    command = [_require_node(), "--version"]
+    command = [require_node(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
 
@@ -47,7 +47,7 @@ def run(
         "environment": dict(environment or {}),
     }
     done = subprocess.run(
-        [_require_node(), str(RUNNER)],
+        [require_node(), str(RUNNER)],
         input=json.dumps(request),
         capture_output=True,
         text=True,
@@ -63,7 +63,8 @@ def run(
     return answer["result"]
 
 
-def _require_node() -> str:
+def require_node() -> str:
+    """The Node to run; ProgramError where there is none."""
     program = node()
     if program is None:
         raise ProgramError("Node is not installed: put it on the path, or name it in LANEWISE_NODE")

@@ -22,9 +22,7 @@ def section(number: int, content: bytes) -> bytes:
 MAGIC = b"\0asm\x01\0\0\0"
 MODULE = (
     MAGIC
-    + section(
-        0, name("dylink.0") + b"\x01\x04\x40\x03\x00\x00" + b"\x02" + bytes([7]) + vector(name("libm."))
-    )
+    + section(0, name("dylink.0") + b"\x01\x04\x40\x03\x00\x00" + b"\x02" + bytes([7]) + vector(name("libm.")))
     + section(1, vector(b"\x60" + vector(b"\x7f", b"\x7e") + vector(b"\x7d"), b"\x60\x00\x00"))
     + section(
         2,
@@ -72,16 +70,10 @@ def test_a_truncated_module_is_refused_or_ends_between_sections(length: int) -> 
         pytest.param(b"\0asm\x0d\0\x01\0", id="a component"),
         pytest.param(MAGIC + b"\x01\xff\xff\xff\xff\xff\x01", id="integer too long"),
         pytest.param(MAGIC + section(1, vector(b"\x5f\x00")), id="a struct type"),
-        pytest.param(
-            MAGIC + section(1, vector(b"\x60" + vector(b"\x01") + b"\x00")), id="unknown value type"
-        ),
-        pytest.param(
-            MAGIC + section(2, vector(name("a") + name("b") + b"\x09\x00")), id="unknown import kind"
-        ),
+        pytest.param(MAGIC + section(1, vector(b"\x60" + vector(b"\x01") + b"\x00")), id="unknown value type"),
+        pytest.param(MAGIC + section(2, vector(name("a") + name("b") + b"\x09\x00")), id="unknown import kind"),
         pytest.param(MAGIC + section(2, vector(name("a") + name("b") + b"\x00\x05")), id="no such type"),
-        pytest.param(
-            MAGIC + section(2, vector(b"\x01\xff" + name("b") + b"\x00\x00")), id="name is not UTF-8"
-        ),
+        pytest.param(MAGIC + section(2, vector(b"\x01\xff" + name("b") + b"\x00\x00")), id="name is not UTF-8"),
     ],
 )
 def test_refuses_what_is_not_a_module(data: bytes) -> None:

@@ -1,0 +1,60 @@
+"""lanewise in Pyodide: installed from its wheel, it adds and sums, with the bits that the native backends give."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Any
+
+import pyodide_runner
+import pytest
+
+PROGRAMS = Path(__file__).parent / "programs"
+TERMS = 1 << 20
+
+
+@pytest.fixture(scope="session")
+def native() -> dict[str, Any]:
+    """The same program's results in this Python."""
+    spec = importlib.util.spec_from_file_location("smoke", PROGRAMS / "smoke.py")
+    assert spec is not None and spec.loader is not None
+    program = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(program)
+    results: dict[str, Any] = program.results()
+    return results
+
+
+@pytest.fixture(scope="session")
+def inside(pyodide: Path, wheel: Path) -> dict[str, Any]:
+    """Its results in a Pyodide."""
+    results: dict[str, Any] = pyodide_runner.run(pyodide, PROGRAMS / "smoke.py", packages=[wheel])
+    return results
+
+
+def test_the_backends_of_the_engine_are_there(inside: dict[str, Any]) -> None:
+    expected = {"simd128", "scalar"}
+    if pyodide_runner.node_version()[0] >= 21:  # the first Node with relaxed SIMD
+        expected.add("relaxed_simd")
+    assert set(inside) == expected
+
+
+def test_each_backend_runs_its_own_kernels(inside: dict[str, Any]) -> None:
+    for name, result in inside.items():
+        assert result["backend"] == [name, name]
+
+
+def test_adds(inside: dict[str, Any]) -> None:
+    expected = [1024 + index * 0.25 for index in range(1024)]
+    for name, result in inside.items():
+        assert result["added"] == expected, name
+
+
+def test_sums_without_losing_what_is_small(inside: dict[str, Any]) -> None:
+    for name, result in inside.items():
+        assert abs(result["sum"] - TERMS * 0.1) < 0.2, name
+
+
+def test_the_bits_are_those_of_the_native_backends(inside: dict[str, Any], native: dict[str, Any]) -> None:
+    assert native, "no native backend ran"
+    reproducible = {name: result["sum_bits"] for name, result in (native | inside).items() if name != "relaxed_simd"}
+    assert len(set(reproducible.values())) == 1, reproducible
