@@ -1,0 +1,140 @@
+"""Lanewise: array math that runs the same operations, with the same answers, on every lane a machine has.
+
+>>> import lanewise as lw
+>>> x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
+>>> lw.sum(x @ x, axis=0)
+Tensor([22., 32.])
+
+Operations are functions of this module, bound straight to the extension lanewise._ext; help(lw.add) shows
+what an operation's contract says. Everything else is imported below by name. The last lines hand the Python
+side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say.
+"""
+
+import math as _math
+
+from lanewise import _ext
+from lanewise import dispatch as _dispatch
+from lanewise import dtypes as _dtypes
+from lanewise import errors as _errors
+from lanewise import indexing as _indexing
+from lanewise import methods as _methods
+from lanewise import selection as _selection
+from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
+from lanewise._ext import Tensor
+from lanewise._version import __version__
+from lanewise.backend import Backend
+from lanewise.creation import empty, empty_like, from_dlpack, full_like, ones_like, zeros_like
+from lanewise.devices import DeviceInfo
+from lanewise.discovery import BackendInfo, backends, best_available_backend, print_backend_summary
+from lanewise.dtypes import DType, bool, float16, float32, float64, int32, int64
+from lanewise.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    AxisError,
+    BackendError,
+    BackendUnavailableError,
+    DeviceError,
+    DTypeError,
+    IndexOutOfRangeError,
+    LanewiseError,
+    LibraryError,
+    OutOfMemoryError,
+    ReadOnlyError,
+    ShapeError,
+)
+from lanewise.memory import MemoryEstimate, estimate_inference_memory, init_backend_with_memory_check
+from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
+from lanewise.printing import get_printoptions, printoptions, set_printoptions
+from lanewise.selection import init_backend, set_backend_priority, strict_backends, use_backend
+from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
+
+__all__ = [
+    "Tensor",
+    # dtypes
+    "DType",
+    "bool",
+    "can_cast",
+    "finfo",
+    "float16",
+    "float32",
+    "float64",
+    "iinfo",
+    "int32",
+    "int64",
+    "isdtype",
+    "result_type",
+    # creation beside the operations
+    "empty",
+    "empty_like",
+    "from_dlpack",
+    "full_like",
+    "ones_like",
+    "zeros_like",
+    # constants
+    "e",
+    "inf",
+    "nan",
+    "newaxis",
+    "pi",
+    # backends
+    "Backend",
+    "BackendInfo",
+    "DeviceInfo",
+    "MemoryEstimate",
+    "backends",
+    "best_available_backend",
+    "estimate_inference_memory",
+    "init_backend",
+    "init_backend_with_memory_check",
+    "print_backend_summary",
+    "set_backend_priority",
+    "strict_backends",
+    "use_backend",
+    # printing
+    "get_printoptions",
+    "printoptions",
+    "set_printoptions",
+    # errors
+    "ArgumentError",
+    "ArgumentTypeError",
+    "AxisError",
+    "BackendError",
+    "BackendUnavailableError",
+    "DTypeError",
+    "DeviceError",
+    "IndexOutOfRangeError",
+    "LanewiseError",
+    "LibraryError",
+    "OutOfMemoryError",
+    "ReadOnlyError",
+    "ShapeError",
+    "__array_namespace_info__",
+    "__version__",
+]
+__all__ += _ext.__all__
+
+pi = _math.pi
+e = _math.e
+inf = _math.inf
+nan = _math.nan
+newaxis = None
+
+
+def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807 (the array API's name)
+    """What this library can do, in the terms of the array API standard."""
+    return _NamespaceInfo()
+
+
+_ext.initialize(
+    _errors,
+    _dtypes.ALL,
+    {
+        "dispatch": _dispatch.dispatch,
+        "dtype_code": _dtypes.code_of,
+        "getitem": _indexing.getitem,
+        "item": _methods.item,
+        "setitem": _indexing.setitem,
+    },
+    _methods.METHODS,
+)
+_selection.initialise()

@@ -1,0 +1,157 @@
+"""The backends by name: the enum, their order, and the names that users of other systems know.
+
+Nothing here looks at the machine. registry.py knows how each backend becomes available, selection.py which
+one is used, and discovery.py tells the user about both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from enum import StrEnum
+from typing import Any, Final
+
+from lanewise.errors import ArgumentTypeError, BackendError
+
+__all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "parse_backend"]
+
+
+class Backend(StrEnum):
+    """A way to run the operations. Members equal their lower-case names: `Backend.AVX2 == "avx2"`.
+
+    AUTO stands for the best one on this machine; the others are in the order in which AUTO prefers them.
+
+    >>> import lanewise as lw
+    >>> lw.Backend("sse2")
+    <Backend.SSE2: 'sse2'>
+    """
+
+    AUTO = "auto"
+    CUDA = "cuda"
+    WGPU = "wgpu"
+    AVX512 = "avx512"
+    AVX2 = "avx2"
+    AVX = "avx"
+    SSE2 = "sse2"
+    NEON = "neon"
+    RELAXED_SIMD = "relaxed_simd"
+    SIMD128 = "simd128"
+    SCALAR = "scalar"
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether its tensors live in memory of their own."""
+        return self in GPU_BACKENDS
+
+    @property
+    def label(self) -> str:
+        """The name as prose spells it: "AVX-512"."""
+        return _LABELS.get(self, self.name)
+
+    def __await__(self) -> Generator[Any, None, Backend]:
+        """`await lw.init_backend("wgpu")`, which a browser needs, works everywhere."""
+        return self
+        yield
+
+    @classmethod
+    def _missing_(cls, value: object) -> Backend | None:
+        """Backend("AVX-512") is forgiving about spelling, not about names."""
+        return _EXACT.get(_spelled(value)) if isinstance(value, str) else None
+
+
+PRIORITY: Final = tuple(backend for backend in Backend if backend is not Backend.AUTO)
+GPU_BACKENDS: Final = (Backend.CUDA, Backend.WGPU)
+CPU_BACKENDS: Final = tuple(backend for backend in PRIORITY if backend not in GPU_BACKENDS)
+
+_LABELS: Final = {
+    Backend.AVX512: "AVX-512",
+    Backend.WGPU: "WebGPU",
+    Backend.RELAXED_SIMD: "relaxed SIMD",
+    Backend.SCALAR: "scalar",
+}
+
+_EXACT: Final[dict[str, Backend]] = {
+    **{backend.value: backend for backend in Backend},
+    "avx_512": Backend.AVX512,
+    "avx512f": Backend.AVX512,
+    "avx2_fma": Backend.AVX2,
+    "sse": Backend.SSE2,
+    "webgpu": Backend.WGPU,
+    "nvidia": Backend.CUDA,
+    "wasm_simd": Backend.SIMD128,
+    "relaxedsimd": Backend.RELAXED_SIMD,
+}
+
+# Names that stand for several backends, best first.
+_GROUPS: Final[dict[str, tuple[Backend, ...]]] = {
+    "auto": PRIORITY,
+    "cpu": CPU_BACKENDS,
+    "simd": tuple(backend for backend in CPU_BACKENDS if backend is not Backend.SCALAR),
+    "wasm": (Backend.RELAXED_SIMD, Backend.SIMD128),
+    "gpu": GPU_BACKENDS,
+}
+
+# Backends that others have, by the graphics API through which WebGPU reaches the same hardware.
+_THROUGH_WEBGPU: Final[dict[str, str]] = {
+    "vulkan": "vulkan",
+    "metal": "metal",
+    "mps": "metal",
+    "dx12": "dx12",
+    "d3d12": "dx12",
+    "directml": "dx12",
+    "dml": "dx12",
+    "rocm": "vulkan",
+    "hip": "vulkan",
+    "opencl": "vulkan",
+    "opengl": "opengl",
+    "gl": "opengl",
+}
+# Where the API is a vendor's, its adapters are the vendor's own.
+_VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
+
+
+class Request:
+    """What a name asks for: the backends that would do, best first, and which adapter of WebGPU's."""
+
+    __slots__ = ("api", "candidates", "name", "vendor")
+
+    def __init__(self, name: str, candidates: tuple[Backend, ...], api: str = "", vendor: str = "") -> None:
+        self.name = name
+        self.candidates = candidates
+        self.api = api
+        self.vendor = vendor
+
+    def __repr__(self) -> str:
+        return f"Request({self.name!r}, {[str(backend) for backend in self.candidates]}, {self.api!r})"
+
+
+def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:
+    """What the user's name for a backend asks for. Upper and lower case, "-" and "_" are the same.
+
+    >>> parse_backend("AVX-512").candidates
+    (<Backend.AVX512: 'avx512'>,)
+    >>> parse_backend("metal").api
+    'metal'
+
+    BackendError, which lists the names there are, for any other; `operation` begins its message.
+    """
+    if not isinstance(name, str):
+        raise ArgumentTypeError(
+            f"{operation}: {name!r} does not name a backend; give a lanewise.Backend or one of {_listing()}"
+        )
+    key = _spelled(name)
+    if key in _GROUPS:
+        return Request(key, _GROUPS[key])
+    if key in _EXACT:
+        return Request(key, (_EXACT[key],))
+    if key in _THROUGH_WEBGPU:
+        return Request(key, (Backend.WGPU,), _THROUGH_WEBGPU[key], _VENDOR.get(key, ""))
+    raise BackendError(f"{operation}: there is no backend {name!r}; give one of {_listing()}")
+
+
+def _spelled(name: str) -> str:
+    return name.strip().lower().replace("-", "_").replace("+", "_").replace(" ", "_")
+
+
+def _listing() -> str:
+    groups = [name for name in _GROUPS if name != "auto"]
+    return ", ".join([*(backend.value for backend in Backend), *groups, *_THROUGH_WEBGPU])

@@ -1,0 +1,98 @@
+"""The command line: `python -m lanewise info | demo | bench`.
+
+Each subcommand parses its own arguments; demo and bench live in packages of their own, imported when they are
+called.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Final
+
+__all__ = ["main"]
+
+USAGE: Final = """\
+usage: python -m lanewise COMMAND [options]
+
+Array math that runs the same operations on every instruction set and GPU a machine has.
+
+commands:
+  info    every backend, with its devices or the reason it is missing
+  demo    classify handwritten digits on every backend
+  bench   time operations
+
+options:
+  -h, --help     this text; after a command, that command's own
+  --version      the version of lanewise
+"""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs a command and returns the process's exit status."""
+    command, *rest = list(sys.argv[1:] if arguments is None else arguments) or ["--help"]
+    if command in ("-h", "--help"):
+        print(USAGE, end="")
+        return 0
+    if command == "--version":
+        import lanewise
+
+        print(lanewise.__version__)
+        return 0
+    if command not in _COMMANDS:
+        print(f"lanewise: there is no command {command!r}; there are {', '.join(_COMMANDS)}", file=sys.stderr)
+        return 2
+    from lanewise.errors import LanewiseError
+
+    try:
+        return _COMMANDS[command](rest)
+    except LanewiseError as error:
+        print(f"lanewise {command}: {error}", file=sys.stderr)
+        return 1
+
+
+def info(arguments: Sequence[str]) -> int:
+    """Prints what this machine can run, as text or as JSON."""
+    import argparse
+
+    parser = argparse.ArgumentParser(
+        prog="python -m lanewise info",
+        description="Every backend, with its devices or the reason it is missing.",
+    )
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    if parser.parse_args(arguments).json:
+        import json
+        from dataclasses import asdict
+
+        import lanewise
+
+        backends = [asdict(backend) for backend in lanewise.backends()]
+        print(json.dumps({"version": lanewise.__version__, "backends": backends}, indent=2))
+        return 0
+    import platform
+
+    from lanewise import _version, discovery, registry, selection
+
+    print(f"lanewise {_version.__version__}, Python {platform.python_version()} on {platform.machine()}")
+    features = ", ".join(registry.cpu_features()) or "no vector instructions that Lanewise knows"
+    print(f"This CPU has {features}.\n")
+    discovery.print_backend_summary()
+    print(f"Default backend: {selection.default_backend().name}")
+    return 0
+
+
+def demo(arguments: Sequence[str]) -> int:
+    """The digits."""
+    from lanewise.demo import main as run
+
+    return run(arguments) or 0
+
+
+def bench(arguments: Sequence[str]) -> int:
+    """The benchmark engine."""
+    from lanewise.bench import main as run
+
+    return run(arguments) or 0
+
+
+_COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {"info": info, "demo": demo, "bench": bench}

@@ -1,0 +1,264 @@
+"""Tensors from numbers and from other objects: full and its kin, arange, rand, asarray, from_dlpack.
+
+The contracts give the public functions their names, signatures and documentation; the extension hands their
+calls to the functions here through dispatch.py. The elements come from `_ext.create` (a kernel) and
+`_ext.from_object` (lists, buffers). `device` is the array API's; every creation function takes it.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import os
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+from lanewise import _ext, dtypes, placement
+from lanewise.dtypes import DType, as_dtype
+from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError
+
+__all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
+
+Tensor = Any  # _ext.Tensor, which has no static type here
+Shape = int | Sequence[int]
+
+
+def _create(operation: str, shape: Any, dtype: DType, parameters: tuple[Any, ...], device: Any) -> Tensor:
+    with placement.on_host():
+        made = _ext.create(operation, shape, dtype, parameters)
+    return placement.placed(made, device, operation)
+
+
+def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
+    """A tensor of one value; its dtype is the value's where none is given."""
+    chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation="full")
+    if chosen.kind == "i" and not hasattr(type(fill_value), "__index__"):
+        raise DTypeError(f"full: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
+    if isinstance(fill_value, complex | str | bytes):
+        raise ArgumentTypeError(f"full: the value {fill_value!r} is no real number")
+    return _create("full", shape, chosen, (fill_value,), device)
+
+
+def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
+    """A tensor of zeros, float32 where no dtype is given."""
+    return _constant("zeros", shape, 0, dtype, device)
+
+
+def ones(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
+    """A tensor of ones, float32 where no dtype is given."""
+    return _constant("ones", shape, 1, dtype, device)
+
+
+def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
+    """A tensor to be filled. It holds zeros: memory is never handed out with old contents.
+
+    >>> import lanewise as lw
+    >>> lw.empty((2, 3)).shape
+    (2, 3)
+    """
+    return _constant("empty", shape, 0, dtype, device)
+
+
+def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Zeros in the shape and dtype of `x`.
+
+    >>> import lanewise as lw
+    >>> lw.zeros_like([1, 2, 3])
+    Tensor([0, 0, 0])
+    """
+    return _like("zeros_like", x, 0, dtype, device)
+
+
+def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones in the shape and dtype of `x`.
+
+    >>> import lanewise as lw
+    >>> lw.ones_like([[0.5, 2.0]])
+    Tensor([[1., 1.]])
+    """
+    return _like("ones_like", x, 1, dtype, device)
+
+
+def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """A tensor in the shape and dtype of `x`, to be filled. It holds zeros.
+
+    >>> import lanewise as lw
+    >>> lw.empty_like(lw.arange(3)).dtype
+    lanewise.int32
+    """
+    return _like("empty_like", x, 0, dtype, device)
+
+
+def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
+    """One value in the shape and dtype of `x`.
+
+    >>> import lanewise as lw
+    >>> lw.full_like([1.0, 2.0], 7)
+    Tensor([7., 7.])
+    """
+    return _like("full_like", x, fill_value, dtype, device)
+
+
+def _constant(operation: str, shape: Shape, value: Any, dtype: Any, device: Any) -> Tensor:
+    chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation=operation)
+    return full(shape, value, chosen, device=device)
+
+
+def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
+    like = asarray(x)
+    chosen = like.dtype if dtype is None else as_dtype(dtype, operation=operation)
+    return placement.beside(full(like.shape, value, chosen), like, device, operation)
+
+
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
+    """Evenly spaced values from start up to, not including, stop."""
+    first, last, distance = (0, start, step) if stop is None else (start, stop, step)
+    first, last, distance = _number("arange", first), _number("arange", last), _number("arange", distance)
+    if distance == 0:
+        raise ArgumentError("arange: the step is 0; give another one")
+    if not all(map(math.isfinite, (first, last, distance))):
+        raise ArgumentError(f"arange: start {first}, stop {last} and step {distance} must be finite")
+    whole = all(isinstance(number, int) for number in (first, last, distance))
+    count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
+    chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
+    if chosen.kind == "i" and not whole:
+        raise DTypeError(
+            f"arange: start {first}, stop {last} and step {distance} are no integers; use dtype float32"
+        )
+    if whole and dtype is None and count and max(abs(first), abs(first + (count - 1) * distance)) >= 2**31:
+        chosen = dtypes.int64
+    if chosen in (dtypes.int32, dtypes.float32):
+        return _create("arange", int(count), chosen, (first, distance), device)
+    values = [first + position * distance for position in range(int(count))]
+    return placement.placed(asarray(values, chosen), device, "arange")
+
+
+def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
+    """Uniform numbers in [0, 1): the stream of a seed, or the process's own, continued."""
+    if seed is None:
+        if offset:
+            raise ArgumentError(f"rand: offset {offset} was given without a seed; give both")
+        size = math.prod(shape) if isinstance(shape, Sequence) else shape
+        seed, offset = _stream.take(max(operator.index(size), 0))
+    for name, value in (("seed", seed), ("offset", offset)):
+        if not hasattr(type(value), "__index__"):
+            raise ArgumentTypeError(f"rand: {name} is {value!r}; give an int")
+        if not -(2**63) <= operator.index(value) < 2**63 or (name == "offset" and value < 0):
+            raise ArgumentError(
+                f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative"
+            )
+    return _create("rand", shape, dtypes.float32, (seed, offset), device)
+
+
+class _Stream:
+    """The process's own stream of random numbers. Each process has another one, forked ones too."""
+
+    def __init__(self) -> None:
+        self.restart()
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.restart)
+
+    def restart(self) -> None:
+        self._lock = threading.Lock()
+        self._seed: int | None = None
+        self._position = 0
+
+    def take(self, count: int) -> tuple[int, int]:
+        """The seed, and where the next `count` numbers of the stream are."""
+        with self._lock:
+            if self._seed is None:
+                self._seed = int.from_bytes(os.urandom(7), "little")
+            position = self._position
+            self._position += count
+            return self._seed, position
+
+
+_stream = _Stream()
+
+
+def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
+    """A tensor from anything that holds numbers; memory is shared where it can be."""
+    chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
+    made = _from_object(obj, chosen, copy)
+    return placement.placed(made, device, "asarray")
+
+
+def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
+    try:
+        made = _ext.from_object(obj, dtype, copy)
+    except ArgumentTypeError:
+        if not isinstance(obj, list | tuple):
+            raise
+        # lists of arrays or of other packages' numbers
+        return _ext.from_object(_plain(obj), dtype, copy)
+    if made is not NotImplemented:
+        return made
+    if hasattr(obj, "__dlpack__"):
+        return _ext.from_object(from_dlpack(obj), dtype, copy)
+    if hasattr(obj, "__array__"):
+        return _ext.from_object(obj.__array__(), dtype, copy)
+    if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range, a deque ...
+        return _ext.from_object(list(obj), dtype, copy)
+    raise ArgumentTypeError(
+        f"asarray: a {type(obj).__name__} holds no numbers that Lanewise can read; give a tensor, a number, "
+        "a list, a NumPy array, or an object with the buffer protocol or DLPack"
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Nested lists of Python numbers."""
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+_DLPACK_CPU = 1
+
+
+def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
+    """A tensor on the memory of any array that speaks DLPack (torch, jax, cupy ...).
+
+    >>> import lanewise as lw
+    >>> lw.from_dlpack(lw.arange(3))
+    Tensor([0, 1, 2])
+    """
+    if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
+        raise ArgumentTypeError(f"from_dlpack: a {type(x).__name__} has no __dlpack__ method; use asarray")
+    kind, index = x.__dlpack_device__()
+    if kind != _DLPACK_CPU:
+        raise BackendError(
+            f"from_dlpack: the array is on DLPack device ({int(kind)}, {index}); bring it to the CPU first"
+        )
+    try:
+        capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
+    except TypeError:  # from before version 1, which knew neither
+        capsule = x.__dlpack__()
+    made = _ext.from_dlpack_capsule(capsule)
+    return placement.placed(made.copy() if copy else made, device, "from_dlpack")
+
+
+def _dtype_of_value(value: Any) -> DType:
+    if isinstance(value, bool):
+        return dtypes.bool
+    if isinstance(value, int):
+        return dtypes.int32 if -(2**31) <= value < 2**31 else dtypes.int64
+    if isinstance(value, float):
+        return dtypes.float32
+    return as_dtype(value.dtype, operation="full") if hasattr(value, "dtype") else dtypes.float32
+
+
+def _number(operation: str, value: Any) -> Any:
+    """An int or a float from what a user gave."""
+    if isinstance(value, int | float):
+        return value
+    if hasattr(type(value), "__index__") and getattr(value, "dtype", None) not in (
+        "float16",
+        "float32",
+        "float64",
+    ):
+        return operator.index(value)
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{operation}: {value!r} is no number") from None

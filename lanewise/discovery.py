@@ -1,0 +1,81 @@
+"""What this machine can run, told to the user: backends, their devices, and why something is missing.
+
+Reads registry.py; the `info` command prints its summary. Looking at the devices costs some file reading and,
+for WebGPU, asking the drivers, so nothing here happens at import.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+
+from lanewise import registry, selection
+from lanewise.backend import PRIORITY, Backend, parse_backend
+from lanewise.devices import DeviceInfo
+
+__all__ = ["BackendInfo", "backend_summary", "backends", "best_available_backend", "print_backend_summary"]
+
+
+@dataclass(frozen=True, slots=True)
+class BackendInfo:
+    """A backend, whether this machine has it, the reason where not, and its devices where it has."""
+
+    name: Backend
+    available: bool
+    reason: str | None
+    devices: tuple[DeviceInfo, ...]
+
+    @property
+    def type(self) -> str:
+        """What kind of hardware it drives: "CPU" or "GPU"."""
+        return "GPU" if self.name.is_gpu else "CPU"
+
+
+def backends() -> list[BackendInfo]:
+    """Every backend there is, in the order of AUTO's preference.
+
+    >>> import lanewise as lw
+    >>> lw.backends()[-1].name, lw.backends()[-1].available
+    (<Backend.SCALAR: 'scalar'>, True)
+    """
+    found = []
+    for backend in PRIORITY:
+        reason = registry.missing(backend)
+        found.append(BackendInfo(backend, not reason, reason or None, registry.devices(backend)))
+    return found
+
+
+def best_available_backend() -> Backend:
+    """The first backend in AUTO's order that this machine has, software adapters aside."""
+    return selection.available(parse_backend(Backend.AUTO), "best_available_backend")[0]
+
+
+def free_memory_of(backend: Backend) -> int | None:
+    """The most memory that is free on one of a backend's devices; all of it where that is not known."""
+    memories = [
+        device.total_memory if device.free_memory is None else device.free_memory
+        for device in registry.devices(backend)
+    ]
+    return max(memories) if any(memories) else None
+
+
+def backend_summary() -> str:
+    """A line for each backend, with its devices or the reason it is missing, and the recommended one last."""
+    lines = ["=== Available Backends ==="]
+    for info in backends():
+        lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
+        lines += [f"    {device}" for device in info.devices]
+        if info.reason:
+            lines.append(f"    Error: {info.reason}")
+    return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
+
+
+def print_backend_summary() -> None:
+    """Prints what this machine can run: a line for each backend, and the recommended one last."""
+    text = backend_summary()
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:  # an old console
+        text = text.replace("✓", "+").replace("✗", "-").encode(encoding, "replace").decode(encoding)
+    print(text)

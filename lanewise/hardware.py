@@ -1,0 +1,149 @@
+"""The CPU's name and the machine's memory, asked of the operating system when somebody wants to know.
+
+Serves discovery.py and memory.py. Nothing is read at import; a figure that a system does not give is None (or
+0, or "unknown CPU"), never an error.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+__all__ = ["cpu_name", "free_memory", "total_memory"]
+
+
+def cpu_name() -> str:
+    """The CPU's model name, as the system reports it."""
+    name = ""
+    if sys.platform == "linux":
+        # x86 says "model name"; many ARM boards only "Model" or "Hardware".
+        fields = _fields(Path("/proc/cpuinfo"))
+        name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
+    elif sys.platform == "darwin":
+        name = _sysctl_text("machdep.cpu.brand_string")
+    elif sys.platform == "win32":
+        name = _windows_cpu_name()
+    elif sys.platform == "emscripten":
+        name = "WebAssembly"
+    return name or platform.processor() or f"unknown {platform.machine()} CPU".replace("  ", " ")
+
+
+def total_memory() -> int:
+    """Bytes of memory this process may use at most, 0 where that is unknown."""
+    total = 0
+    if sys.platform == "linux":
+        total = _meminfo("MemTotal") or 0
+        limit = _container("memory.max")
+        return min(total, limit) if limit and total else total
+    if sys.platform == "darwin":
+        total = _sysctl_int("hw.memsize")
+    elif sys.platform == "win32":
+        total = _windows_memory().ullTotalPhys
+    elif sys.platform == "emscripten":
+        total = 2**32  # the address space
+    return total
+
+
+def free_memory() -> int | None:
+    """Bytes of memory that can be had without swapping, None where that is unknown."""
+    if sys.platform == "linux":
+        free, left = _meminfo("MemAvailable"), _container_left()
+        return left if free is None else free if left is None else min(free, left)
+    if sys.platform == "darwin":
+        pages = _sysctl_int("vm.page_free_count") + _sysctl_int("vm.page_purgeable_count")
+        return pages * _sysctl_int("hw.pagesize") or None
+    if sys.platform == "win32":
+        return int(_windows_memory().ullAvailPhys)
+    return None
+
+
+def _fields(path: Path) -> dict[str, str]:
+    """`name: value` lines; the first of each name counts."""
+    fields: dict[str, str] = {}
+    try:
+        lines = path.read_text(errors="replace").splitlines()
+    except OSError:
+        return fields
+    for line in lines:
+        name, _, value = line.partition(":")
+        fields.setdefault(name.strip(), value.strip())
+    return fields
+
+
+def _meminfo(name: str) -> int | None:
+    value = _fields(Path("/proc/meminfo")).get(name, "").removesuffix(" kB")
+    return int(value) * 1024 if value.isdecimal() else None
+
+
+def _container(name: str) -> int | None:
+    """A figure of the control group this process runs in: a container may have less than the machine."""
+    try:
+        text = Path("/sys/fs/cgroup", name).read_text().strip()
+    except OSError:
+        return None
+    return int(text) if text.isdecimal() else None  # the word "max" means no limit
+
+
+def _container_left() -> int | None:
+    limit, used = _container("memory.max"), _container("memory.current")
+    if limit is None or used is None:
+        return None
+    try:
+        statistics = Path("/sys/fs/cgroup/memory.stat").read_text().split()
+        used -= int(statistics[statistics.index("inactive_file") + 1])  # a cache that gives way
+    except (OSError, ValueError, IndexError):
+        pass
+    return max(limit - used, 0)
+
+
+def _sysctl(name: str, size: int) -> bytes:
+    import ctypes
+
+    libc = ctypes.CDLL(None)
+    value = ctypes.create_string_buffer(size)
+    length = ctypes.c_size_t(size)
+    if libc.sysctlbyname(name.encode(), value, ctypes.byref(length), None, ctypes.c_size_t(0)) != 0:
+        return b""
+    return value.raw[: length.value]
+
+
+def _sysctl_text(name: str) -> str:
+    return _sysctl(name, 256).rstrip(b"\0").decode(errors="replace")
+
+
+def _sysctl_int(name: str) -> int:
+    return int.from_bytes(_sysctl(name, 8), sys.byteorder)
+
+
+def _windows_memory() -> Any:
+    import ctypes
+
+    class Status(ctypes.Structure):
+        _fields_ = (
+            ("dwLength", ctypes.c_uint32),
+            ("dwMemoryLoad", ctypes.c_uint32),
+            ("ullTotalPhys", ctypes.c_uint64),
+            ("ullAvailPhys", ctypes.c_uint64),
+            ("ullTotalPageFile", ctypes.c_uint64),
+            ("ullAvailPageFile", ctypes.c_uint64),
+            ("ullTotalVirtual", ctypes.c_uint64),
+            ("ullAvailVirtual", ctypes.c_uint64),
+            ("ullAvailExtendedVirtual", ctypes.c_uint64),
+        )
+
+    status = Status(dwLength=ctypes.sizeof(Status))
+    ctypes.CDLL("kernel32").GlobalMemoryStatusEx(ctypes.byref(status))
+    return status
+
+
+def _windows_cpu_name() -> str:
+    registry: Any = __import__("winreg")  # on Windows alone
+    path = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
+    try:
+        with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, path) as key:
+            return str(registry.QueryValueEx(key, "ProcessorNameString")[0]).strip()
+    except OSError:
+        return os.environ.get("PROCESSOR_IDENTIFIER", "")

@@ -1,0 +1,263 @@
+"""Indexing with arrays: integers, masks and lists, alone or mixed with slices, by NumPy's rules.
+
+The extension handles keys of ints, slices, Ellipsis and None itself and calls getitem and setitem here for
+the rest. Both apply the slices first, as a view; what remains is one `take` or `put` along one axis, with the
+indices of several axes combined into positions in those axes laid end to end.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lanewise import _ext, dtypes
+from lanewise.creation import asarray
+from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError
+
+__all__ = ["getitem", "setitem"]
+
+Tensor = Any  # _ext.Tensor, which has no static type here
+_ALL = slice(None)
+
+
+@dataclass(slots=True)
+class _Group:
+    """Neighbouring axes of the view that one array indexes: one axis, or as many as a mask has dimensions."""
+
+    axis: int
+    count: int
+    indices: Tensor  # integers; of a mask, the row-major positions of its true elements
+
+
+@dataclass(slots=True)
+class _Plan:
+    """A key, resolved: a basic key for the view, and the arrays that index some of its axes."""
+
+    basic: list[Any] = field(default_factory=list)
+    groups: list[_Group] = field(default_factory=list)
+    position: int = 0  # of the indices' dimensions in the result
+
+    def index_shape(self) -> tuple[int, ...]:
+        """The shape to which the indices broadcast."""
+        shapes = [group.indices.shape for group in self.groups]
+        shape: list[int] = [1] * max(map(len, shapes))
+        for one in shapes:
+            for axis, extent in enumerate(one, start=len(shape) - len(one)):
+                if extent != 1 and shape[axis] not in (1, extent):
+                    raise IndexOutOfRangeError(
+                        f"indexing: index arrays of shapes {shapes} do not broadcast together"
+                    )
+                shape[axis] = extent if shape[axis] == 1 else shape[axis]
+        return tuple(shape)
+
+
+def getitem(tensor: Tensor, key: Any) -> Tensor:
+    """tensor[key], a new tensor, where the key holds arrays.
+
+    >>> import lanewise as lw
+    >>> x = lw.arange(6).reshape(2, 3)
+    >>> x[:, [2, 0]]
+    Tensor([[2, 0],
+            [5, 3]])
+    >>> x[x > 3]
+    Tensor([4, 5])
+    """
+    plan = _resolve(tensor, key)
+    view = tensor[tuple(plan.basic)]
+    if len(plan.groups) == 1 and plan.groups[0].count == 1:
+        group = plan.groups[0]
+        taken = _ext.take(view, group.indices, axis=group.axis)
+        return _move(taken, group.axis, plan.position, group.indices.ndim)
+    order, extents, rest = _axes_first(view, plan)
+    flat = view.permute_dims(order).reshape((math.prod(extents), *rest))
+    positions = _positions(plan, extents)
+    return _move(_ext.take(flat, positions, axis=0), 0, plan.position, positions.ndim)
+
+
+def setitem(tensor: Tensor, key: Any, value: Any) -> None:
+    """tensor[key] = value, where the key holds arrays. Where an index repeats, the last value stays.
+
+    >>> import lanewise as lw
+    >>> x = lw.zeros(4)
+    >>> x[[0, 2]] = [1.0, 2.0]
+    >>> x[x == 0] = -1
+    >>> x
+    Tensor([ 1., -1.,  2., -1.])
+    """
+    plan = _resolve(tensor, key)
+    view = tensor[tuple(plan.basic)]
+    values = _ext.astype(asarray(value), tensor.dtype)
+    order, extents, rest = _axes_first(view, plan)
+    index_shape = plan.index_shape()
+    wanted = (*rest[: plan.position], *index_shape, *rest[plan.position :])
+    values = _move(_broadcast(values, wanted), plan.position, 0, len(index_shape))
+    if len(plan.groups) == 1 and plan.groups[0].count == 1:
+        group = plan.groups[0]
+        _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
+        return
+    ordered = view.permute_dims(order)
+    shape = (math.prod(extents), *rest)
+    positions = _positions(plan, extents)
+    if ordered.is_contiguous:
+        _ext.put(ordered.reshape(shape), positions, values, 0)
+    else:  # no strides say "these axes end to end": write into a copy, then that back
+        copy = ordered.copy()
+        _ext.put(copy.reshape(shape), positions, values, 0)
+        ordered[...] = copy
+
+
+def _resolve(tensor: Tensor, key: Any) -> _Plan:
+    entries = [_entry(one) for one in (key if isinstance(key, tuple) else (key,))]
+    _expand_ellipsis(tensor, entries)
+    plan = _Plan()
+    arrays_at: list[int] = []  # the entries that count as arrays, ints included, among all
+    axis = dimension = 0  # of the view, of the tensor
+    for place, entry in enumerate(entries):
+        if entry is Ellipsis:  # of no dimensions; it still keeps arrays apart
+            continue
+        if entry is None:
+            plan.basic.append(None)
+            axis += 1
+        elif isinstance(entry, slice | int) and not isinstance(entry, bool):
+            plan.basic.append(entry)
+            dimension += 1
+            if isinstance(entry, int):
+                arrays_at.append(place)
+                plan.position = axis if len(arrays_at) == 1 else plan.position
+            else:
+                axis += 1
+        else:
+            arrays_at.append(place)
+            plan.position = axis if len(arrays_at) == 1 else plan.position
+            group, consumed = _group(tensor, entry, axis, dimension)
+            plan.basic.extend([_ALL] * consumed if consumed else [None])
+            plan.groups.append(group)
+            axis += group.count
+            dimension += consumed
+    if arrays_at[-1] - arrays_at[0] != len(arrays_at) - 1:
+        plan.position = 0  # arrays with something between them put their dimensions first
+    return plan
+
+
+def _entry(one: Any) -> Any:
+    """One part of a key as None, Ellipsis, a slice, an int, a bool, or a tensor of ints or bools."""
+    if one is None or one is Ellipsis or isinstance(one, slice | bool | int):
+        return one
+    if not hasattr(one, "shape") and hasattr(type(one), "__index__"):
+        return operator.index(one)
+    if isinstance(one, str | bytes) or not (hasattr(one, "__len__") or hasattr(one, "shape")):
+        raise ArgumentTypeError(
+            f"indexing: {one!r} is no index; give ints, slices, Ellipsis, None, or arrays of ints or bools"
+        )
+    array = asarray(one)
+    if array.size == 0 and isinstance(one, list | tuple):
+        array = _ext.astype(array, dtypes.int32)  # an empty list has no numbers to tell its dtype
+    if array.dtype.kind == "f":
+        raise IndexOutOfRangeError(f"indexing: an array of {array.dtype} is no index; give ints or bools")
+    if array.ndim == 0:
+        return bool(array) if array.dtype is dtypes.bool else int(array)
+    return array
+
+
+def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
+    """Makes the key as long as the tensor has dimensions."""
+    used = 0
+    for entry in entries:
+        if entry is None or entry is Ellipsis or isinstance(entry, bool):
+            continue
+        used += entry.ndim if _is_mask(entry) else 1
+    if used > tensor.ndim:
+        raise IndexOutOfRangeError(
+            f"indexing: {used} indices were given for a tensor of shape {tensor.shape}; "
+            f"at most {tensor.ndim} fit"
+        )
+    places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
+    if len(places) > 1:
+        raise IndexOutOfRangeError("indexing: Ellipsis (...) was given more than once")
+    place = places[0] if places else len(entries)
+    entries[place : place + (1 if used < tensor.ndim else 0)] = [_ALL] * (tensor.ndim - used)
+
+
+def _is_mask(entry: Any) -> bool:
+    return getattr(entry, "dtype", None) is dtypes.bool
+
+
+def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
+    """The group of an array, and how many dimensions of the tensor it uses up."""
+    if isinstance(entry, bool):  # a mask without dimensions: a new axis, kept or emptied
+        chosen = [0] if entry else []
+        return _Group(axis, 1, asarray(chosen, dtype=dtypes.int32)), 0
+    if not _is_mask(entry):
+        return _Group(axis, 1, entry), 1
+    covered = tensor.shape[dimension : dimension + entry.ndim]
+    if entry.shape != covered:
+        raise IndexOutOfRangeError(
+            f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; "
+            "they must be equal"
+        )
+    return _Group(axis, entry.ndim, _ext.mask_indices(entry)), entry.ndim
+
+
+def _axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
+    """A permutation that puts the indexed axes first; the extent each group covers, and the shape of the
+    others."""
+    indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.count)]
+    others = [axis for axis in range(view.ndim) if axis not in indexed]
+    extents = [math.prod(view.shape[group.axis : group.axis + group.count]) for group in plan.groups]
+    return indexed + others, extents, [view.shape[axis] for axis in others]
+
+
+def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
+    """The groups' indices as one: row-major positions in the groups' extents."""
+    if len(plan.groups) == 1:
+        return plan.groups[0].indices
+    if math.prod(extents) >= 2**31:
+        raise IndexOutOfRangeError(
+            f"indexing: axes of extents {tuple(extents)} together exceed 2^31 positions"
+        )
+    shape = plan.index_shape()
+    total: Tensor = None
+    for group, extent in zip(plan.groups, extents, strict=True):
+        indices = _counted_from_zero(group, extent)
+        total = indices if total is None else _ext.add(_ext.multiply(total, extent), indices)
+    return _ext.broadcast_to(total, shape)
+
+
+def _counted_from_zero(group: _Group, extent: int) -> Tensor:
+    """Checks the range of int indices, and counts negative ones from the end."""
+    indices = group.indices
+    if indices.size == 0:
+        return _ext.astype(indices, dtypes.int32)
+    for outside in (_ext.less(indices, -extent), _ext.less(extent - 1, indices)):
+        if bool(_ext.any(outside)):
+            wrong = int(indices.reshape(-1)[int(_ext.mask_indices(outside)[0])])
+            raise IndexOutOfRangeError(
+                f"indexing: index {wrong} is out of range for an axis of extent {extent}"
+            )
+    indices = _ext.astype(indices, dtypes.int32)
+    return _ext.where(_ext.less(indices, 0), _ext.add(indices, extent), indices)
+
+
+def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:
+    """`count` dimensions from `source` on, moved so that they begin at `destination`."""
+    if source == destination or count == 0:
+        return tensor
+    moved = list(range(source, source + count))
+    order = [axis for axis in range(tensor.ndim) if axis not in moved]
+    order[destination:destination] = moved
+    return tensor.permute_dims(order)
+
+
+def _broadcast(values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """As NumPy: extra leading dimensions of extent 1 do not matter in an assignment."""
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values.reshape(values.shape[1:])
+    try:
+        return _ext.broadcast_to(values, shape)
+    except ShapeError:
+        raise ShapeError(
+            f"indexing: values of shape {values.shape} do not fit the selected elements of shape {shape}"
+        ) from None

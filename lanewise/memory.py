@@ -1,0 +1,126 @@
+"""How much memory a transformer needs for inference, and choosing a backend that has it.
+
+A planning aid beside the tensors: nothing here allocates. Devices and their free memory come from
+discovery.py.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+from lanewise.backend import Backend, parse_backend
+from lanewise.devices import GIGABYTE
+from lanewise.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError
+
+__all__ = ["MemoryEstimate", "estimate_inference_memory", "init_backend_with_memory_check"]
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryEstimate:
+    """Bytes that inference needs, by what they hold."""
+
+    model_bytes: int
+    kv_bytes: int
+    activation_bytes: int
+
+    @property
+    def total_bytes(self) -> int:
+        """All of it together."""
+        return self.model_bytes + self.kv_bytes + self.activation_bytes
+
+    def total_gb(self) -> float:
+        """All of it together, in units of 2^30 bytes."""
+        return self.total_bytes / GIGABYTE
+
+
+def estimate_inference_memory(
+    hidden_size: int,
+    intermediate_size: int,
+    n_layers: int,
+    vocab_size: int,
+    n_heads: int,
+    n_kv_heads: int,
+    max_seq_len: int,
+    dtype_bytes: int = 4,
+) -> MemoryEstimate:
+    """The memory that a decoder-only transformer needs for inference, batch size 1.
+
+    With head = hidden / heads, a layer has 2 hidden^2 + 2 hidden kv_heads head + 3 hidden intermediate + 2
+    hidden weights (queries and output, keys and values, a gated feed-forward, two norms); the model adds the
+    embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
+    and key-value head.
+
+    >>> estimate = estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)
+    >>> estimate.model_bytes, estimate.kv_bytes, estimate.activation_bytes
+    (28966928384, 1073741824, 262144)
+    >>> estimate.total_bytes, round(estimate.total_gb(), 2)
+    (30040932352, 27.98)
+    """
+    sizes = {
+        "hidden_size": hidden_size,
+        "intermediate_size": intermediate_size,
+        "n_layers": n_layers,
+        "vocab_size": vocab_size,
+        "n_heads": n_heads,
+        "n_kv_heads": n_kv_heads,
+        "max_seq_len": max_seq_len,
+        "dtype_bytes": dtype_bytes,
+    }
+    for name, size in sizes.items():
+        _whole("estimate_inference_memory", name, size, minimum=1)
+    if hidden_size % n_heads:
+        raise ArgumentError(
+            f"estimate_inference_memory: hidden_size {hidden_size} is no multiple of n_heads {n_heads}; "
+            "each head takes an equal part of it"
+        )
+    kv_width = n_kv_heads * (hidden_size // n_heads)
+    layer = (
+        2 * hidden_size**2
+        + 2 * hidden_size * kv_width
+        + 3 * hidden_size * intermediate_size
+        + 2 * hidden_size
+    )
+    model = n_layers * layer + 2 * vocab_size * hidden_size + hidden_size
+    cache = 2 * n_layers * max_seq_len * kv_width
+    activations = 2 * (hidden_size + 2 * intermediate_size)
+    return MemoryEstimate(model * dtype_bytes, cache * dtype_bytes, activations * dtype_bytes)
+
+
+def init_backend_with_memory_check(
+    backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
+) -> Backend:
+    """Opens the best backend of that name on which `required_bytes` are free; a MemoryEstimate does too.
+
+    A name for several backends ("auto", "cpu", "gpu") passes over those that have too little.
+    OutOfMemoryError where none has enough, BackendUnavailableError where there is none.
+
+    >>> import lanewise as lw
+    >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
+    False
+    """
+    from lanewise import discovery, selection  # they look at the machine, and this function is rarely called
+
+    operation = "init_backend_with_memory_check"
+    needed = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
+    required = _whole(operation, "required_bytes", needed, minimum=0)
+    short: list[str] = []
+    for candidate in selection.available(parse_backend(backend, operation=operation), operation):
+        free = discovery.free_memory_of(candidate)
+        if free is None or free >= required:
+            return selection.init_backend(candidate)
+        short.append(f"{candidate.label} has {free / GIGABYTE:.2f} GB free")
+    raise OutOfMemoryError(
+        f"{operation}: {required / GIGABYTE:.2f} GB are required; {'; '.join(dict.fromkeys(short))}. "
+        "Use a smaller model, fewer bytes a weight, or a shorter context"
+    )
+
+
+def _whole(operation: str, name: str, value: object, minimum: int) -> int:
+    try:
+        number = operator.index(value)  # type: ignore[call-overload]
+    except TypeError:
+        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int") from None
+    if number < minimum:
+        raise ArgumentError(f"{operation}: {name} is {number}; give at least {minimum}")
+    return int(number)

@@ -1,0 +1,130 @@
+"""Numbers as text of equal width, as NumPy prints the elements of an array.
+
+Serves printing.py. A float shows the fewest digits that read back as the same float of its dtype. Python's
+own repr does so for float64 alone; for the narrower ones, more and more digits are tried.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from lanewise import dtypes
+from lanewise.dtypes import DType
+
+__all__ = ["formatter", "scalar"]
+
+# From here on, a float is shown with an exponent: further digits before the point would be made up.
+_LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
+
+
+def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[Any], str]:
+    """A function that prints each of `values` so that all are equally wide.
+
+    `precision` limits the digits after the decimal point.
+
+    >>> show = formatter([1.0, 2.5], dtypes.float32, 8)
+    >>> show(1.0), show(2.5)
+    ('1. ', '2.5')
+    """
+    if dtype.kind != "f":
+        width = max(len(str(value)) for value in values)
+        return lambda value: str(value).rjust(width)
+    finite = [value for value in values if math.isfinite(value)]
+    special = max((len(str(value)) for value in values if not math.isfinite(value)), default=0)
+    if _needs_exponent(finite, dtype):
+        return _scientific(finite, special, dtype, precision)
+    return _positional(finite, special, dtype, precision)
+
+
+def scalar(value: Any, dtype: DType) -> str:
+    """One number by itself, as Python prints its numbers.
+
+    >>> scalar(0.10000000149011612, dtypes.float32)
+    '0.1'
+    """
+    if dtype.kind != "f" or not math.isfinite(value):
+        return str(value)
+    return repr(float(f"{value:.{_shortest(value, dtype)[0] - 1}e}"))
+
+
+def _needs_exponent(finite: Sequence[float], dtype: DType) -> bool:
+    sizes = [abs(value) for value in finite if value]
+    if not sizes:
+        return False
+    smallest = _as(0.0001, dtype)
+    return (
+        max(sizes) >= _LARGEST_POSITIONAL[dtype]
+        or min(sizes) < smallest
+        or _as(max(sizes) / min(sizes), dtype) > 1000
+    )
+
+
+def _positional(
+    finite: Sequence[float], special: int, dtype: DType, precision: int
+) -> Callable[[float], str]:
+    def split(value: float) -> tuple[str, str]:
+        digits, exponent = _shortest(value, dtype)
+        whole, _, fraction = f"{value:.{min(max(digits - 1 - exponent, 0), precision)}f}".partition(".")
+        return whole, fraction.rstrip("0")
+
+    parts = [split(value) for value in finite]
+    left = max((len(whole) for whole, _ in parts), default=0)
+    right = max((len(fraction) for _, fraction in parts), default=0)
+    left = max(left, special - right - len("."))
+
+    def show(value: float) -> str:
+        if not math.isfinite(value):
+            return str(value).rjust(left + len(".") + right)
+        whole, fraction = split(value)
+        return f"{whole.rjust(left)}.{fraction.ljust(right)}"
+
+    return show
+
+
+def _scientific(
+    finite: Sequence[float], special: int, dtype: DType, precision: int
+) -> Callable[[float], str]:
+    def split(value: float, digits: int) -> tuple[str, str, str]:
+        mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
+        whole, _, fraction = mantissa.partition(".")
+        return whole, fraction, exponent
+
+    parts = [split(value, min(_shortest(value, dtype)[0] - 1, precision)) for value in finite]
+    right = max(len(fraction.rstrip("0")) for _, fraction, _ in parts)
+    left = max(len(whole) for whole, _, _ in parts)
+    tail = right + len("e") + max(len(exponent) for _, _, exponent in parts)
+    left = max(left, special - tail - len("."))
+
+    def show(value: float) -> str:
+        if not math.isfinite(value):
+            return str(value).rjust(left + len(".") + tail)
+        whole, fraction, exponent = split(value, right)
+        sign, figures = exponent[0], exponent[1:].rjust(tail - right - len("e+"), "0")
+        return f"{whole.rjust(left)}.{fraction}e{sign}{figures}"
+
+    return show
+
+
+def _shortest(value: float, dtype: DType) -> tuple[int, int]:
+    """How many significant digits identify a float of this dtype, and the exponent of ten of the first."""
+    if dtype.itemsize == 8:
+        mantissa = repr(value).lstrip("-").partition("e")[0]
+        digits = mantissa.replace(".", "").strip("0") if value else "0"
+        return len(digits), int(f"{value:.{len(digits) - 1}e}".partition("e")[2])
+    for precision in range(9):
+        text = f"{value:.{precision}e}"
+        if _as(float(text), dtype) == value:
+            break
+    return precision + 1, int(text.partition("e")[2])
+
+
+def _as(value: float, dtype: DType) -> float:
+    """The nearest float of that dtype."""
+    try:
+        rounded: float = struct.unpack(dtype.format, struct.pack(dtype.format, value))[0]
+    except OverflowError:
+        return math.inf
+    return rounded

@@ -1,0 +1,44 @@
+"""What the contracts say about operations, for the slow path of calls (dispatch.py).
+
+Read from lanewise/_lib/operations.json, which the build writes, when it is first needed. The hot path has the
+same in the extension.
+"""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lanewise.dtypes import DType, as_dtype
+
+__all__ = ["Input", "falls_back", "inputs"]
+
+
+class Input(NamedTuple):
+    """A tensor argument: its name, and its dtype where the contract fixes one."""
+
+    name: str
+    dtype: DType | None
+
+
+@cache
+def _table() -> dict[str, dict[str, Any]]:
+    path = Path(__file__).parent / "_lib" / "operations.json"
+    described = json.loads(path.read_text(encoding="utf-8"))["operations"]
+    return {one["name"]: one for one in described}
+
+
+@cache
+def inputs(operation: str) -> tuple[Input, ...]:
+    """The tensor arguments of an operation, in order."""
+    described = _table()[operation]["inputs"]
+    return tuple(
+        Input(one["name"], as_dtype(one["dtype"]) if one.get("dtype") else None) for one in described
+    )
+
+
+def falls_back(operation: str) -> bool:
+    """Whether the contract lets the CPU compute for a GPU's tensors, with its reason."""
+    return bool(_table()[operation]["webgpu"]["fallback"])

@@ -1,0 +1,199 @@
+"""repr() and str() of tensors, as NumPy lays arrays out.
+
+The extension calls tensor_repr and tensor_str through a hook. Above `threshold` elements only the ends of
+each dimension are read and shown.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from lanewise import dtypes, placement, selection
+from lanewise.errors import ArgumentError, ArgumentTypeError
+from lanewise.numerals import formatter, scalar
+
+__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr", "tensor_str"]
+
+Tensor = Any  # _ext.Tensor, which has no static type here
+Nested = Any  # numbers, or lists of Nested
+
+
+@dataclass(frozen=True, slots=True)
+class _Options:
+    precision: int = 8
+    threshold: int = 1000
+    edgeitems: int = 3
+    linewidth: int = 75
+
+
+class _State(threading.local):
+    options = _Options()
+
+
+_state = _State()
+
+
+def set_printoptions(
+    *,
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+) -> None:
+    """Changes how tensors are printed in this thread; what is None stays as it is.
+
+    `precision`: digits after the decimal point at most. `threshold`: the number of elements above which only
+    `edgeitems` at the ends of each dimension are shown. `linewidth`: characters in a line.
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in given.items():
+        if value is None:
+            continue
+        if not isinstance(value, int):
+            raise ArgumentTypeError(f"set_printoptions: {name} is {value!r}; give an int")
+        if value < (1 if name in ("edgeitems", "linewidth") else 0):
+            raise ArgumentError(f"set_printoptions: {name} is {value}; that is too small")
+        _state.options = replace(_state.options, **{name: value})
+
+
+def get_printoptions() -> dict[str, int]:
+    """The settings of set_printoptions() that hold in this thread."""
+    return asdict(_state.options)
+
+
+@contextmanager
+def printoptions(
+    *,
+    precision: int | None = None,
+    threshold: int | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+) -> Iterator[None]:
+    """set_printoptions() for the length of a `with` block.
+
+    >>> import lanewise as lw
+    >>> with lw.printoptions(precision=2):
+    ...     print(lw.asarray([2 / 3, 1.0]))
+    [0.67 1.  ]
+    """
+    previous = _state.options
+    try:
+        set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+        yield
+    finally:
+        _state.options = previous
+
+
+def tensor_repr(tensor: Tensor) -> str:
+    """`Tensor([1., 2.])`, with the dtype where the numbers do not imply it and the backend where it is not
+    the default.
+
+    >>> import lanewise as lw
+    >>> lw.asarray([[1.0, 2.5], [3.0, 4.0]])
+    Tensor([[1. , 2.5],
+            [3. , 4. ]])
+    >>> lw.zeros(0, dtype=lw.int64)
+    Tensor([], dtype=int64)
+    """
+    options = _state.options
+    extras = []
+    if tensor.size == 0 and tensor.shape != (0,):
+        extras.append(f"shape={tensor.shape}")
+    if tensor.size == 0 or tensor.dtype not in (dtypes.bool, dtypes.int32, dtypes.float32):
+        extras.append(f"dtype={tensor.dtype}")
+    if tensor.backend is not selection.default_backend():
+        extras.append(f"backend={tensor.backend}")
+    prefix = "Tensor("
+    text = prefix + _layout(tensor, ", ", len(prefix), options.linewidth - 1)
+    if not extras:
+        return text + ")"
+    tail = ", ".join(extras) + ")"
+    last_line = len(text) - (text.rfind("\n") + 1)
+    fits = last_line + len(", ") + len(tail) <= options.linewidth
+    return text + "," + (" " if fits else "\n" + " " * len(prefix)) + tail
+
+
+def tensor_str(tensor: Tensor) -> str:
+    """`[1. 2.]`, or the number alone where there are no dimensions.
+
+    >>> import lanewise as lw
+    >>> print(lw.arange(3))
+    [0 1 2]
+    """
+    if tensor.ndim == 0:
+        return scalar(placement.to_host(tensor).tolist(), tensor.dtype)
+    return _layout(tensor, " ", 0, _state.options.linewidth)
+
+
+def _layout(tensor: Tensor, separator: str, indent: int, width: int) -> str:
+    if tensor.size == 0:
+        return "[]"
+    tensor = placement.to_host(tensor)
+    options = _state.options
+    edge = options.edgeitems if tensor.size > options.threshold else 0
+    values = _values(tensor, edge)
+    show = formatter(list(_flat(values, tensor.ndim)), tensor.dtype, options.precision)
+    summarised = tuple(bool(edge) and extent > 2 * edge for extent in tensor.shape)
+    return _brackets(values, summarised, show, separator, " " * (indent + 1), width)
+
+
+def _values(tensor: Tensor, edge: int) -> Nested:
+    """The elements to show as nested lists: all, or `edge` from both ends of each dimension."""
+    axis = next((axis for axis, extent in enumerate(tensor.shape) if edge and extent > 2 * edge), None)
+    if axis is None:
+        return tensor.tolist()
+    before: tuple[slice, ...] = (slice(None),) * axis
+    first = _values(tensor[(*before, slice(None, edge))], edge)
+    last = _values(tensor[(*before, slice(-edge, None))], edge)
+    return _joined(first, last, axis)
+
+
+def _joined(first: Nested, last: Nested, axis: int) -> Nested:
+    if axis == 0:
+        return first + last
+    return [_joined(one, other, axis - 1) for one, other in zip(first, last, strict=True)]
+
+
+def _flat(values: Nested, ndim: int) -> Iterator[Any]:
+    if ndim == 0:
+        yield values
+    else:
+        for value in values:
+            yield from _flat(value, ndim - 1)
+
+
+def _brackets(
+    values: Nested,
+    summarised: tuple[bool, ...],
+    show: Callable[[Any], str],
+    separator: str,
+    indent: str,
+    width: int,
+) -> str:
+    """Nested brackets, lines broken before `width`; `indent` is what stands before continued lines."""
+    if not summarised:
+        return show(values)
+    width -= 1  # for the closing bracket
+    parts = [
+        value if value is ... else _brackets(value, summarised[1:], show, separator, indent + " ", width)
+        for value in (
+            [*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if summarised[0] else values
+        )
+    ]
+    texts = ["..." if part is ... else part for part in parts]
+    if len(summarised) > 1:
+        gap = separator.rstrip() + "\n" * (len(summarised) - 1) + indent
+        return "[" + gap.join(texts) + "]"
+    lines: list[str] = []
+    line = indent
+    room = width + 1 - max(len(separator.rstrip()), len("]"))
+    for position, text in enumerate(texts):
+        if len(line) + len(text) > room and len(line) > len(indent):
+            lines.append(line.rstrip())
+            line = indent
+        line += text + (separator if position < len(texts) - 1 else "")
+    return "[" + "\n".join([*lines, line])[len(indent) :] + "]"

@@ -1,0 +1,232 @@
+"""Which backend is used: the choice at load, and the calls with which users change it.
+
+At import, AUTO's CPU backend is chosen once from what the CPU has and what LANEWISE_BACKEND and
+LANEWISE_FORCE_CPU say; its library is the only one opened then. The extension keeps the outcome (a default of
+the process, a stack of each thread) and consults it on every call; this module only changes it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from contextlib import ContextDecorator
+from types import TracebackType
+
+from lanewise import _ext, registry
+from lanewise.backend import PRIORITY, Backend, Request, parse_backend
+from lanewise.devices import DeviceInfo
+from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError
+
+__all__ = [
+    "available",
+    "default_backend",
+    "init_backend",
+    "initialise",
+    "is_strict",
+    "open_backend",
+    "set_backend_priority",
+    "strict_backends",
+    "use_backend",
+]
+
+_priority: tuple[Backend, ...] = PRIORITY
+_default = Backend.AUTO
+_strict = False
+
+
+def initialise() -> None:
+    """Chooses the default backend when lanewise is imported."""
+    wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
+    if parse_backend(wanted, operation="LANEWISE_BACKEND").name == "auto":
+        wanted = "cpu"  # uncommitted work starts on the CPU; going to a GPU is a matter of promotion
+    _set_default(open_backend(wanted, "LANEWISE_BACKEND"))
+
+
+def default_backend() -> Backend:
+    """What uncommitted work runs on outside use_backend()."""
+    return _default
+
+
+def available(request: Request, operation: str) -> list[Backend]:
+    """The backends that a request would do with and that this machine has, best first.
+
+    BackendUnavailableError where there is none. Where a name stands for several backends, software adapters
+    are passed over.
+    """
+    candidates = request.candidates
+    if request.name == "auto":
+        candidates = _priority
+    elif len(candidates) > 1:
+        candidates = tuple(sorted(candidates, key=_rank))
+    reasons = {backend: registry.missing(backend) or _unsuitable(request, backend) for backend in candidates}
+    found = [backend for backend, reason in reasons.items() if not reason]
+    if not found:
+        listing = [
+            reason if len(reasons) == 1 else f"{backend.label}: {reason}"
+            for backend, reason in reasons.items()
+        ]
+        has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
+        raise BackendUnavailableError(
+            f"{operation}: {request.name} is not available: {'; '.join(listing)}. "
+            f"This machine can run {has}: name one of these, or auto"
+        )
+    return found
+
+
+def open_backend(name: Backend | str, operation: str) -> Backend:
+    """The best backend that a name stands for, opened. `operation` begins the message of errors."""
+    request = parse_backend(name, operation=operation)
+    backend = available(request, operation)[0]
+    registry.ensure_open(backend, _adapter(request, backend))
+    return backend
+
+
+def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
+    """Opens a backend now rather than at its first use, and returns the one that `backend` stands for.
+
+    AUTO may promote work to it from then on; use_backend() and Tensor.to() place work on it. In a browser,
+    write `await lw.init_backend("wgpu")`.
+
+    >>> import lanewise as lw
+    >>> lw.init_backend("scalar")
+    <Backend.SCALAR: 'scalar'>
+    """
+    return open_backend(backend, "init_backend")
+
+
+def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
+    """Lets AUTO choose only among these, in this order, in the whole process. Returns the first that is
+    available.
+
+    >>> import lanewise as lw
+    >>> lw.set_backend_priority(["scalar"])
+    <Backend.SCALAR: 'scalar'>
+    >>> best = lw.set_backend_priority(["auto"])  # the order of the enum again
+    """
+    global _priority
+    operation = "set_backend_priority"
+    if isinstance(backends, str):
+        raise ArgumentTypeError(f"{operation}: {backends!r} is one name; give a list of them")
+    order: dict[Backend, None] = {}
+    for name in backends:
+        order.update(dict.fromkeys(parse_backend(name, operation=operation).candidates))
+    if not order:
+        raise ArgumentError(f"{operation}: the list is empty; name at least one backend")
+    previous, _priority = _priority, tuple(order)
+    try:
+        found = available(parse_backend("auto"), operation)
+        hosts = [backend for backend in found if not backend.is_gpu]
+        default = (hosts or found)[0]
+        registry.ensure_open(default)
+    except BaseException:
+        _priority = previous
+        raise
+    _set_default(default)
+    return found[0]
+
+
+class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
+    """Runs uncommitted work on a backend: inside a `with` block, or inside a function it decorates.
+
+    It holds for the current thread. Tensors that the user placed elsewhere keep their place.
+
+    >>> import lanewise as lw
+    >>> with lw.use_backend("scalar"):
+    ...     lw.ones(3).backend
+    <Backend.SCALAR: 'scalar'>
+    >>> @lw.use_backend("cpu")
+    ... def double(x):
+    ...     return x + x
+    """
+
+    def __init__(self, backend: Backend | str) -> None:
+        automatic = parse_backend(backend, operation="use_backend").name == "auto"
+        self.backend = Backend.AUTO if automatic else open_backend(backend, "use_backend")
+
+    def __enter__(self) -> Backend:
+        _ext.push_backend(None if self.backend is Backend.AUTO else self.backend.value)
+        return self.backend
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _ext.pop_backend()
+
+
+class strict_backends:  # noqa: N801 (it reads as a verb)
+    """Makes it an error to combine tensors that were placed on different backends, which otherwise are
+    converted.
+
+    A call holds for the process until `strict_backends(False)`; a `with` block takes it back at its end.
+
+    >>> import lanewise as lw
+    >>> with lw.strict_backends():
+    ...     lw.ones(2).to("scalar") + lw.ones(2).to("scalar")
+    Tensor([2., 2.], backend=scalar)
+    """
+
+    def __init__(self, enabled: bool = True) -> None:
+        self._previous = _set_strict(bool(enabled))
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _set_strict(self._previous)
+
+
+def is_strict() -> bool:
+    """Whether strict_backends() holds."""
+    return _strict
+
+
+def _set_strict(enabled: bool) -> bool:
+    """Returns what held before."""
+    global _strict
+    _ext.set_strict_backends(enabled)  # the extension's calls follow the same rule
+    previous, _strict = _strict, enabled
+    return previous
+
+
+def _set_default(backend: Backend) -> None:
+    global _default
+    _ext.set_default_backend(backend.value)
+    _default = backend
+
+
+def _rank(backend: Backend) -> int:
+    """The place in the priority the user set; what they left out comes last."""
+    return _priority.index(backend) if backend in _priority else len(_priority) + PRIORITY.index(backend)
+
+
+def _suits(request: Request, device: DeviceInfo) -> bool:
+    if request.api and device.api != request.api:
+        return False
+    if request.vendor and request.vendor not in device.name.lower():
+        return False
+    return not (device.software and len(request.candidates) > 1)
+
+
+def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
+    """The device that a request picks, None where any will do."""
+    if not backend.is_gpu or not (request.api or len(request.candidates) > 1):
+        return None
+    return next((device for device in registry.devices(backend) if _suits(request, device)), None)
+
+
+def _unsuitable(request: Request, backend: Backend) -> str:
+    """Why an available backend is not what the request asks for, "" where it is."""
+    if not backend.is_gpu:
+        return ""
+    devices = registry.devices(backend)
+    if any(_suits(request, device) for device in devices):
+        return ""
+    listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
+    if request.api:
+        wanted = (
+            f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
+        )
+        return f"Lanewise reaches {request.name} as WebGPU's {wanted}, and there is none among {listing}"
+    return f"only software adapters were found: {listing}"
