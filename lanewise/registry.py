@@ -75,11 +75,11 @@ _FAMILIES: Final[dict[Backend, str]] = {
 
 @functools.cache
 def _cpu_bits() -> int:
-    bits: int = _ext.cpu_features()
     if sys.platform == "emscripten":  # a WASM module cannot ask its engine
         from lanewise import wasm
 
-        bits |= wasm.features()
+        return wasm.features()
+    bits: int = _ext.cpu_features()
     return bits
 
 
