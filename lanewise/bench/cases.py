@@ -177,7 +177,7 @@ def _edges(operation: Operation, size: Size, count: int, names: str) -> Size:
 def _matrix(operation: Operation, size: Size, dtype: str) -> Case:
     edges = _edges(operation, size, 3, "MxKxN")
     m, k, n = edges if len(edges) == 3 else edges * 3
-    shapes = {"matmul": [(m, k), (k, n)], "linear": [(m, k), (n, k), (n,)]}[operation.name]
+    shapes: list[Shape] = [(m, k), (k, n)] if operation.name == "matmul" else [(m, k), (n, k), (n,)]
     arguments = [
         _draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)
     ]

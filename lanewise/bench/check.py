@@ -57,7 +57,8 @@ def difference(got: Sequence[float], want: Sequence[float], at: Sequence[int]) -
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, want, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
-        if not same and not abs(mine - right) <= RELATIVE * abs(right) + slack:
+        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack
+        if not (same or near):
             return f"element {position} is {mine:.9g}; {right:.9g} was expected"
     return ""
 

@@ -10,10 +10,11 @@ import random
 import struct
 from dataclasses import dataclass
 from math import prod
+from typing import Any
 
 from lanewise.bench.operations import Range
 
-FORMATS = {"bool": "?", "int32": "i", "int64": "q", "float16": "e", "float32": "f", "float64": "d"}
+FORMATS = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "d"}
 ITEM_BYTES = {dtype: struct.calcsize(code) for dtype, code in FORMATS.items()}
 
 PATTERN = 65_521
@@ -40,6 +41,12 @@ class HostArray:
     def nbytes(self) -> int:
         """What all elements take in memory."""
         return self.size * ITEM_BYTES[self.dtype]
+
+    @property
+    def view(self) -> memoryview[Any]:
+        """The elements in one dimension, as the buffer protocol gives them."""
+        code: Any = FORMATS[self.dtype]
+        return memoryview(self.data).cast(code)
 
 
 def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import sys
 from datetime import UTC, datetime
 
 import lanewise as lw
@@ -29,9 +28,8 @@ def facts() -> dict[str, object]:
 
 def cores() -> int:
     """The processors that this process may use."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    affinity = getattr(os, "sched_getaffinity", None)  # not everywhere
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def load() -> float | None:

@@ -12,7 +12,7 @@ import lanewise as lw
 from lanewise.bench import check
 from lanewise.bench.cases import Case
 from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
-from lanewise.bench.inputs import FORMATS, HostArray
+from lanewise.bench.inputs import HostArray
 from lanewise.bench.peers import Peer, convert
 
 
@@ -102,7 +102,7 @@ def on_backend(case: Case, backend: str) -> Contestant:
 
 def _tensor(value: HostArray, place: str | None) -> lw.Tensor:
     """A tensor with storage of its own, moved to a device where one is named."""
-    flat = lw.asarray(memoryview(value.data).cast(FORMATS[value.dtype]), copy=True)
+    flat = lw.asarray(value.view, copy=True)
     tensor = lw.reshape(flat, value.shape)
     return tensor if place is None else tensor.to(place)
 
@@ -116,5 +116,5 @@ def _elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
     """Elements by position in row-major order, read on the host."""
     flat = lw.reshape(result, (-1,))
     host = flat.to("scalar") if lw.Backend(str(flat.backend)).is_gpu else flat
-    values = memoryview(host)  # type: ignore[arg-type]
+    values = memoryview(host)
     return [float(values[position]) for position in positions]

@@ -32,13 +32,15 @@ class NumpyNetwork:
         for matrix, bias in self.convolutions:
             x = _halve(_convolve(x, matrix, bias))
         flat = np.moveaxis(x, -1, 1).reshape(len(x), -1)
-        return flat @ self.matrix + self.bias
+        scores: Array = flat @ self.matrix + self.bias
+        return scores
 
     def __call__(self, images: Array) -> Array:
         """The probability of each class, (count, 10)."""
         logits = self.logits(images)
-        powers = np.exp(logits - logits.max(axis=1, keepdims=True))
-        return powers / powers.sum(axis=1, keepdims=True)
+        powers: Array = np.exp(logits - logits.max(axis=1, keepdims=True))
+        powers /= powers.sum(axis=1, keepdims=True)
+        return powers
 
 
 def array(digits: Digits, indices: tuple[int, ...]) -> Array:

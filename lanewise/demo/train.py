@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from array import array
+from collections import OrderedDict
 from pathlib import Path
 
 import numpy as np
@@ -37,21 +38,21 @@ LABEL_SMOOTHING = 0.05
 AVERAGED = 0.99  # of the running mean of the weights, a step
 
 
-class Net(nn.Module):
-    """The network of network.py, in torch."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.conv1 = nn.Conv2d(1, 16, 3, padding=1)
-        self.conv2 = nn.Conv2d(16, 32, 3, padding=1)
-        self.linear = nn.Linear(32 * 2 * 2, 10)
-
-    def forward(self, images: torch.Tensor) -> torch.Tensor:
-        """One score a class."""
-        x = functional.max_pool2d(functional.relu(self.conv1(images)), 2)
-        x = functional.max_pool2d(functional.relu(self.conv2(x)), 2)
-        x = functional.dropout(x.flatten(1), 0.2, self.training)
-        return self.linear(x)
+def network() -> nn.Sequential:
+    """The network of network.py, in torch, with some of its inputs to the last layer dropped in training."""
+    return nn.Sequential(
+        OrderedDict(
+            conv1=nn.Conv2d(1, 16, 3, padding=1),
+            relu1=nn.ReLU(),
+            pool1=nn.MaxPool2d(2),
+            conv2=nn.Conv2d(16, 32, 3, padding=1),
+            relu2=nn.ReLU(),
+            pool2=nn.MaxPool2d(2),
+            flatten=nn.Flatten(),
+            dropout=nn.Dropout(0.2),
+            linear=nn.Linear(32 * 2 * 2, 10),
+        )
+    )
 
 
 def distort(images: torch.Tensor) -> torch.Tensor:
@@ -73,9 +74,9 @@ def distort(images: torch.Tensor) -> torch.Tensor:
     return functional.grid_sample(images, grid, align_corners=False)
 
 
-def train(images: torch.Tensor, labels: torch.Tensor) -> Net:
+def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
     """Adam with a one-cycle rate on distorted images; the result is the running mean of the weights."""
-    net = Net().train()
+    net = network().train()
     steps = EPOCHS * math.ceil(len(images) / BATCH)
     optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
@@ -92,13 +93,15 @@ def train(images: torch.Tensor, labels: torch.Tensor) -> Net:
             optimizer.step()
             schedule.step()
             mean.update_parameters(net)
-    return mean.module.eval()
+    trained: nn.Sequential = mean.module
+    return trained.eval()
 
 
-def accuracy(net: Net, images: torch.Tensor, labels: torch.Tensor) -> float:
+def accuracy(net: nn.Sequential, images: torch.Tensor, labels: torch.Tensor) -> float:
     """The share of these digits that the network reads correctly."""
     with torch.inference_mode():
-        return (net(images).argmax(1) == labels).double().mean().item()
+        right: int = (net(images).argmax(1) == labels).sum().item()
+    return right / len(labels)
 
 
 def main() -> None:

@@ -11,9 +11,8 @@ from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+Array = Any  # of any dtype; what NumPy says about the types of its operators varies by version
 Function = Callable[..., Any]
 
 

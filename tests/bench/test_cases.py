@@ -1,0 +1,79 @@
+"""Every public operation has a benchmark case, whose counts of bytes and arithmetic are right."""
+
+import pytest
+
+from lanewise.bench import operations
+from lanewise.bench.cases import DEFAULT_SIZES, build, default_sizes, parse_size
+from lanewise.errors import ArgumentError
+
+
+@pytest.mark.parametrize("name", sorted(operations.load()))
+def test_every_operation_has_a_case(name):
+    operation = operations.find(name)
+    case = build(operation, (16,))
+    assert case.result >= 0
+    assert case.label
+    assert default_sizes(operation) == DEFAULT_SIZES.get(
+        operation.kind, default_sizes(operations.find("add"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "bytes_", "flops"),
+    [
+        ("add", (1000,), 12_000, 1000),
+        ("fma", (10, 10), 1600, 200),
+        ("exp", (1000,), 8000, None),
+        ("where", (1000,), 13_000, 1000),
+        ("less", (1000,), 9000, 1000),
+        ("sum", (1000,), 4004, 1000),
+        ("matmul", (64,), 3 * 64 * 64 * 4, 2 * 64**3),
+        ("matmul", (2, 3, 4), (6 + 12 + 8) * 4, 48),
+        ("linear", (2, 3, 4), (6 + 12 + 4 + 8) * 4, 48),
+        ("conv2d", (1, 8, 5, 7), (8 * 35 * 2 + 8 * 8 * 9 + 8) * 4, 2 * 8 * 35 * 8 * 9),
+        ("max_pool2d", (1, 8, 5, 7), (8 * 35 + 8 * 2 * 3) * 4, None),
+        ("reshape", (1000,), None, None),
+    ],
+)
+def test_bytes_and_arithmetic(name, size, bytes_, flops):
+    case = build(operations.find(name), size)
+    assert case.bytes == bytes_
+    assert case.flops == flops
+
+
+def test_rows_are_about_as_long_as_there_are_of_them():
+    assert build(operations.find("softmax"), (1 << 20,)).size == (1024, 1024)
+    assert build(operations.find("softmax"), (2, 300)).size == (2, 300)
+
+
+@pytest.mark.parametrize(
+    ("text", "size"), [("1024", (1024,)), ("64k", (65536,)), ("2M", (2 << 20,)), ("3x4K", (3, 4096))]
+)
+def test_sizes_as_written(text, size):
+    assert parse_size(text) == size
+
+
+@pytest.mark.parametrize("text", ["", "many", "3x", "-1", "0", "1.5", "4x0"])
+def test_what_is_not_a_size(text):
+    with pytest.raises(ArgumentError, match="size"):
+        parse_size(text)
+
+
+def test_an_unknown_operation_names_the_nearest():
+    with pytest.raises(ArgumentError, match="did you mean sigmoid"):
+        operations.find("sigmoyd")
+
+
+def test_a_dtype_that_it_does_not_compute_in():
+    with pytest.raises(ArgumentError, match="exp does not compute in int32; it does in float32"):
+        build(operations.find("exp"), (4,), "int32")
+
+
+def test_a_number_of_elements_is_no_edge():
+    with pytest.raises(ArgumentError, match="takes sizes as edges"):
+        build(operations.find("matmul"), (1 << 20,))
+
+
+def test_too_few_extents():
+    with pytest.raises(ArgumentError, match="one edge or NxCxHxW"):
+        build(operations.find("conv2d"), (8, 8))

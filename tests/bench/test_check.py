@@ -1,0 +1,56 @@
+"""The check before timing: it lets rounding pass and nothing else."""
+
+from math import inf, nan
+
+import pytest
+
+from lanewise.bench import operations
+from lanewise.bench.cases import build
+from lanewise.bench.check import difference, positions, reference, wrong
+
+
+@pytest.mark.parametrize("count", [0, 1, 4099, 4100, 100_003, 1 << 20])
+def test_positions_are_inside_and_reach_both_ends(count):
+    at = positions(count)
+    assert all(0 <= position < count for position in at)
+    assert len(at) <= 10_000
+    if count:
+        assert (at[0], at[-1]) == (0, count - 1)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, nan, inf, -inf])
+def test_equal_values_agree(value):
+    assert difference([value], [value], [0]) == ""
+
+
+def test_rounding_agrees():
+    assert difference([1.00001, 1e-7], [1.0, 0.0], [0, 1]) == ""
+
+
+@pytest.mark.parametrize(
+    ("got", "want"), [(1.001, 1.0), (nan, 1.0), (1.0, nan), (inf, 1.0), (inf, -inf), (0.0, 1.0)]
+)
+def test_wrong_values_are_named_with_their_position(got, want):
+    assert difference([5.0, got], [5.0, want], [0, 77]).startswith("element 77 is")
+
+
+def test_only_the_contestant_that_is_wrong_is_named():
+    case = build(operations.find("add"), (100,))
+    x1, x2 = (array.view for array in case.inputs)
+
+    def right(at):
+        return [x1[i] + x2[i] for i in at]
+
+    def without_tail(at):
+        return [x1[i] + x2[i] if i < 96 else 0.0 for i in at]
+
+    complaints, _ = wrong(case, [("right", right), ("wrong", without_tail)])
+    assert list(complaints) == ["wrong"]
+    assert complaints["wrong"].startswith("element 96 is 0;")
+
+
+def test_the_reference_is_computed_in_double_precision():
+    pytest.importorskip("numpy", reason="the reference needs it")
+    case = build(operations.find("sum"), (100_000,))
+    (x,) = case.inputs
+    assert reference(case, [0]) == pytest.approx([sum(x.view)], rel=1e-12)

@@ -1,0 +1,77 @@
+"""`python -m lanewise bench` from end to end, on sizes that take no time."""
+
+import json
+
+import pytest
+
+import lanewise as lw
+from lanewise.bench import main
+
+FAST = ["--seconds", "0.0001", "--repeats", "2"]
+
+
+def available():
+    return [str(info.name) for info in lw.backends() if info.available]
+
+
+def test_a_table_for_each_operation_and_size(capsys):
+    assert main(["add", "softmax", "--sizes", "100", "8x16", *FAST]) == 0
+    out = capsys.readouterr().out
+    for heading in ("add  float32  100", "add  float32  8 x 16", "softmax  float32  10 x 10"):
+        assert heading in out
+    assert all(out.count(f"\n  {backend} ") == 4 for backend in available())
+
+
+def test_json_is_all_that_is_printed(capsys):
+    assert main(["matmul", "--sizes", "8", "--peers", "--backends", "scalar", "--json", *FAST]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["machine"]["lanewise"] == lw.__version__
+    (case,) = report["results"]
+    assert (case["operation"], case["size"], case["flops"]) == ("matmul", [8, 8, 8], 1024)
+    assert [entry["name"] for entry in case["contestants"]] == ["scalar"]
+    assert case["wrong"] == {}
+
+
+def test_every_operation_is_right_on_every_backend_and_peer(capsys):
+    assert main(["--sizes", "24", "--json", *FAST]) == 0
+    results = json.loads(capsys.readouterr().out)["results"]
+    for case in results:
+        assert case["wrong"] == {}, case["operation"]
+        names = [entry["name"] for entry in case["contestants"]]
+        missing = set(available()) - set(names) - {"cuda", "wgpu"}
+        assert not missing, f"{case['operation']}: {case['not_timed']}"
+
+
+def test_aliases_and_other_dtypes(capsys):
+    assert main(["mul", "--dtype", "int32", "--sizes", "100", "--backends", "scalar", *FAST]) == 0
+    assert "multiply  int32  100" in capsys.readouterr().out
+
+
+def test_plot(tmp_path):
+    pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
+    path = tmp_path / "rates.png"
+    assert main(["add", "reshape", "--sizes", "10", "100", "--plot", str(path), *FAST]) == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["addd"], "no operation 'addd'; did you mean add"),
+        (["add", "--sizes", "big"], "'big' is not a size"),
+        (["add", "--backends", "mmx"], "mmx"),
+        (["add", "--peers", "fortran"], "no peer 'fortran'; there are numpy"),
+        (["exp", "--dtype", "bool"], "exp does not compute in bool"),
+    ],
+)
+def test_mistakes_are_explained(arguments, message, capsys):
+    assert main([*arguments, *FAST]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_repeats_must_be_positive(capsys):
+    with pytest.raises(SystemExit):
+        main(["add", "--repeats", "0"])
+    assert "must be positive" in capsys.readouterr().err

@@ -1,0 +1,110 @@
+"""The engine: fair, warmed up, exact about what it calls. No tensors here."""
+
+import gc
+import time
+from contextlib import contextmanager
+
+import pytest
+
+from lanewise.bench.engine import Contestant, Ratio, Timing, measure, ratio
+
+
+def counting(calls, name):
+    return Contestant(name, "calls.append(name)", {"calls": calls, "name": name})
+
+
+def test_rounds_take_turns_and_begin_with_another_contestant():
+    sampled = []
+    contestants = [Contestant(name, "1 + 1", {"unused": 0}) for name in "abc"]
+    measure(contestants, repeats=4, sample_seconds=1e-6, progress=sampled.append)
+    assert "".join(sampled) == "abcbcacababc"
+
+
+def test_every_contestant_has_a_sample_each_round():
+    timings = measure([counting([], "a"), counting([], "b")], repeats=5, sample_seconds=1e-5)
+    assert [timing.name for timing in timings] == ["a", "b"]
+    assert all(len(timing.samples) == 5 and timing.minimum > 0 for timing in timings)
+
+
+def test_short_calls_are_repeated_until_they_fill_a_sample():
+    (timing,) = measure([Contestant("short", "x + 1", {"x": 1})], repeats=2, sample_seconds=0.005)
+    assert timing.calls > 1000
+    assert timing.minimum < 5000  # nanoseconds
+
+
+def test_long_calls_are_made_once_a_sample():
+    (timing,) = measure([Contestant.calling("long", time.sleep, 0.01)], repeats=2, sample_seconds=0.005)
+    assert timing.calls == 1
+    assert 10e6 <= timing.minimum < 1e9
+
+
+def test_the_time_grows_with_the_work():
+    contestants = [Contestant(str(n), "sum(r)", {"r": range(n)}) for n in (1000, 10_000)]
+    small, large = measure(contestants, sample_seconds=0.002)
+    assert 4 < ratio(large, small).minimum < 25
+
+
+def test_calling_passes_arguments_and_keywords():
+    contestant = Contestant.calling("call", dict, [("a", 1)], keywords={"b": 2})
+    assert contestant.expression == "function(argument0, b=b_)"
+    assert contestant.run() == {"a": 1, "b": 2}
+
+
+def test_a_keyword_may_share_a_name_with_anything_else():
+    contestant = Contestant.calling("call", dict, keywords={"function": 1, "argument0": 2})
+    assert contestant.run() == {"function": 1, "argument0": 2}
+
+
+def test_the_context_surrounds_every_sample():
+    entered = []
+
+    @contextmanager
+    def inside():
+        entered.append(True)
+        yield
+        entered.append(False)
+
+    def call():
+        assert entered[-1]
+
+    measure([Contestant.calling("call", call, context=inside)], repeats=2, sample_seconds=1e-9)
+    assert entered[-1] is False
+    assert entered.count(True) == entered.count(False) >= 3
+
+
+def test_finish_receives_the_last_result():
+    received = []
+    contestant = Contestant.calling("call", object, finish=received.append)
+    (timing,) = measure([contestant], repeats=1, sample_seconds=1e-9)
+    assert received
+    assert all(type(result) is object for result in received)
+    assert timing.minimum > 0
+
+
+def test_garbage_is_not_collected_meanwhile_and_is_afterwards():
+    seen = []
+    measure([Contestant.calling("call", lambda: seen.append(gc.isenabled()))], repeats=1, sample_seconds=1e-9)
+    assert seen
+    assert not any(seen)
+    assert gc.isenabled()
+
+
+def test_an_error_in_a_call_comes_through_and_restores_the_collector():
+    with pytest.raises(ZeroDivisionError):
+        measure([Contestant("broken", "1 / x", {"x": 0})])
+    assert gc.isenabled()
+
+
+def test_nothing_to_measure_gives_nothing():
+    assert measure([]) == []
+
+
+def test_no_repeats_is_an_error():
+    with pytest.raises(ValueError, match="repeats is 0"):
+        measure([counting([], "a")], repeats=0)
+
+
+def test_a_ratio_compares_minima_and_rounds():
+    mine, other = Timing("mine", 1, (2.0, 4.0, 9.0)), Timing("other", 1, (1.0, 4.0, 3.0))
+    assert ratio(mine, other) == Ratio(minimum=2.0, median=2.0)
+    assert mine.median == 4.0

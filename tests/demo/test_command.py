@@ -1,0 +1,82 @@
+"""`python -m lanewise demo`: the real digits on every backend of this machine."""
+
+import json
+
+import pytest
+
+import lanewise as lw
+from lanewise.demo import command, digits, main
+from lanewise.demo.network import Network, tensor
+
+
+def available():
+    return [str(info.name) for info in lw.backends() if info.available]
+
+
+def test_a_line_for_each_backend_and_agreement(capsys):
+    assert main([]) == 0
+    out = capsys.readouterr().out
+    for backend in available():
+        (line,) = [line for line in out.splitlines() if line.split()[:1] == [backend]]
+        assert "accuracy 99.1 %" in line
+        assert line.split()[-1] == "images/s"
+    assert "All 540 predictions agree" in out
+
+
+def test_one_backend_as_json(capsys):
+    assert main(["--backend", "scalar", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["readers"][0]["name"] == "scalar"
+    assert report["readers"][0]["accuracy"] >= command.WANTED
+    assert report["agree"] is True
+    assert len(report["predictions"]) == len(report["held_out"]) == report["digits"] == 540
+
+
+def test_plot(tmp_path):
+    pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
+    path = tmp_path / "sheet.png"
+    assert main(["--backend", "scalar", "--plot", str(path)]) == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_an_unknown_backend_is_explained(capsys):
+    assert main(["--backend", "mmx"]) == 2
+    assert "mmx" in capsys.readouterr().err
+
+
+def test_probabilities_sum_to_one():
+    data = digits.load()
+    rows = Network(data)(tensor(data, data.held_out[:20])).tolist()
+    assert len(rows) == 20
+    assert all(sum(row) == pytest.approx(1, abs=1e-5) for row in rows)
+
+
+@pytest.mark.parametrize("backend", available())
+def test_logits_are_numpys(backend):
+    np = pytest.importorskip("numpy", reason="the peer to compare with")
+    from lanewise.demo.numpy_peer import NumpyNetwork, array
+
+    data = digits.load()
+    with lw.use_backend(backend):
+        mine = np.asarray(Network(data).logits(tensor(data, data.held_out)))
+    np.testing.assert_allclose(mine, NumpyNetwork(data).logits(array(data, data.held_out)), atol=2e-4)
+
+
+def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
+    real = command._in_numpy
+
+    def broken(data):
+        reader = real(data)
+        return command.Reader(reader.contestant, lambda: [9, *reader.predict()[1:]])
+
+    pytest.importorskip("numpy", reason="stands in for a broken backend")
+    monkeypatch.setattr(command, "_in_numpy", broken)
+    assert main(["--backend", "scalar"]) == 1
+    out = capsys.readouterr().out
+    assert "Predictions DIFFER" in out
+    assert "numpy on 1 digits" in out
+
+
+def test_too_low_an_accuracy_fails(monkeypatch, capsys):
+    monkeypatch.setattr(command, "WANTED", 0.999)
+    assert main(["--backend", "scalar"]) == 1

@@ -1,0 +1,81 @@
+"""The demo's data: what the format promises, small, and split as recorded."""
+
+import struct
+from importlib.resources import files
+
+import pytest
+
+from lanewise.demo import digits as data
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return data.load()
+
+
+def test_there_are_1797_digits_of_64_four_bit_pixels(digits):
+    assert len(digits.labels) == 1797
+    assert len(digits.pixels) == 1797 * 64
+    assert max(digits.pixels) == 15
+    assert set(digits.labels) == set(range(10))
+
+
+def test_about_three_in_ten_of_each_class_are_held_out(digits):
+    held_out = set(digits.held_out)
+    assert len(held_out) == len(digits.held_out) == 540
+    for digit in range(10):
+        mine = [index for index, label in enumerate(digits.labels) if label == digit]
+        assert 0.28 < len(held_out.intersection(mine)) / len(mine) < 0.32
+
+
+def test_all_files_together_are_under_80_kilobytes():
+    folder = files("lanewise.demo")
+    sizes = [len(item.read_bytes()) for item in (folder / "data").iterdir()]
+    assert sum(sizes) + len((folder / "NOTICE").read_bytes()) < 80_000
+
+
+def test_the_notice_attributes_the_data():
+    notice = (files("lanewise.demo") / "NOTICE").read_text()
+    for words in (
+        "Optical Recognition of Handwritten Digits",
+        "E. Alpaydin",
+        "C. Kaynak",
+        "1998",
+        "CC BY 4.0",
+    ):
+        assert words in notice
+
+
+def test_brightness_runs_from_0_to_1(digits):
+    brightness = digits.brightness(range(3))
+    assert len(brightness) == 3 * 64
+    assert min(brightness) == 0
+    assert max(brightness) == 1
+
+
+def test_packing_is_undone_by_unpacking():
+    pixels = bytes(range(16)) * 4
+    assert data.pack_pixels(b"\x01\x0f") == b"\xf1"
+    assert data.unpack_pixels(data.pack_pixels(pixels)) == pixels
+
+
+def test_saving_and_loading_keep_every_byte(digits, tmp_path):
+    data.save(digits, tmp_path)
+    for item in (files("lanewise.demo") / "data").iterdir():
+        assert (tmp_path / item.name).read_bytes() == item.read_bytes()
+
+
+def test_weights_of_another_length_are_refused():
+    described = [{"name": "bias", "shape": [2]}]
+    assert data.unpack_weights(described, struct.pack("<2e", 1, -2))["bias"].values.tolist() == [1, -2]
+    with pytest.raises(ValueError, match="holds 6 bytes; digits"):
+        data.unpack_weights(described, bytes(6))
+
+
+def test_the_pixels_are_scikit_learns(digits):
+    datasets = pytest.importorskip(
+        "sklearn.datasets", reason="compares with the source where it is installed"
+    )
+    source = datasets.load_digits()
+    assert bytes(int(min(value, 15)) for value in source.images.reshape(-1)) == digits.pixels
+    assert tuple(source.target.tolist()) == digits.labels
