@@ -84,7 +84,9 @@ def _elf(data: bytes) -> Symbols:
     (table,) = struct.unpack_from("<Q", data, 0x28)
     size, count = struct.unpack_from("<HH", data, 0x3A)
     sections = [struct.unpack_from("<IIQQQQIIQQ", data, table + i * size) for i in range(count)]
-    undefined, exported, needed = [], [], []
+    undefined: list[str] = []
+    exported: list[str] = []
+    needed: list[str] = []
     for _, kind, _, _, offset, length, link, _, _, _ in sections:
         strings = sections[link][4] if kind in (DYNAMIC, DYNSYM) else 0
         if kind == DYNSYM:
@@ -104,7 +106,9 @@ def _macho(data: bytes) -> Symbols:
     """The external part of the symbol table (mach-o/loader.h, nlist.h), but for what the linker puts into every
     library, and libSystem, which every library must load."""
     SYMTAB, LOAD_DYLIB, STAB, PRIVATE, TYPE, EXTERNAL = 0x2, 0xC, 0xE0, 0x10, 0x0E, 0x01
-    undefined, exported, needed = [], [], []
+    undefined: list[str] = []
+    exported: list[str] = []
+    needed: list[str] = []
     (commands,) = struct.unpack_from("<I", data, 16)
     at = 32
     for _ in range(commands):
@@ -140,16 +144,18 @@ def _pe(data: bytes) -> Symbols:
     def position(address: int) -> int:
         for virtual_size, start, raw_size, raw in sections:
             if start <= address < start + max(virtual_size, raw_size):
-                return address - start + raw
+                return int(address - start + raw)
         raise ValueError(f"address {address:#x} is in no section")
 
-    def addresses(at: int, form: str) -> Iterator[int]:
-        while (value := struct.unpack_from(form, data, at)[0]) != 0:
+    def quadwords(at: int) -> Iterator[int]:
+        while value := int.from_bytes(data[at : at + 8], "little"):
             yield value
-            at += struct.calcsize(form)
+            at += 8
 
     exports, _, imports, _ = struct.unpack_from("<4I", data, optional + 112)
-    exported, undefined, needed = [], [], []
+    undefined: list[str] = []
+    exported: list[str] = []
+    needed: list[str] = []
     if exports:
         names, table = struct.unpack_from("<I4xI", data, position(exports) + 24)
         for i in range(names):
@@ -161,8 +167,10 @@ def _pe(data: bytes) -> Symbols:
         if not name:
             break
         needed.append(_text(data, position(name)))
-        for address in addresses(position(lookup), "<Q"):
-            undefined.append(f"#{address & 0xFFFF}" if address >> 63 else _text(data, position(address) + 2))
+        undefined += [
+            f"#{entry & 0xFFFF}" if entry >> 63 else _text(data, position(entry) + 2)
+            for entry in quadwords(position(lookup))
+        ]
         at += 20
     return Symbols(tuple(undefined), tuple(exported), tuple(needed))
 

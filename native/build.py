@@ -68,9 +68,7 @@ def binaries_of(target: Target, using: Compiler) -> Files:
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / (f"{name}-sanitized" if using.sanitize else name)
-    libraries = {
-        isa.name: folder / target.library(isa) for isa in target.isas
-    }
+    libraries = {isa.name: folder / target.library(isa) for isa in target.isas}
     extension = folder / target.extension
     made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
     made += steps.run([_extension(target, using, folder, extension)])
@@ -204,6 +202,7 @@ def _files(folder: Path) -> list[Path]:
 
 
 def main() -> None:
+    """The command line."""
     parser = argparse.ArgumentParser(description="Builds Lanewise's binaries in place, or a wheel for a platform.")
     parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a whole wheel for this platform in dist/")
     parser.add_argument("--into", type=Path, metavar="DIR", help="put a whole importable package there instead")

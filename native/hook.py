@@ -15,7 +15,7 @@ from native.targets import TARGETS, host
 __all__ = ["LanewiseBuildHook"]
 
 
-class LanewiseBuildHook(BuildHookInterface):
+class LanewiseBuildHook(BuildHookInterface[Any]):
     """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from pathlib import Path
 
 from native.errors import BuildError
@@ -73,7 +73,7 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-@lru_cache(maxsize=None)
+@cache
 def _digest(path: Path, modified: int) -> str:
     """Of a file's content; `modified` only tells the cache that it is another."""
     del modified
