@@ -1,4 +1,6 @@
 /* AVX without AVX2, FMA or F16C (Sandy Bridge). */
+#define SIMD_NAME "avx"
+#define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX)
 #include "simd/avx_common.h"
 
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }

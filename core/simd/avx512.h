@@ -1,4 +1,6 @@
 /* AVX-512 F, BW, DQ and VL (Skylake-X, Zen 4 and later). */
+#define SIMD_NAME "avx512"
+#define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C | LW_CPU_AVX512)
 #define VF32_LANES 16
 #include <immintrin.h>
 
@@ -9,12 +11,14 @@ LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return portable_clamp(x, low, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
 LANE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_scale(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }

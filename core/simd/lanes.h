@@ -34,6 +34,7 @@ LANE vm32 vm32_not(vm32 a) { return ~a; }
 LANE vm32 vm32_select(vm32 m, vm32 yes, vm32 no) { return (m & yes) | (~m & no); }
 LANE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
 
+LANE vm64 vm64_set(int x) { return vi64_set(x ? -1 : 0); }
 LANE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
 LANE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
 LANE vm64 vm64_not(vm64 a) { return ~a; }

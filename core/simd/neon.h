@@ -1,5 +1,7 @@
 /* NEON as every 64-bit ARM processor has it: with fused multiply-add and rounding, and with the minimum and maximum of
  * IEEE 754-2019. */
+#define SIMD_NAME "neon"
+#define SIMD_FEATURES LW_CPU_NEON
 #define VF32_LANES 4
 #include <arm_neon.h>
 
@@ -10,12 +12,14 @@ LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return vminq_f32(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return vmaxq_f32(a, b); }
-LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return vminq_f32(vmaxq_f32(x, low), high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return vmaxq_f32(x, low); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return vminq_f32(x, high); }
 LANE vf32 vf32_floor(vf32 x) { return vrndmq_f32(x); }
 LANE vf32 vf32_ceil(vf32 x) { return vrndpq_f32(x); }
 LANE vf32 vf32_trunc(vf32 x) { return vrndq_f32(x); }
 LANE vf32 vf32_round(vf32 x) { return vrndnq_f32(x); }
 LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 LANE int vm32_all(vm32 m) { return vminvq_u32((uint32x4_t)m) != 0; }
 LANE vf32 vf32_from_float16(vu16 x) { return vcvt_f32_f16((float16x4_t)x); }

@@ -35,11 +35,9 @@ LANE vf32 portable_maximum(vf32 a, vf32 b) {
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
 
-/* x within [low, high]; NaN stays. One instruction for each bound on x86. */
-LANE vf32 portable_clamp(vf32 x, vf32 low, vf32 high) {
-    x = vf32_select(vf32_gt(low, x), low, x);
-    return vf32_select(vf32_lt(high, x), high, x);
-}
+/* x with a bound that is a number: NaN stays. In this form one instruction on x86. */
+LANE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
+LANE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
 
 /* From 2^23 on every float is an integer: there, and for NaN, rounding returns x. The sign is copied for -0. */
 LANE vf32 portable_trunc(vf32 x) {
@@ -66,6 +64,12 @@ LANE vf32 portable_scale(vf32 x, vf32 k) {
     vi32 half = power >> 1;
     vf32 first = vf32_from_bits((half + 127) << 23);
     return x * first * vf32_from_bits((power - half + 127) << 23);
+}
+
+/* The same for k in [-126, 127], by one factor. k of -127 and 128 may count as zero and infinity. */
+LANE vf32 portable_scale_normal(vf32 x, vf32 k) {
+    const vf32 shift = vf32_set(0x1.8p23f);
+    return x * vf32_from_bits((vf32_bits(k + shift) - (vf32_bits(shift) - 127)) << 23);
 }
 
 LANE int portable_any(vm32 m) {

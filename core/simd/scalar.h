@@ -1,4 +1,6 @@
 /* Plain C, one lane: the reference, and the fallback of every machine. */
+#define SIMD_NAME "scalar"
+#define SIMD_FEATURES 0
 #define VF32_LANES 1
 #include "simd/portable.h"
 
@@ -7,12 +9,14 @@ LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return portable_clamp(x, low, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
 LANE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
 LANE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
 LANE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
 LANE vf32 vf32_round(vf32 x) { return portable_round(x); }
 LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return m[0] != 0; }
 LANE int vm32_all(vm32 m) { return m[0] != 0; }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }

@@ -9,14 +9,14 @@ LANE vf32 vf32_sqrt(vf32 x) { return (vf32)wasm_f32x4_sqrt((v128_t)x); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_min((v128_t)a, (v128_t)b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_max((v128_t)a, (v128_t)b); }
-LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) {
-    return (vf32)wasm_f32x4_pmin(wasm_f32x4_pmax((v128_t)x, (v128_t)low), (v128_t)high);
-}
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return (vf32)wasm_f32x4_pmax((v128_t)x, (v128_t)low); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return (vf32)wasm_f32x4_pmin((v128_t)x, (v128_t)high); }
 LANE vf32 vf32_floor(vf32 x) { return (vf32)wasm_f32x4_floor((v128_t)x); }
 LANE vf32 vf32_ceil(vf32 x) { return (vf32)wasm_f32x4_ceil((v128_t)x); }
 LANE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
 LANE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
 LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return wasm_v128_any_true((v128_t)m); }
 LANE int vm32_all(vm32 m) { return wasm_i32x4_all_true((v128_t)m); }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }

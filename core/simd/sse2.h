@@ -1,4 +1,6 @@
 /* SSE2: what every x86-64 processor has. No fused multiply-add, no rounding instructions, no blend. */
+#define SIMD_NAME "sse2"
+#define SIMD_FEATURES LW_CPU_SSE2
 #define VF32_LANES 4
 #include <emmintrin.h>
 
@@ -9,12 +11,14 @@ LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_clamp(vf32 x, vf32 low, vf32 high) { return portable_clamp(x, low, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
 LANE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
 LANE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
 LANE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
 LANE vf32 vf32_round(vf32 x) { return portable_round(x); }
 LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return _mm_movemask_ps((__m128)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm_movemask_ps((__m128)m) == 15; }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }

@@ -1,0 +1,165 @@
+/* Elementwise kernels: any layout on the outside, contiguous arrays on the inside.
+ *
+ * The generator writes for each kernel a body, one vector loop over contiguous, possibly unaligned arrays, and a
+ * constant `elementwise` that describes it. Here a layout becomes calls of that body. Operands that are contiguous
+ * where the body works are handed over in place; the others are packed into small buffers, CHUNK elements at a time,
+ * and a result that has gaps is unpacked from one. An output may be the same memory as an input with the same
+ * strides: no element is read after it is written. */
+#ifndef LANEWISE_ELEMENTWISE_H
+#define LANEWISE_ELEMENTWISE_H
+
+#include "strided.h"
+#include "walk.h"
+
+enum {
+    CHUNK = 512,   /* elements packed at once: four operands of 8 bytes are 16 KB, which stays in the first cache */
+    LONG_ROW = 64, /* from this length on a row is worth a call of the body that saves packing it */
+};
+
+typedef void elementwise_body(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters);
+
+typedef struct elementwise {
+    elementwise_body *body;
+    int32_t operands; /* the inputs, then the output */
+    int32_t size[LW_MAX_OPERANDS];
+    int64_t grain; /* elements worth a task of their own */
+} elementwise;
+
+/* How an operand reaches the body. */
+typedef enum passage {
+    IN_PLACE, /* contiguous in all dimensions */
+    BY_ROW,   /* contiguous along the last one, and that is long */
+    FILLED,   /* one element for all positions */
+    PACKED
+} passage;
+
+typedef struct elementwise_call {
+    const elementwise *kernel;
+    const lw_layout *layout;
+    char *data[LW_MAX_OPERANDS];
+    const lw_scalar *parameters;
+    int64_t total, grain;
+    int64_t row;  /* length of the last dimension; where no operand has gaps, of everything */
+    int64_t most; /* elements that one call of the body may take */
+    int by_row;   /* and it may not cross rows */
+    passage passage[LW_MAX_OPERANDS];
+} elementwise_call;
+
+static int is_contiguous(const lw_layout *layout, int32_t operand, int64_t size) {
+    for (int32_t d = layout->ndim - 1; d >= 0; d--) {
+        if (layout->shape[d] != 1 && layout->strides[operand][d] != size) return 0;
+        size *= layout->shape[d];
+    }
+    return 1;
+}
+
+static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t size) {
+    if (is_contiguous(layout, operand, size)) return IN_PLACE;
+    const int64_t *strides = layout->strides[operand];
+    int64_t step = 0;
+    for (int32_t d = 0; d < layout->ndim; d++) step |= strides[d];
+    if (step == 0) return FILLED;
+    int32_t last = layout->ndim - 1;
+    return strides[last] == size && layout->shape[last] >= LONG_ROW ? BY_ROW : PACKED;
+}
+
+static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
+    char item[8]; /* no store into the buffer can change it, so it stays in a register */
+    for (int32_t i = 0; i < size; i++) item[i] = place[i];
+    switch (size) {
+    case 1: copy_strided_8(buffer, 1, item, 0, count); return;
+    case 2: copy_strided_16(buffer, 2, item, 0, count); return;
+    case 4: copy_strided_32(buffer, 4, item, 0, count); return;
+    default: copy_strided_64(buffer, 8, item, 0, count); return;
+    }
+}
+
+/* Copies `count` elements of an operand, from element `column` of the row that w stands on, into the buffer or back. */
+static void transfer(const elementwise_call *call, walk w, int64_t column, int64_t count, int32_t operand, char *buffer,
+                     int unpack) {
+    int32_t size = call->kernel->size[operand];
+    int64_t step = call->layout->strides[operand][call->layout->ndim - 1];
+    for (int64_t done = 0; done < count; column = 0, walk_next(&w)) {
+        int64_t part = min_int64(call->row - column, count - done);
+        char *place = call->data[operand] + w.offset[operand] + column * step;
+        if (unpack)
+            copy_strided(place, step, buffer + done * size, size, part, size);
+        else if (step)
+            copy_strided(buffer + done * size, size, place, step, part, size);
+        else
+            fill_buffer(buffer + done * size, place, part, size);
+        done += part;
+    }
+}
+
+static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const elementwise_call *call = argument;
+    const elementwise *kernel = call->kernel;
+    int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
+    int64_t position = task * call->grain, end = min_int64(position + call->grain, call->total);
+    _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
+    walk w;
+    walk_start(&w, call->layout, 0, last, kernel->operands, position / call->row);
+    int64_t column = position % call->row;
+    for (int32_t o = 0; o < inputs; o++)
+        if (call->passage[o] == FILLED)
+            fill_buffer(buffer[o], call->data[o], min_int64(end - position, CHUNK), kernel->size[o]);
+    while (position < end) {
+        int64_t count = min_int64(end - position, call->most);
+        if (call->by_row) count = min_int64(count, call->row - column);
+        void *arrays[LW_MAX_OPERANDS];
+        for (int32_t o = 0; o <= inputs; o++) {
+            int32_t size = kernel->size[o];
+            arrays[o] = buffer[o];
+            if (call->passage[o] == IN_PLACE) arrays[o] = call->data[o] + position * size;
+            if (call->passage[o] == BY_ROW) arrays[o] = call->data[o] + w.offset[o] + column * size;
+            if (call->passage[o] == PACKED && o < inputs) transfer(call, w, column, count, o, buffer[o], 0);
+        }
+        kernel->body(count, (const void *const *)arrays, arrays[inputs], call->parameters);
+        if (call->passage[inputs] == PACKED) transfer(call, w, column, count, inputs, buffer[inputs], 1);
+        position += count;
+        for (column += count; column >= call->row; column -= call->row) walk_next(&w);
+    }
+    return LW_OK;
+}
+
+/* Small work on contiguous operands: neither rows nor tasks to think about. */
+LANE int is_simple(const elementwise *kernel, const lw_layout *layout) {
+    if (layout->ndim != 1 || layout->shape[0] > kernel->grain) return 0;
+    int64_t gaps = 0;
+    for (int32_t o = 0; o < kernel->operands; o++) gaps |= layout->strides[o][0] ^ kernel->size[o];
+    return gaps == 0;
+}
+
+static __attribute__((noinline)) lw_status elementwise_any(const elementwise *kernel, lw_context *context,
+                                                           const lw_layout *layout, const void *const *inputs,
+                                                           void *const *outputs, const lw_scalar *parameters) {
+    int32_t last = kernel->operands - 1;
+    elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters, .grain = kernel->grain};
+    call.total = walk_count(layout, 0, layout->ndim);
+    if (call.total <= 1) {
+        if (call.total == 1) kernel->body(1, inputs, outputs[0], parameters);
+        return LW_OK;
+    }
+    for (int32_t o = 0; o < last; o++) call.data[o] = (char *)inputs[o];
+    call.data[last] = outputs[0];
+    call.row = call.most = call.total;
+    for (int32_t o = 0; o <= last; o++) {
+        call.passage[o] = choose_passage(layout, o, kernel->size[o]);
+        if (call.passage[o] == BY_ROW) call.by_row = 1;
+        if (call.passage[o] == FILLED || call.passage[o] == PACKED) call.most = CHUNK;
+        if (call.passage[o] == BY_ROW || call.passage[o] == PACKED) call.row = layout->shape[layout->ndim - 1];
+    }
+    if (!context->run) call.grain = call.total;
+    return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
+}
+
+LANE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
+                               const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
+    if (!is_simple(kernel, layout)) return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
+    kernel->body(layout->shape[0], inputs, outputs[0], parameters);
+    return LW_OK;
+}
+
+#endif

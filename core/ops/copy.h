@@ -1,0 +1,12 @@
+/* Elements are bits: 8 and 16 of them in 32-bit lanes. */
+#ifndef LANEWISE_OPS_COPY_H
+#define LANEWISE_OPS_COPY_H
+
+#include "simd/simd.h"
+
+LANE vi32 op_copy_bits8(vi32 x) { return x; }
+LANE vi32 op_copy_bits16(vi32 x) { return x; }
+LANE vi32 op_copy_bits32(vi32 x) { return x; }
+LANE vi64 op_copy_bits64(vi64 x) { return x; }
+
+#endif

@@ -1,0 +1,47 @@
+/* x P(x), P the normal distribution, is max(x, 0) - |x| P(-|x|), and that second part is small, smooth and vanishes
+ * quickly: both forms approximate it on [0, end], beyond which it is 0 to 3e-7, by |x| ((end - |x|) p(|x|))^power.
+ * The power does what an exponential would, the factor (end - |x|) makes the result exactly x or -0 from there on,
+ * and for -inf. p is a minimax polynomial for the absolute error of the result; Remez exchange, linearised around
+ * the previous solution. Errors below include rounding, on all of float32. */
+#ifndef LANEWISE_OPS_GELU_H
+#define LANEWISE_OPS_GELU_H
+
+#include "simd/simd.h"
+
+/* power 4: < 4e-7. */
+LANE vf32 op_gelu_float32(vf32 x) {
+    const vf32 end = vf32_set(0x1.6b3334p+2f);
+    vf32 size = vf32_at_most(vf32_abs(x), end);
+    vf32 p = vf32_set(0x1.b2fbfcp-19f);
+    p = vf32_fma(p, size, vf32_set(-0x1.39c9d4p-15f));
+    p = vf32_fma(p, size, vf32_set(0x1.4636c2p-14f));
+    p = vf32_fma(p, size, vf32_set(0x1.1967ccp-11f));
+    p = vf32_fma(p, size, vf32_set(-0x1.c67122p-11f));
+    p = vf32_fma(p, size, vf32_set(-0x1.3554c2p-7f));
+    p = vf32_fma(p, size, vf32_set(-0x1.c43362p-9f));
+    p = vf32_fma(p, size, vf32_set(0x1.2f76dap-3f));
+    p = p * (end - size);
+    p = p * p;
+    return vf32_at_least(x, vf32_set(-0.0f)) - size * (p * p);
+}
+
+/* power 8: < 4e-7. P(x) = (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
+LANE vf32 op_gelu_tanh_float32(vf32 x) {
+    const vf32 end = vf32_set(0x1.89999ap+2f);
+    vf32 size = vf32_at_most(vf32_abs(x), end);
+    vf32 p = vf32_set(-0x1.43e896p-21f);
+    p = vf32_fma(p, size, vf32_set(0x1.3c4bf2p-17f));
+    p = vf32_fma(p, size, vf32_set(-0x1.ad3e04p-15f));
+    p = vf32_fma(p, size, vf32_set(0x1.d29a6cp-14f));
+    p = vf32_fma(p, size, vf32_set(0x1.8e43b2p-15f));
+    p = vf32_fma(p, size, vf32_set(-0x1.4d1048p-11f));
+    p = vf32_fma(p, size, vf32_set(-0x1.e343e2p-9f));
+    p = vf32_fma(p, size, vf32_set(0x1.33439cp-7f));
+    p = vf32_fma(p, size, vf32_set(0x1.315e94p-3f));
+    p = p * (end - size);
+    p = p * p;
+    p = p * p;
+    return vf32_at_least(x, vf32_set(-0.0f)) - size * (p * p);
+}
+
+#endif

@@ -1,0 +1,16 @@
+/* x sigmoid(x), as x / (1 + e^-x) where x >= 0 and x e^x / (1 + e^x) elsewhere. In x e^x the scaling by 2^k comes last:
+ * the product is still a number where e^x alone is 0. The bound keeps -inf from becoming -inf 0. < 3 ulp. */
+#ifndef LANEWISE_OPS_SILU_H
+#define LANEWISE_OPS_SILU_H
+
+#include "math/exp.h"
+
+LANE vf32 op_silu_float32(vf32 x) {
+    vf32 one = vf32_set(1);
+    exp_parts parts = exp_split(-vf32_at_most(vf32_abs(x), vf32_set(120)));
+    vf32 small = vf32_scale(parts.mantissa, parts.power);
+    vf32 below = vf32_scale(vf32_at_least(x, vf32_set(-120)) * parts.mantissa, parts.power);
+    return vf32_select(vf32_lt(x, vf32_set(0)), below, x) / (one + small);
+}
+
+#endif
