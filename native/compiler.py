@@ -19,7 +19,7 @@ __all__ = ["Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-O3", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
 # A kernel library stands alone: no C library, and none of the helpers that distributions' CFLAGS ask for.
-_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector")
+_KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
 # The scalar library is what the others are measured against, and where a vectorizer's mistake would show.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
