@@ -81,9 +81,7 @@ def parse_size(text: str) -> Size:
     try:
         size = tuple(_parse_extent(part) for part in text.lower().split("x"))
     except ValueError:
-        raise ArgumentError(
-            f"bench: {text!r} is not a size; write 1024, 64K, 1M or a shape such as 512x64"
-        ) from None
+        raise ArgumentError(f"bench: {text!r} is not a size; write 1024, 64K, 1M or a shape such as 512x64") from None
     if min(size) < 1:
         raise ArgumentError(f"bench: the size {text!r} holds nothing; every extent must be at least 1")
     return size
@@ -111,9 +109,7 @@ def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
         return _BY_NAME[operation.name](operation, size, dtype)
     if operation.kind in _BY_KIND:
         return _BY_KIND[operation.kind](operation, size, dtype)
-    raise ArgumentError(
-        f"bench: {operation.name} has no case; add one to the tables of lanewise/bench/cases.py"
-    )
+    raise ArgumentError(f"bench: {operation.name} has no case; add one to the tables of lanewise/bench/cases.py")
 
 
 def _draw(operation: Operation, item: Input, shape: Shape, dtype: str) -> HostArray:
@@ -164,13 +160,9 @@ def _rows(operation: Operation, size: Size, dtype: str) -> Case:
 def _edges(operation: Operation, size: Size, count: int, names: str) -> Size:
     """The extents of a matrix or window case, from one edge or all of them."""
     if len(size) not in (1, count):
-        raise ArgumentError(
-            f"bench: {operation.name} takes one edge or {names}; got {'x'.join(map(str, size))}"
-        )
+        raise ArgumentError(f"bench: {operation.name} takes one edge or {names}; got {'x'.join(map(str, size))}")
     if max(size) > LARGEST_EDGE:
-        raise ArgumentError(
-            f"bench: {operation.name} takes sizes as edges, at most {LARGEST_EDGE}; got {max(size)}"
-        )
+        raise ArgumentError(f"bench: {operation.name} takes sizes as edges, at most {LARGEST_EDGE}; got {max(size)}")
     return size
 
 
@@ -178,9 +170,7 @@ def _matrix(operation: Operation, size: Size, dtype: str) -> Case:
     edges = _edges(operation, size, 3, "MxKxN")
     m, k, n = edges if len(edges) == 3 else edges * 3
     shapes: list[Shape] = [(m, k), (k, n)] if operation.name == "matmul" else [(m, k), (n, k), (n,)]
-    arguments = [
-        _draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)
-    ]
+    arguments = [_draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)]
     return Case(operation, dtype, (m, k, n), tuple(arguments), result=m * n, flops=2 * m * k * n)
 
 

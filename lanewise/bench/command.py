@@ -34,9 +34,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     options.add_argument("operation", nargs="*", help="names, as in lanewise.<name>; all of them by default")
     options.add_argument("--sizes", nargs="+", metavar="SIZE", help="default: by kind of operation")
-    options.add_argument(
-        "--dtype", choices=sorted(ITEM_BYTES), help="default: float32 where the operation has it"
-    )
+    options.add_argument("--dtype", choices=sorted(ITEM_BYTES), help="default: float32 where the operation has it")
     options.add_argument("--backends", nargs="+", metavar="NAME", help="default: every available one")
     options.add_argument(
         "--peers",
@@ -44,21 +42,15 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"of {', '.join(PEERS)}; default: every installed one; none: no names",
     )
-    options.add_argument(
-        "--threads", type=int, default=1, metavar="N", help="of the peers (default: %(default)s)"
-    )
-    options.add_argument(
-        "--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)"
-    )
+    options.add_argument("--threads", type=int, default=1, metavar="N", help="of the peers (default: %(default)s)")
+    options.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)")
     options.add_argument(
         "--seconds",
         type=float,
         default=SAMPLE_SECONDS,
         help="the least a sample lasts (default: %(default)s)",
     )
-    options.add_argument(
-        "--json", action="store_true", help="print everything measured as JSON instead of a table"
-    )
+    options.add_argument("--json", action="store_true", help="print everything measured as JSON instead of a table")
     options.add_argument("--plot", metavar="FILE", help="draw rates against sizes (needs lanewise[plot])")
     return options
 
@@ -94,13 +86,9 @@ def _cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None)
     """What to run. Of all operations, those that do not compute in the dtype are left out."""
     chosen = [operations.find(name) for name in names]
     if not chosen:
-        chosen = [
-            operation for operation in operations.load().values() if not dtype or operation.computes(dtype)
-        ]
+        chosen = [operation for operation in operations.load().values() if not dtype or operation.computes(dtype)]
     given = [parse_size(text) for text in sizes] if sizes else None
-    return [
-        build(operation, size, dtype) for operation in chosen for size in given or default_sizes(operation)
-    ]
+    return [build(operation, size, dtype) for operation in chosen for size in given or default_sizes(operation)]
 
 
 def _backends(names: Sequence[str] | None) -> list[str]:

@@ -51,11 +51,7 @@ class Operation:
     @property
     def dtype(self) -> str:
         """The dtype to measure unless the user names another."""
-        return (
-            "float32"
-            if "float32" in self.dtypes or "any" in self.dtypes
-            else next(iter(self.dtypes), "float32")
-        )
+        return "float32" if "float32" in self.dtypes or "any" in self.dtypes else next(iter(self.dtypes), "float32")
 
     def computes(self, dtype: str) -> bool:
         """Whether it has kernels for this dtype."""
@@ -78,18 +74,14 @@ def load() -> Mapping[str, Operation]:
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise LibraryError(
-            f"bench: {path} is missing; install lanewise again, or run native/build.py"
-        ) from None
+        raise LibraryError(f"bench: {path} is missing; install lanewise again, or run native/build.py") from None
     return {entry["name"]: _operation(entry) for entry in described["operations"]}
 
 
 def find(name: str) -> Operation:
     """The operation of this name or alias; ArgumentError, with the nearest names, where there is none."""
     operations = load()
-    names = {alias: operation for operation in operations.values() for alias in operation.aliases} | dict(
-        operations
-    )
+    names = {alias: operation for operation in operations.values() for alias in operation.aliases} | dict(operations)
     if name in names:
         return names[name]
     near = difflib.get_close_matches(name, names, n=3)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, prod
+from typing import Any
 
 from lanewise.bench.report import rate
 from lanewise.bench.runner import Result
 from lanewise.errors import ArgumentError
 
 COLUMNS = 3
-PEER_STYLE = {"linestyle": "--", "marker": "x"}
-STYLE = {"linestyle": "-", "marker": "o"}
+PEER_STYLE: Mapping[str, Any] = {"linestyle": "--", "marker": "x"}
+STYLE: Mapping[str, Any] = {"linestyle": "-", "marker": "o"}
 
 
 def draw(results: Sequence[Result], path: str) -> None:
@@ -35,7 +36,7 @@ def draw(results: Sequence[Result], path: str) -> None:
         axes.set_ylabel(_unit(mine))
         for name, is_peer in dict.fromkeys((entry.name, entry.is_peer) for r in mine for entry in r.entries):
             points = sorted(_points(mine, name))
-            axes.plot(*zip(*points, strict=True), label=name, **(PEER_STYLE if is_peer else STYLE))  # type: ignore
+            axes.plot(*zip(*points, strict=True), label=name, **(PEER_STYLE if is_peer else STYLE))
         axes.grid(alpha=0.3)
         axes.legend(fontsize="small")
     figure.savefig(path, dpi=120)
@@ -58,10 +59,6 @@ def _points(results: Sequence[Result], name: str) -> list[tuple[int, float]]:
         for entry in result.entries:
             if entry.name == name:
                 amount = _amount(result)
-                speed = (
-                    1e9 / entry.timing.minimum
-                    if amount is None
-                    else (rate(amount, entry.timing) or 0.0) / 1e9
-                )
+                speed = 1e9 / entry.timing.minimum if amount is None else (rate(amount, entry.timing) or 0.0) / 1e9
                 points.append((prod(result.case.size), speed))
     return points

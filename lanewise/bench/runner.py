@@ -95,9 +95,7 @@ def on_backend(case: Case, backend: str) -> Contestant:
         arguments = convert(case.arguments, partial(_tensor, place=backend if on_device else None))
     function = getattr(lw, case.operation.name)
     finish = _wait if on_device else None
-    return Contestant.calling(
-        backend, function, *arguments, keywords=case.keywords, context=use, finish=finish
-    )
+    return Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
 
 
 def _tensor(value: HostArray, place: str | None) -> lw.Tensor:

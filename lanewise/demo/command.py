@@ -70,9 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--backend", metavar="NAME", help="only this one (default: every available one)")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    parser.add_argument(
-        "--plot", metavar="FILE", help="draw the digits with what was read (needs lanewise[plot])"
-    )
+    parser.add_argument("--plot", metavar="FILE", help="draw the digits with what was read (needs lanewise[plot])")
     return parser
 
 

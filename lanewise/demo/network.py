@@ -17,8 +17,7 @@ class Network:
 
     def __init__(self, digits: Digits) -> None:
         self.weights = {
-            name: lw.reshape(lw.asarray(weight.values), weight.shape)
-            for name, weight in digits.weights.items()
+            name: lw.reshape(lw.asarray(weight.values), weight.shape) for name, weight in digits.weights.items()
         }
 
     def logits(self, images: lw.Tensor) -> lw.Tensor:

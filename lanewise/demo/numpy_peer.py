@@ -18,8 +18,7 @@ class NumpyNetwork:
 
     def __init__(self, digits: Digits) -> None:
         weights = {
-            name: np.asarray(weight.values, np.float32).reshape(weight.shape)
-            for name, weight in digits.weights.items()
+            name: np.asarray(weight.values, np.float32).reshape(weight.shape) for name, weight in digits.weights.items()
         }
         self.convolutions = [
             (_as_matrix(weights[f"{layer}.weight"]), weights[f"{layer}.bias"]) for layer in ("conv1", "conv2")

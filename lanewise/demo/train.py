@@ -80,14 +80,10 @@ def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
     steps = EPOCHS * math.ceil(len(images) / BATCH)
     optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
-    mean = torch.optim.swa_utils.AveragedModel(
-        net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED)
-    )
+    mean = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED))
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(images)).split(BATCH):
-            loss = functional.cross_entropy(
-                net(distort(images[batch])), labels[batch], label_smoothing=LABEL_SMOOTHING
-            )
+            loss = functional.cross_entropy(net(distort(images[batch])), labels[batch], label_smoothing=LABEL_SMOOTHING)
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()

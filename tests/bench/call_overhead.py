@@ -54,9 +54,7 @@ def main() -> None:
     minima, ratios = compare(options.repeats)
     if options.json:
         rows = {name: {"minimum_ratio": r.minimum, "median_ratio": r.median} for name, r in ratios.items()}
-        json.dump(
-            {"machine": machine.facts(), "minimum_ns": minima, "against_numpy": rows}, sys.stdout, indent=1
-        )
+        json.dump({"machine": machine.facts(), "minimum_ns": minima, "against_numpy": rows}, sys.stdout, indent=1)
         print()
         return
     facts = machine.facts()

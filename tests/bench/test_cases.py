@@ -13,9 +13,7 @@ def test_every_operation_has_a_case(name):
     case = build(operation, (16,))
     assert case.result >= 0
     assert case.label
-    assert default_sizes(operation) == DEFAULT_SIZES.get(
-        operation.kind, default_sizes(operations.find("add"))
-    )
+    assert default_sizes(operation) == DEFAULT_SIZES.get(operation.kind, default_sizes(operations.find("add")))
 
 
 @pytest.mark.parametrize(

@@ -18,9 +18,7 @@ def result():
         Entry("sse2", False, Timing("sse2", 10, (100.0, 110.0))),
         Entry("numpy", True, Timing("numpy", 10, (200.0, 200.0))),
     )
-    return Result(
-        case, entries, {"jax": "no such operation"}, {"torch": "element 3 is 1"}, "NumPy in float64"
-    )
+    return Result(case, entries, {"jax": "no such operation"}, {"torch": "element 3 is 1"}, "NumPy in float64")
 
 
 def test_the_table_is_sorted_and_compares_with_the_best_peer(result):

@@ -73,9 +73,7 @@ def test_weights_of_another_length_are_refused():
 
 
 def test_the_pixels_are_scikit_learns(digits):
-    datasets = pytest.importorskip(
-        "sklearn.datasets", reason="compares with the source where it is installed"
-    )
+    datasets = pytest.importorskip("sklearn.datasets", reason="compares with the source where it is installed")
     source = datasets.load_digits()
     assert bytes(int(min(value, 15)) for value in source.images.reshape(-1)) == digits.pixels
     assert tuple(source.target.tolist()) == digits.labels

@@ -62,9 +62,7 @@ def open_peer(name: str, threads: int) -> Peer:
         raise ArgumentError(f"bench: there is no peer {name!r}; there are {', '.join(PEERS)}")
     package, module = PEERS[name]
     if find_spec(package) is None:
-        raise ArgumentError(
-            f"bench: the peer {name} is not installed; pip install {package}, or leave it out"
-        )
+        raise ArgumentError(f"bench: the peer {name} is not installed; pip install {package}, or leave it out")
     peer: Peer = importlib.import_module(module).open(threads)
     return peer
 

@@ -42,9 +42,7 @@ class JaxPeer:
         name = case.operation.name
         if case.operation.kind in MOVES:
             return None
-        function = (
-            self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
-        )
+        function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):
             return None
         arguments = convert(case.arguments, self._array)

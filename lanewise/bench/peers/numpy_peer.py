@@ -42,18 +42,14 @@ class NumpyPeer:
 
         self._np = np
         self._function = numpy_functions.function
-        self.settings = (
-            f"numpy {np.__version__}, BLAS threads: {os.environ.get('OPENBLAS_NUM_THREADS', 'all')}"
-        )
+        self.settings = f"numpy {np.__version__}, BLAS threads: {os.environ.get('OPENBLAS_NUM_THREADS', 'all')}"
         if "OPENBLAS_CORETYPE" in os.environ:
             self.settings += f", OpenBLAS for {os.environ['OPENBLAS_CORETYPE']}"
 
     def call(self, case: Case) -> Call | None:
         """NumPy's function with arrays of its own."""
         function = self._function(case.operation.name)
-        return (
-            None if function is None else Call(function, convert(case.arguments, self._array), case.keywords)
-        )
+        return None if function is None else Call(function, convert(case.arguments, self._array), case.keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
         """Some elements as Python floats."""
