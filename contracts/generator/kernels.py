@@ -93,6 +93,8 @@ def kernels_c(contracts: tuple[Contract, ...]) -> str:
     )
     return f"""\
 /* All kernels of one instruction set, and the table that exports them. Generated from contracts/ by kernels.py. */
+#include "freestanding.h"
+
 #include "elementwise.h"
 #include "lanewise_table.h"
 {includes}

@@ -1,0 +1,182 @@
+/* Matrix multiplication: five loops around a micro-kernel, after Van Zee and van de Geijn, "BLIS: A Framework for
+ * Rapidly Instantiating BLAS Functionality", 2015.
+ *
+ * The loops cut C into columns (GEMM_OUTER_COLUMNS), the sum into depths (GEMM_DEPTH) and C's rows into
+ * GEMM_OUTER_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
+ * then tasks compute blocks of C: two more loops, over panels of B and of A. Packing takes any strides; zeros fill the
+ * last panel. Each element of C is summed in an order that depends on k alone. */
+#ifndef LANEWISE_GEMM_C
+#define LANEWISE_GEMM_C
+
+#include "gemm.h"
+#include "gemm_thin.h"
+
+/* tile = A B, or added to it: `depth` steps through a panel of each. */
+static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
+    vf32 sum[GEMM_ROWS][GEMM_VECTORS];
+    for (int r = 0; r < GEMM_ROWS; r++)
+        for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_set(0);
+    for (int64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
+        vf32 values[GEMM_VECTORS];
+        for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
+        for (int r = 0; r < GEMM_ROWS; r++) {
+            vf32 factor = vf32_set(a[r]);
+            for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
+        }
+    }
+    for (int r = 0; r < GEMM_ROWS; r++)
+        for (int v = 0; v < GEMM_VECTORS; v++) {
+            float *to = (float *)(tile + r * tile_row) + v * VF32_LANES;
+            vf32_store(to, add ? vf32_load(to) + sum[r][v] : sum[r][v]);
+        }
+}
+
+/* Four by four floats, turned. */
+typedef float gemm_quad __attribute__((vector_size(16)));
+LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
+    gemm_quad q[4];
+    for (int r = 0; r < 4; r++) __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
+    gemm_quad ab = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5), AB = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
+    gemm_quad cd = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5), CD = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
+    q[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
+    q[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
+    q[2] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
+    q[3] = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+    for (int r = 0; r < 4; r++) __builtin_memcpy(to + r * width, &q[r], sizeof q[r]);
+}
+
+/* to[p * width + w] = from[p * along + w * across] for w < count, 0 up to width. */
+LANE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
+                    int64_t depth) {
+    int64_t w = 0;
+    if (across == sizeof(float) && count == width) {
+        for (int64_t p = 0; p < depth; p++) copy_strided_32((char *)(to + p * width), 4, from + p * along, 4, width);
+        return;
+    }
+    if (along == sizeof(float) && VF32_LANES > 1)
+        for (; w + 4 <= count; w += 4) {
+            int64_t p = 0;
+            for (; p + 4 <= depth; p += 4) gemm_turn(from + w * across + p * along, across, to + p * width + w, width);
+            for (; p < depth; p++)
+                for (int r = 0; r < 4; r++) to[p * width + w + r] = gemm_float(from + p * along + (w + r) * across);
+        }
+    for (; w < count; w++)
+        for (int64_t p = 0; p < depth; p++) to[p * width + w] = gemm_float(from + p * along + w * across);
+    for (; w < width; w++)
+        for (int64_t p = 0; p < depth; p++) to[p * width + w] = 0;
+}
+
+/* The part of a product that is packed at one time. */
+typedef struct gemm_part {
+    const gemm *g;
+    int64_t i, rows, j, columns, p, depth;
+    float *a, *b;
+    int64_t a_panels, b_panels; /* to pack */
+    int64_t panels_per_task;
+    int64_t block, task_columns;
+} gemm_part;
+
+static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const gemm_part *part = argument;
+    const gemm *g = part->g;
+    int64_t first = task * part->panels_per_task, panels = part->a_panels + part->b_panels;
+    for (int64_t panel = first; panel < min_int64(first + part->panels_per_task, panels); panel++) {
+        if (panel < part->a_panels) {
+            int64_t i = panel * GEMM_ROWS;
+            gemm_pack(part->a + i * part->depth, GEMM_ROWS, g->a + (part->i + i) * g->a_row + part->p * g->a_column,
+                      g->a_row, g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
+            continue;
+        }
+        int64_t j = (panel - part->a_panels) * GEMM_COLUMNS;
+        float *to = part->b + j * part->depth;
+        if (g->pack_b)
+            g->pack_b(g, part->p, part->depth, part->j + j, to);
+        else
+            gemm_pack(to, GEMM_COLUMNS, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
+                      min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
+    }
+    return LW_OK;
+}
+
+/* One tile of C, from packed panels; (i, j) is within the part. */
+static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j) {
+    const gemm *g = part->g;
+    int64_t rows = min_int64(part->rows - i, GEMM_ROWS), columns = min_int64(part->columns - j, GEMM_COLUMNS);
+    const float *a = part->a + i * part->depth, *b = part->b + j * part->depth;
+    int add = part->p > 0, last = part->p + part->depth == g->k;
+    i += part->i, j += part->j;
+    if (rows == GEMM_ROWS && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
+        char *c = g->c + i * g->c_row + j * g->c_column;
+        gemm_tile(part->depth, a, b, c, g->c_row, add);
+        if (last && (g->bias || g->activate)) gemm_finish_tile(g, i, j, rows, columns, c, g->c_row, columns);
+        return;
+    }
+    float tile[GEMM_ROWS * GEMM_COLUMNS];
+    gemm_tile(part->depth, a, b, (char *)tile, sizeof(float) * GEMM_COLUMNS, 0);
+    gemm_put_tile(g, i, j, rows, columns, tile, GEMM_COLUMNS, add, last);
+}
+
+static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const gemm_part *part = argument;
+    int64_t across = divide_up(part->columns, part->task_columns);
+    int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
+    int64_t end_row = min_int64(first_row + part->block, part->rows);
+    int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
+    for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS)
+        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) gemm_compute_tile(part, i, j);
+    return LW_OK;
+}
+
+typedef struct gemm_sizes {
+    int64_t rows, columns, depth; /* packed at once */
+    int64_t block, task_columns;  /* computed by a task */
+} gemm_sizes;
+
+static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
+    gemm_part part = {.g = g, .a = a, .b = b, .block = sizes.block, .task_columns = sizes.task_columns};
+    for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
+        part.columns = min_int64(g->n - part.j, sizes.columns);
+        part.p = 0;
+        do { /* once also where k is 0, to write zeros */
+            part.depth = min_int64(g->k - part.p, sizes.depth);
+            part.b_panels = divide_up(part.columns, GEMM_COLUMNS);
+            part.panels_per_task = 1 + (1 << 14) / (1 + part.depth * GEMM_ROWS);
+            for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
+                part.rows = min_int64(g->m - part.i, sizes.rows);
+                part.a_panels = divide_up(part.rows, GEMM_ROWS);
+                int64_t packing = divide_up(part.a_panels + part.b_panels, part.panels_per_task);
+                int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
+                lw_status status = run_tasks(context, packing, gemm_pack_task, &part);
+                if (status == LW_OK) status = run_tasks(context, blocks, gemm_block_task, &part);
+                if (status != LW_OK) return status;
+                part.b_panels = 0; /* stays packed for the next rows */
+            }
+            part.p += part.depth;
+        } while (part.p < g->k);
+    }
+    return LW_OK;
+}
+
+static lw_status gemm_run(lw_context *context, const gemm *whole) {
+    if (whole->m == 0 || whole->n == 0 || gemm_thin(whole)) return LW_OK;
+    int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
+    gemm g = turn ? gemm_transposed(whole) : *whole;
+    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS};
+    int64_t depth = min_int64(g.k, sizes.depth);
+    int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * depth;
+    int64_t b_size = divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * depth;
+    a_size = divide_up(a_size, 16) * 16; /* so that b is aligned as well */
+    float *scratch = context->allocate ? context->allocate(context, (size_t)(a_size + b_size + 16) * sizeof *scratch) : NULL;
+    if (scratch) {
+        lw_status status = gemm_blocked(context, &g, sizes, scratch, scratch + a_size);
+        if (context->release) context->release(context, scratch);
+        return status;
+    }
+    float a[GEMM_ROWS * GEMM_STACK_DEPTH], b[GEMM_COLUMNS * GEMM_STACK_DEPTH];
+    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS};
+    return gemm_blocked(context, &g, small, a, b);
+}
+
+#endif

@@ -1,0 +1,82 @@
+/* One product of two matrices, its finish, and what the paths to it share. Strides are in bytes and of any size and
+ * sign. An extent of 1 may come with any stride. */
+#ifndef LANEWISE_GEMM_H
+#define LANEWISE_GEMM_H
+
+#include "gemm_tiles.h"
+#include "strided.h"
+#include "walk.h"
+
+/* Replaces values by their activation; count is a multiple of VF32_LANES. */
+typedef void gemm_activation(float *values, int64_t count);
+
+typedef struct gemm gemm;
+
+/* Packs a panel of B: to[p * GEMM_COLUMNS + j] = B[first_row + p, first_column + j] for p < depth; columns beyond n
+ * are zeros. */
+typedef void gemm_pack_b(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
+
+/* C = activate(A B + bias): m x n, summed over k. */
+struct gemm {
+    int64_t m, n, k;
+    const char *a, *b, *bias; /* bias may be NULL */
+    char *c;
+    int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
+    gemm_activation *activate; /* or NULL */
+    gemm_pack_b *pack_b;       /* NULL where b is a matrix in memory */
+    const void *source;        /* pack_b's own */
+};
+
+LANE float gemm_float(const char *p) {
+    float x;
+    __builtin_memcpy(&x, p, sizeof x);
+    return x;
+}
+
+/* Adds the bias to a tile of whole registers, `columns` of which exist, and applies the activation. */
+static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
+                             int64_t tile_row, int64_t width) {
+    for (int64_t r = 0; r < rows; r++) {
+        float *values = (float *)(tile + r * tile_row);
+        const char *bias = g->bias + (i + r) * g->bias_row + j * g->bias_column;
+        if (g->bias && g->bias_column == 0) {
+            vf32 same = vf32_set(gemm_float(bias));
+            for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(values + c, vf32_load(values + c) + same);
+        } else if (g->bias) {
+            for (int64_t c = 0; c < columns; c += VF32_LANES) {
+                int n = (int)min_int64(columns - c, VF32_LANES);
+                float packed[VF32_LANES];
+                copy_strided_32((char *)packed, sizeof(float), bias + c * g->bias_column, g->bias_column, n);
+                vf32_store(values + c, vf32_load(values + c) + vf32_load_partial(packed, n, vf32_set(0)));
+            }
+        }
+        if (g->activate) g->activate(values, width);
+    }
+}
+
+/* Puts rows x columns of a tile on the stack into C, adding what is there if `add`. */
+static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
+                          int64_t width, int add, int last) {
+    char *c = g->c + i * g->c_row + j * g->c_column;
+    if (add)
+        for (int64_t r = 0; r < rows; r++)
+            for (int64_t s = 0; s < columns; s++)
+                tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
+    if (last && (g->bias || g->activate))
+        gemm_finish_tile(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
+    for (int64_t r = 0; r < rows; r++)
+        copy_strided(c + r * g->c_row, g->c_column, (const char *)(tile + r * width), sizeof(float), columns,
+                     sizeof(float));
+}
+
+/* The same product with rows and columns exchanged. */
+static gemm gemm_transposed(const gemm *g) {
+    return (gemm){
+        .m = g->n, .n = g->m, .k = g->k, .a = g->b, .b = g->a, .bias = g->bias, .c = g->c,
+        .a_row = g->b_column, .a_column = g->b_row, .b_row = g->a_column, .b_column = g->a_row,
+        .bias_row = g->bias_column, .bias_column = g->bias_row, .c_row = g->c_column, .c_column = g->c_row,
+        .activate = g->activate,
+    };
+}
+
+#endif

@@ -1,0 +1,109 @@
+/* Products that packing would not pay for: few rows, or little of everything. B is read where it lies.
+ *
+ * Sums over k are cut into pieces, whose sums are added up, so that the error stays that of a short sum. */
+#ifndef LANEWISE_GEMM_THIN_H
+#define LANEWISE_GEMM_THIN_H
+
+#include "gemm.h"
+
+enum { THIN_ROWS = 4, THIN_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4, THIN_PIECE = 256, THIN_STRIP = 64 };
+
+/* Rows of B are contiguous: `rows` rows of C, `vectors` registers wide, the last one of n lanes. */
+LANE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
+    float tile[THIN_ROWS * THIN_VECTORS * VF32_LANES];
+    int width = vectors * VF32_LANES;
+    int64_t p = 0;
+    do {
+        vf32 sum[THIN_ROWS][THIN_VECTORS];
+        for (int r = 0; r < rows; r++)
+            for (int v = 0; v < vectors; v++) sum[r][v] = vf32_set(0);
+        const char *a = g->a + i * g->a_row;
+        for (int64_t end = min_int64(p + THIN_PIECE, g->k); p < end; p++) {
+            const float *b = (const float *)(g->b + p * g->b_row) + j;
+            vf32 values[THIN_VECTORS];
+            for (int v = 0; v < vectors; v++)
+                values[v] = v + 1 < vectors || n == VF32_LANES ? vf32_load(b + v * VF32_LANES)
+                                                               : vf32_load_partial(b + v * VF32_LANES, n, vf32_set(0));
+            for (int r = 0; r < rows; r++) {
+                vf32 factor = vf32_set(gemm_float(a + r * g->a_row + p * g->a_column));
+                for (int v = 0; v < vectors; v++) sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
+            }
+        }
+        for (int r = 0; r < rows; r++)
+            for (int v = 0; v < vectors; v++) {
+                float *to = tile + r * width + v * VF32_LANES;
+                vf32_store(to, p <= THIN_PIECE ? sum[r][v] : vf32_load(to) + sum[r][v]);
+            }
+    } while (p < g->k);
+    gemm_put_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
+}
+
+LANE void thin_row_group(const gemm *g, int64_t i, int rows) {
+    int64_t j = 0;
+    for (; j + THIN_VECTORS * VF32_LANES <= g->n; j += THIN_VECTORS * VF32_LANES)
+        thin_strip(g, i, j, rows, THIN_VECTORS, VF32_LANES);
+    for (; j + VF32_LANES <= g->n; j += VF32_LANES) thin_strip(g, i, j, rows, 1, VF32_LANES);
+    if (j < g->n) thin_strip(g, i, j, rows, 1, (int)(g->n - j));
+}
+
+static void thin_rows(const gemm *g) {
+    int64_t i = 0;
+    for (; i + THIN_ROWS <= g->m; i += THIN_ROWS) thin_row_group(g, i, THIN_ROWS);
+    for (; i < g->m; i++) thin_row_group(g, i, 1);
+}
+
+/* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
+LANE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
+    const float *a = (const float *)(g->a + i * g->a_row), *b[4];
+    for (int c = 0; c < 4; c++) b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
+    vf32 total[4];
+    for (int c = 0; c < 4; c++) total[c] = vf32_set(0);
+    for (int64_t p = 0; p < g->k;) {
+        vf32 sum[4];
+        for (int c = 0; c < 4; c++) sum[c] = vf32_set(0);
+        int64_t end = min_int64(p + THIN_PIECE * VF32_LANES, g->k);
+        for (; p + VF32_LANES <= end; p += VF32_LANES) {
+            vf32 factor = vf32_load(a + p);
+            for (int c = 0; c < 4; c++) sum[c] = vf32_fma(factor, vf32_load(b[c] + p), sum[c]);
+        }
+        if (p < end) {
+            int n = (int)(end - p);
+            vf32 factor = vf32_load_partial(a + p, n, vf32_set(0));
+            for (int c = 0; c < 4; c++)
+                sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
+            p = end;
+        }
+        for (int c = 0; c < 4; c++) total[c] = total[c] + sum[c];
+    }
+    for (int c = 0; c < 4; c++) results[c] = vf32_reduce_add(total[c]);
+}
+
+static void thin_columns(const gemm *g) {
+    float tile[THIN_ROWS * THIN_STRIP];
+    for (int64_t i = 0; i < g->m; i += THIN_ROWS)
+        for (int64_t j = 0; j < g->n; j += THIN_STRIP) {
+            int64_t rows = min_int64(g->m - i, THIN_ROWS), columns = min_int64(g->n - j, THIN_STRIP);
+            for (int64_t c = 0; c < columns; c += 4)
+                for (int64_t r = 0; r < rows; r++)
+                    thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
+            for (int64_t r = 0; r < rows; r++) /* what the activation meets beyond the last column */
+                for (int64_t c = divide_up(columns, 4) * 4; c < THIN_STRIP; c++) tile[r * THIN_STRIP + c] = 0;
+            gemm_put_tile(g, i, j, rows, columns, tile, THIN_STRIP, 0, 1);
+        }
+}
+
+/* Whether it was thin, and then C is there. */
+static int gemm_thin(const gemm *whole) {
+    gemm g = whole->n < whole->m && whole->n <= THIN_ROWS ? gemm_transposed(whole) : *whole;
+    double work = (double)g.m * (double)g.n * (double)g.k;
+    if (g.pack_b || (g.m > THIN_ROWS && work > 32 * 32 * 32)) return 0;
+    if (g.b_column == sizeof(float)) {
+        thin_rows(&g);
+        return 1;
+    }
+    if (g.b_row != sizeof(float) || g.a_column != sizeof(float)) return 0;
+    thin_columns(&g);
+    return 1;
+}
+
+#endif

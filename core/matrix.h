@@ -1,0 +1,88 @@
+/* Products of matrices for every index of a batch. core/ops/matmul.h and linear.h define their kernels with
+ * matrix_run; kernels.c includes them and names the kernels in the table. */
+#ifndef LANEWISE_MATRIX_H
+#define LANEWISE_MATRIX_H
+
+#include "gemm.c"
+
+enum { MATRIX_SMALL = 1 << 20 }; /* multiplications: fewer are not worth several tasks */
+
+typedef struct matrix_batch {
+    const lw_layout *layout; /* of the batch: operands A, B, bias, C */
+    gemm product;            /* of its first index */
+    int64_t count, per_task;
+} matrix_batch;
+
+static lw_status matrix_products(lw_context *context, const matrix_batch *batch, int64_t first, int64_t end) {
+    walk w;
+    walk_start(&w, batch->layout, 0, batch->layout->ndim, 4, first);
+    for (int64_t i = first; i < end; i++, walk_next(&w)) {
+        gemm g = batch->product;
+        g.a += w.offset[0];
+        g.b += w.offset[1];
+        if (g.bias) g.bias += w.offset[2];
+        g.c += w.offset[3];
+        lw_status status = gemm_run(context, &g);
+        if (status != LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+static lw_status matrix_task(lw_context *context, int64_t task, const void *argument) {
+    const matrix_batch *batch = argument;
+    int64_t first = task * batch->per_task;
+    return matrix_products(context, batch, first, min_int64(first + batch->per_task, batch->count));
+}
+
+/* Operands in the layout: A, B, bias if `has_bias` (its data may still be NULL), C. */
+static gemm matrix_product(const lw_matrix_layout *layout, const void *const *inputs, void *const *outputs,
+                           int has_bias) {
+    const int64_t *row = layout->row_strides, *column = layout->column_strides;
+    int result = has_bias ? 3 : 2;
+    gemm g = {
+        .m = layout->m, .n = layout->n, .k = layout->k, .a = inputs[0], .b = inputs[1], .c = outputs[0],
+        .a_row = row[0], .a_column = column[0], .b_row = row[1], .b_column = column[1],
+        .c_row = row[result], .c_column = column[result],
+    };
+    if (has_bias && inputs[2]) {
+        g.bias = inputs[2];
+        g.bias_row = row[2];
+        g.bias_column = column[2];
+    }
+    /* Along an extent of 1 any stride will do: one that is contiguous opens the fast paths. */
+    if (g.k == 1) g.a_column = g.b_row = sizeof(float);
+    if (g.n == 1) g.b_column = g.c_column = sizeof(float);
+    return g;
+}
+
+static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias) {
+    lw_layout batch;
+    batch.ndim = layout->batch_ndim;
+    for (int32_t d = 0; d < batch.ndim; d++) {
+        batch.shape[d] = layout->batch_shape[d];
+        for (int o = 0; o < 2; o++) batch.strides[o][d] = layout->batch_strides[o][d];
+        batch.strides[2][d] = has_bias ? layout->batch_strides[2][d] : 0;
+        batch.strides[3][d] = layout->batch_strides[has_bias ? 3 : 2][d];
+    }
+    matrix_batch all = {.layout = &batch, .product = *product};
+    gemm *g = &all.product;
+    /* Many rows with one B are one larger product, where the batch continues the rows of A and C. */
+    if (g->m == 1 && batch.ndim) {
+        g->a_row = batch.strides[0][batch.ndim - 1];
+        g->c_row = batch.strides[3][batch.ndim - 1];
+    }
+    for (int32_t d = batch.ndim - 1; d >= 0 && batch.strides[1][d] == 0 && batch.strides[0][d] == g->m * g->a_row &&
+                                     batch.strides[3][d] == g->m * g->c_row && batch.strides[2][d] == 0 &&
+                                     (g->bias == NULL || g->bias_row == 0);
+         d--) {
+        g->m *= batch.shape[d];
+        batch.ndim = d;
+    }
+    all.count = walk_count(&batch, 0, batch.ndim);
+    double work = (double)g->m * (double)g->n * (double)g->k;
+    if (work >= MATRIX_SMALL) return matrix_products(context, &all, 0, all.count);
+    all.per_task = 1 + (int64_t)(MATRIX_SMALL / (work + (double)g->m * (double)g->n + 1));
+    return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
+}
+
+#endif

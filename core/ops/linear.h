@@ -1,0 +1,35 @@
+/* activation(x weight^T + bias). The host gives weight, (out, in), as B by exchanging its strides.
+ * parameters: activation, the position in the contract's choices. */
+#ifndef LANEWISE_OPS_LINEAR_H
+#define LANEWISE_OPS_LINEAR_H
+
+#include "matrix.h"
+#include "ops/gelu.h"
+#include "ops/relu.h"
+#include "ops/sigmoid.h"
+#include "ops/silu.h"
+#include "ops/tanh.h"
+
+#define LINEAR_ACTIVATION(op)                                                                                    \
+    static void linear_##op(float *values, int64_t count) {                                                      \
+        for (int64_t i = 0; i < count; i += VF32_LANES)                                                          \
+            vf32_store(values + i, op_##op##_float32(vf32_load(values + i)));                                    \
+    }
+
+LINEAR_ACTIVATION(relu)
+LINEAR_ACTIVATION(gelu)
+LINEAR_ACTIVATION(gelu_tanh)
+LINEAR_ACTIVATION(silu)
+LINEAR_ACTIVATION(sigmoid)
+LINEAR_ACTIVATION(tanh)
+
+static lw_status lw_linear_float32(lw_context *context, const void *layout, const void *const *inputs,
+                                   void *const *outputs, const lw_scalar *parameters) {
+    static gemm_activation *const activations[] = {NULL,        linear_relu,    linear_gelu, linear_gelu_tanh,
+                                                   linear_silu, linear_sigmoid, linear_tanh};
+    gemm product = matrix_product(layout, inputs, outputs, 1);
+    product.activate = activations[parameters[0].i];
+    return matrix_run(context, layout, &product, 1);
+}
+
+#endif
