@@ -49,8 +49,8 @@ class Backend(StrEnum):
 
     def __await__(self) -> Generator[Any, None, Backend]:
         """`await lw.init_backend("wgpu")`, which a browser needs, works everywhere."""
+        yield from ()
         return self
-        yield
 
     @classmethod
     def _missing_(cls, value: object) -> Backend | None:

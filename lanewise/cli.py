@@ -62,11 +62,12 @@ def info(arguments: Sequence[str]) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     if parser.parse_args(arguments).json:
         import json
-        from dataclasses import asdict
 
         import lanewise
 
-        backends = [asdict(backend) for backend in lanewise.backends()]
+        backends = [
+            info._asdict() | {"devices": [device._asdict() for device in info.devices]} for info in lanewise.backends()
+        ]
         print(json.dumps({"version": lanewise.__version__, "backends": backends}, indent=2))
         return 0
     import platform

@@ -8,21 +8,18 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from lanewise import _ext, creation, placement
+from lanewise import creation, placement
+from lanewise._ext import Tensor
 from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, ShapeError
 from lanewise.typeinfo import result_type
 
 __all__ = ["concat"]
 
-Tensor = Any  # _ext.Tensor, which has no static type here
-
 
 def concat(arrays: Iterable[Any], *, axis: int | None = 0) -> Tensor:
     """Tensors joined along an existing axis, or, with None, their elements joined."""
-    if isinstance(arrays, _ext.Tensor) or not isinstance(arrays, Iterable):
-        raise ArgumentTypeError(
-            f"concat: a {type(arrays).__name__} was given; give a list or tuple of tensors"
-        )
+    if isinstance(arrays, Tensor) or not isinstance(arrays, Iterable):
+        raise ArgumentTypeError(f"concat: a {type(arrays).__name__} was given; give a list or tuple of tensors")
     parts = [creation.asarray(array) for array in arrays]
     if not parts:
         raise ArgumentError("concat: there is nothing to join; give at least one tensor")
@@ -38,8 +35,7 @@ def concat(arrays: Iterable[Any], *, axis: int | None = 0) -> Tensor:
             extent != shape[place] for place, extent in enumerate(part.shape) if place != axis
         ):
             raise ShapeError(
-                f"concat: shapes {parts[0].shape} and {part.shape} do not fit; "
-                f"they must be equal but for axis {axis}"
+                f"concat: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal but for axis {axis}"
             )
     shape[axis] = sum(part.shape[axis] for part in parts)
     joined = creation.empty(shape, dtype)

@@ -15,12 +15,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanewise import _ext, dtypes, placement
+from lanewise._ext import Tensor
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
 
-Tensor = Any  # _ext.Tensor, which has no static type here
 Shape = int | Sequence[int]
 
 
@@ -123,9 +123,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
     if chosen.kind == "i" and not whole:
-        raise DTypeError(
-            f"arange: start {first}, stop {last} and step {distance} are no integers; use dtype float32"
-        )
+        raise DTypeError(f"arange: start {first}, stop {last} and step {distance} are no integers; use dtype float32")
     if whole and dtype is None and count and max(abs(first), abs(first + (count - 1) * distance)) >= 2**31:
         chosen = dtypes.int64
     if chosen in (dtypes.int32, dtypes.float32):
@@ -145,9 +143,7 @@ def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any 
         if not hasattr(type(value), "__index__"):
             raise ArgumentTypeError(f"rand: {name} is {value!r}; give an int")
         if not -(2**63) <= operator.index(value) < 2**63 or (name == "offset" and value < 0):
-            raise ArgumentError(
-                f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative"
-            )
+            raise ArgumentError(f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative")
     return _create("rand", shape, dtypes.float32, (seed, offset), device)
 
 

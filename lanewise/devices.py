@@ -7,19 +7,17 @@ the extension launches kernels on them through it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 __all__ = ["GIGABYTE", "DeviceInfo", "Executor"]
 
 GIGABYTE = 1024**3
 
 
-@dataclass(frozen=True, slots=True)
-class DeviceInfo:
+class DeviceInfo(NamedTuple):
     """One device of a backend. Memory is in bytes; what cannot be known is None, total_memory 0."""
 
-    index: int
+    index: int  # type: ignore[assignment] # in place of tuple.index
     name: str
     total_memory: int = 0
     free_memory: int | None = None

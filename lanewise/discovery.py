@@ -7,7 +7,7 @@ for WebGPU, asking the drivers, so nothing here happens at import.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lanewise import registry, selection
 from lanewise.backend import PRIORITY, Backend, parse_backend
@@ -16,8 +16,7 @@ from lanewise.devices import DeviceInfo
 __all__ = ["BackendInfo", "backend_summary", "backends", "best_available_backend", "print_backend_summary"]
 
 
-@dataclass(frozen=True, slots=True)
-class BackendInfo:
+class BackendInfo(NamedTuple):
     """A backend, whether this machine has it, the reason where not, and its devices where it has."""
 
     name: Backend

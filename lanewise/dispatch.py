@@ -49,11 +49,10 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     if not backend.is_gpu:
         return call(getattr(_ext, operation), _moved(operands, backend))
     if not operations.falls_back(operation):
-        return call(partial(_ext.call_on_device, operation, backend.value), _moved(operands, backend))
+        on_device = partial(_ext.call_on_device, operation, backend.value)  # type: ignore[attr-defined]
+        return call(on_device, _moved(operands, backend))
     if keywords.get("out") is not None:
-        raise BackendError(
-            f"{operation}: out= cannot be on {backend}, where the CPU computes it; leave it out"
-        )
+        raise BackendError(f"{operation}: out= cannot be on {backend}, where the CPU computes it; leave it out")
     with placement.on_host():
         return placement.move(call(getattr(_ext, operation), _moved(operands, None)), backend)
 

@@ -10,23 +10,25 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["cpu_name", "free_memory", "total_memory"]
+
+_SYSTEM: Final = sys.platform  # type checkers would otherwise look at one system only
 
 
 def cpu_name() -> str:
     """The CPU's model name, as the system reports it."""
     name = ""
-    if sys.platform == "linux":
+    if _SYSTEM == "linux":
         # x86 says "model name"; many ARM boards only "Model" or "Hardware".
         fields = _fields(Path("/proc/cpuinfo"))
         name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
-    elif sys.platform == "darwin":
+    elif _SYSTEM == "darwin":
         name = _sysctl_text("machdep.cpu.brand_string")
-    elif sys.platform == "win32":
+    elif _SYSTEM == "win32":
         name = _windows_cpu_name()
-    elif sys.platform == "emscripten":
+    elif _SYSTEM == "emscripten":
         name = "WebAssembly"
     return name or platform.processor() or f"unknown {platform.machine()} CPU".replace("  ", " ")
 
@@ -34,28 +36,28 @@ def cpu_name() -> str:
 def total_memory() -> int:
     """Bytes of memory this process may use at most, 0 where that is unknown."""
     total = 0
-    if sys.platform == "linux":
+    if _SYSTEM == "linux":
         total = _meminfo("MemTotal") or 0
         limit = _container("memory.max")
         return min(total, limit) if limit and total else total
-    if sys.platform == "darwin":
+    if _SYSTEM == "darwin":
         total = _sysctl_int("hw.memsize")
-    elif sys.platform == "win32":
+    elif _SYSTEM == "win32":
         total = _windows_memory().ullTotalPhys
-    elif sys.platform == "emscripten":
+    elif _SYSTEM == "emscripten":
         total = 2**32  # the address space
     return total
 
 
 def free_memory() -> int | None:
     """Bytes of memory that can be had without swapping, None where that is unknown."""
-    if sys.platform == "linux":
+    if _SYSTEM == "linux":
         free, left = _meminfo("MemAvailable"), _container_left()
         return left if free is None else free if left is None else min(free, left)
-    if sys.platform == "darwin":
+    if _SYSTEM == "darwin":
         pages = _sysctl_int("vm.page_free_count") + _sysctl_int("vm.page_purgeable_count")
         return pages * _sysctl_int("hw.pagesize") or None
-    if sys.platform == "win32":
+    if _SYSTEM == "win32":
         return int(_windows_memory().ullAvailPhys)
     return None
 

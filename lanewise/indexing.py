@@ -10,35 +10,32 @@ from __future__ import annotations
 import math
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
+from lanewise._ext import Tensor
 from lanewise.creation import asarray
 from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError
 
 __all__ = ["getitem", "setitem"]
 
-Tensor = Any  # _ext.Tensor, which has no static type here
 _ALL = slice(None)
 
 
-@dataclass(slots=True)
-class _Group:
+class _Group(NamedTuple):
     """Neighbouring axes of the view that one array indexes: one axis, or as many as a mask has dimensions."""
 
     axis: int
-    count: int
+    span: int
     indices: Tensor  # integers; of a mask, the row-major positions of its true elements
 
 
-@dataclass(slots=True)
-class _Plan:
+class _Plan(NamedTuple):
     """A key, resolved: a basic key for the view, and the arrays that index some of its axes."""
 
-    basic: list[Any] = field(default_factory=list)
-    groups: list[_Group] = field(default_factory=list)
-    position: int = 0  # of the indices' dimensions in the result
+    basic: tuple[Any, ...]
+    groups: list[_Group]
+    position: int  # of the indices' dimensions in the result
 
     def index_shape(self) -> tuple[int, ...]:
         """The shape to which the indices broadcast."""
@@ -47,9 +44,7 @@ class _Plan:
         for one in shapes:
             for axis, extent in enumerate(one, start=len(shape) - len(one)):
                 if extent != 1 and shape[axis] not in (1, extent):
-                    raise IndexOutOfRangeError(
-                        f"indexing: index arrays of shapes {shapes} do not broadcast together"
-                    )
+                    raise IndexOutOfRangeError(f"indexing: index arrays of shapes {shapes} do not broadcast together")
                 shape[axis] = extent if shape[axis] == 1 else shape[axis]
         return tuple(shape)
 
@@ -66,8 +61,8 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     Tensor([4, 5])
     """
     plan = _resolve(tensor, key)
-    view = tensor[tuple(plan.basic)]
-    if len(plan.groups) == 1 and plan.groups[0].count == 1:
+    view = tensor[plan.basic]
+    if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
         taken = _ext.take(view, group.indices, axis=group.axis)
         return _move(taken, group.axis, plan.position, group.indices.ndim)
@@ -88,13 +83,13 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     Tensor([ 1., -1.,  2., -1.])
     """
     plan = _resolve(tensor, key)
-    view = tensor[tuple(plan.basic)]
+    view = tensor[plan.basic]
     values = _ext.astype(asarray(value), tensor.dtype)
     order, extents, rest = _axes_first(view, plan)
     index_shape = plan.index_shape()
     wanted = (*rest[: plan.position], *index_shape, *rest[plan.position :])
     values = _move(_broadcast(values, wanted), plan.position, 0, len(index_shape))
-    if len(plan.groups) == 1 and plan.groups[0].count == 1:
+    if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
         _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
         return
@@ -112,34 +107,32 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
 def _resolve(tensor: Tensor, key: Any) -> _Plan:
     entries = [_entry(one) for one in (key if isinstance(key, tuple) else (key,))]
     _expand_ellipsis(tensor, entries)
-    plan = _Plan()
+    basic: list[Any] = []
+    groups: list[_Group] = []
     arrays_at: list[int] = []  # the entries that count as arrays, ints included, among all
-    axis = dimension = 0  # of the view, of the tensor
+    axis = dimension = position = 0  # of the view, of the tensor, of the result
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # of no dimensions; it still keeps arrays apart
             continue
-        if entry is None:
-            plan.basic.append(None)
+        if entry is None or isinstance(entry, slice):
+            basic.append(entry)
             axis += 1
-        elif isinstance(entry, slice | int) and not isinstance(entry, bool):
-            plan.basic.append(entry)
+            dimension += entry is not None
+            continue
+        position = position if arrays_at else axis
+        arrays_at.append(place)
+        if isinstance(entry, int) and not isinstance(entry, bool):
+            basic.append(entry)
             dimension += 1
-            if isinstance(entry, int):
-                arrays_at.append(place)
-                plan.position = axis if len(arrays_at) == 1 else plan.position
-            else:
-                axis += 1
-        else:
-            arrays_at.append(place)
-            plan.position = axis if len(arrays_at) == 1 else plan.position
-            group, consumed = _group(tensor, entry, axis, dimension)
-            plan.basic.extend([_ALL] * consumed if consumed else [None])
-            plan.groups.append(group)
-            axis += group.count
-            dimension += consumed
-    if arrays_at[-1] - arrays_at[0] != len(arrays_at) - 1:
-        plan.position = 0  # arrays with something between them put their dimensions first
-    return plan
+            continue
+        group, consumed = _group(tensor, entry, axis, dimension)
+        basic.extend([_ALL] * consumed if consumed else [None])
+        groups.append(group)
+        axis += group.span
+        dimension += consumed
+    together = arrays_at[-1] - arrays_at[0] == len(arrays_at) - 1
+    # arrays with something between them put their dimensions first
+    return _Plan(tuple(basic), groups, position if together else 0)
 
 
 def _entry(one: Any) -> Any:
@@ -171,8 +164,7 @@ def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
         used += entry.ndim if _is_mask(entry) else 1
     if used > tensor.ndim:
         raise IndexOutOfRangeError(
-            f"indexing: {used} indices were given for a tensor of shape {tensor.shape}; "
-            f"at most {tensor.ndim} fit"
+            f"indexing: {used} indices were given for a tensor of shape {tensor.shape}; at most {tensor.ndim} fit"
         )
     places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
     if len(places) > 1:
@@ -195,8 +187,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
         raise IndexOutOfRangeError(
-            f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; "
-            "they must be equal"
+            f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; they must be equal"
         )
     return _Group(axis, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
@@ -204,9 +195,9 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
 def _axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
     """A permutation that puts the indexed axes first; the extent each group covers, and the shape of the
     others."""
-    indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.count)]
+    indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.span)]
     others = [axis for axis in range(view.ndim) if axis not in indexed]
-    extents = [math.prod(view.shape[group.axis : group.axis + group.count]) for group in plan.groups]
+    extents = [math.prod(view.shape[group.axis : group.axis + group.span]) for group in plan.groups]
     return indexed + others, extents, [view.shape[axis] for axis in others]
 
 
@@ -215,14 +206,11 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
     if len(plan.groups) == 1:
         return plan.groups[0].indices
     if math.prod(extents) >= 2**31:
-        raise IndexOutOfRangeError(
-            f"indexing: axes of extents {tuple(extents)} together exceed 2^31 positions"
-        )
+        raise IndexOutOfRangeError(f"indexing: axes of extents {tuple(extents)} together exceed 2^31 positions")
     shape = plan.index_shape()
-    total: Tensor = None
-    for group, extent in zip(plan.groups, extents, strict=True):
-        indices = _counted_from_zero(group, extent)
-        total = indices if total is None else _ext.add(_ext.multiply(total, extent), indices)
+    total = _counted_from_zero(plan.groups[0], extents[0])
+    for group, extent in zip(plan.groups[1:], extents[1:], strict=True):
+        total = _ext.add(_ext.multiply(total, extent), _counted_from_zero(group, extent))
     return _ext.broadcast_to(total, shape)
 
 
@@ -234,9 +222,7 @@ def _counted_from_zero(group: _Group, extent: int) -> Tensor:
     for outside in (_ext.less(indices, -extent), _ext.less(extent - 1, indices)):
         if bool(_ext.any(outside)):
             wrong = int(indices.reshape(-1)[int(_ext.mask_indices(outside)[0])])
-            raise IndexOutOfRangeError(
-                f"indexing: index {wrong} is out of range for an axis of extent {extent}"
-            )
+            raise IndexOutOfRangeError(f"indexing: index {wrong} is out of range for an axis of extent {extent}")
     indices = _ext.astype(indices, dtypes.int32)
     return _ext.where(_ext.less(indices, 0), _ext.add(indices, extent), indices)
 

@@ -7,7 +7,7 @@ discovery.py.
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 from lanewise.backend import Backend, parse_backend
 from lanewise.devices import GIGABYTE
@@ -16,8 +16,7 @@ from lanewise.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError
 __all__ = ["MemoryEstimate", "estimate_inference_memory", "init_backend_with_memory_check"]
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryEstimate:
+class MemoryEstimate(NamedTuple):
     """Bytes that inference needs, by what they hold."""
 
     model_bytes: int
@@ -75,12 +74,7 @@ def estimate_inference_memory(
             "each head takes an equal part of it"
         )
     kv_width = n_kv_heads * (hidden_size // n_heads)
-    layer = (
-        2 * hidden_size**2
-        + 2 * hidden_size * kv_width
-        + 3 * hidden_size * intermediate_size
-        + 2 * hidden_size
-    )
+    layer = 2 * hidden_size**2 + 2 * hidden_size * kv_width + 3 * hidden_size * intermediate_size + 2 * hidden_size
     model = n_layers * layer + 2 * vocab_size * hidden_size + hidden_size
     cache = 2 * n_layers * max_seq_len * kv_width
     activations = 2 * (hidden_size + 2 * intermediate_size)
@@ -116,11 +110,11 @@ def init_backend_with_memory_check(
     )
 
 
-def _whole(operation: str, name: str, value: object, minimum: int) -> int:
+def _whole(operation: str, name: str, value: Any, minimum: int) -> int:
     try:
-        number = operator.index(value)  # type: ignore[call-overload]
+        number = operator.index(value)
     except TypeError:
         raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int") from None
     if number < minimum:
         raise ArgumentError(f"{operation}: {name} is {number}; give at least {minimum}")
-    return int(number)
+    return number

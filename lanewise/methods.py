@@ -10,6 +10,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final
 
 from lanewise import _ext, placement, printing, selection
+from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
 from lanewise.errors import ArgumentError
@@ -18,8 +19,6 @@ if TYPE_CHECKING:
     import numpy
 
 __all__ = ["METHODS"]
-
-Tensor = Any  # _ext.Tensor, which has no static type here
 
 
 def backend(self: Tensor) -> Backend:
@@ -60,18 +59,14 @@ def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) ->
     'cpu'
     """
     if stream is not None:
-        raise ArgumentError(
-            f"to_device: stream {stream!r} was given; Lanewise orders its work itself, leave it out"
-        )
+        raise ArgumentError(f"to_device: stream {stream!r} was given; Lanewise orders its work itself, leave it out")
     return placement.placed(self, device, "to_device")
 
 
 def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> ModuleType:
     """The module whose functions take this tensor: lanewise."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ArgumentError(
-            f"__array_namespace__: version {api_version!r} of the array API; 2024.12 is offered"
-        )
+        raise ArgumentError(f"__array_namespace__: version {api_version!r} of the array API; 2024.12 is offered")
     return sys.modules["lanewise"]
 
 
@@ -95,15 +90,26 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
-        raise ArgumentError(
-            f"__array__: copy=False was given, but {self.dtype} has to be converted to {dtype}"
-        )
+        raise ArgumentError(f"__array__: copy=False was given, but {self.dtype} has to be converted to {dtype}")
     return shared.astype(dtype)
 
 
 def item(self: Tensor) -> Any:
     """The one element of a GPU's tensor, as a Python number."""
     return placement.to_host(self).reshape(()).tolist()
+
+
+def array_interface(self: Tensor) -> dict[str, Any]:
+    """The memory as NumPy's array interface describes it; a GPU's tensor has none."""
+    if placement.device_of(self) != "cpu":
+        raise AttributeError('__array_interface__: the tensor is on a device; bring it to the host with to("cpu")')
+    return {
+        "version": 3,
+        "shape": self.shape,
+        "typestr": ("|" if self.itemsize == 1 else "<") + f"{self.dtype.kind}{self.itemsize}",
+        "data": (self._data_pointer(), self.readonly),
+        "strides": self.strides,
+    }
 
 
 def shallow_copy(self: Tensor) -> Tensor:
@@ -127,6 +133,7 @@ def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:
 
 METHODS: Final[dict[str, Any]] = {
     "__array__": array,
+    "__array_interface__": property(array_interface),
     "__array_namespace__": array_namespace,
     "__array_priority__": 1000,  # above NumPy's own: ndarray + tensor is a tensor
     "__copy__": shallow_copy,

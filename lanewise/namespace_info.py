@@ -36,15 +36,11 @@ class NamespaceInfo:
         self._check(device)
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 
-    def dtypes(
-        self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None
-    ) -> dict[str, DType]:
+    def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
         """Every dtype, or those of a kind, by name."""
         self._check(device)
         return {dtype.name: dtype for dtype in dtypes.ALL if kind is None or isdtype(dtype, kind)}
 
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():
-            raise ArgumentError(
-                f"__array_namespace_info__: there is no device {device!r}; {self.devices()} are"
-            )
+            raise ArgumentError(f"__array_namespace_info__: there is no device {device!r}; {self.devices()} are")

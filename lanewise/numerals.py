@@ -30,7 +30,8 @@ def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[
     ('1. ', '2.5')
     """
     if dtype.kind != "f":
-        width = max(len(str(value)) for value in values)
+        # room for False even where all are True, as NumPy does
+        width = len("False") if dtype is dtypes.bool else max(len(str(value)) for value in values)
         return lambda value: str(value).rjust(width)
     finite = [value for value in values if math.isfinite(value)]
     special = max((len(str(value)) for value in values if not math.isfinite(value)), default=0)
@@ -56,15 +57,11 @@ def _needs_exponent(finite: Sequence[float], dtype: DType) -> bool:
         return False
     smallest = _as(0.0001, dtype)
     return (
-        max(sizes) >= _LARGEST_POSITIONAL[dtype]
-        or min(sizes) < smallest
-        or _as(max(sizes) / min(sizes), dtype) > 1000
+        max(sizes) >= _LARGEST_POSITIONAL[dtype] or min(sizes) < smallest or _as(max(sizes) / min(sizes), dtype) > 1000
     )
 
 
-def _positional(
-    finite: Sequence[float], special: int, dtype: DType, precision: int
-) -> Callable[[float], str]:
+def _positional(finite: Sequence[float], special: int, dtype: DType, precision: int) -> Callable[[float], str]:
     def split(value: float) -> tuple[str, str]:
         digits, exponent = _shortest(value, dtype)
         whole, _, fraction = f"{value:.{min(max(digits - 1 - exponent, 0), precision)}f}".partition(".")
@@ -84,9 +81,7 @@ def _positional(
     return show
 
 
-def _scientific(
-    finite: Sequence[float], special: int, dtype: DType, precision: int
-) -> Callable[[float], str]:
+def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: int) -> Callable[[float], str]:
     def split(value: float, digits: int) -> tuple[str, str, str]:
         mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
         whole, _, fraction = mantissa.partition(".")

@@ -6,11 +6,10 @@ same in the extension.
 
 from __future__ import annotations
 
-import json
 from functools import cache
-from pathlib import Path
 from typing import Any, NamedTuple
 
+from lanewise import libraries
 from lanewise.dtypes import DType, as_dtype
 
 __all__ = ["Input", "falls_back", "inputs"]
@@ -25,8 +24,9 @@ class Input(NamedTuple):
 
 @cache
 def _table() -> dict[str, dict[str, Any]]:
-    path = Path(__file__).parent / "_lib" / "operations.json"
-    described = json.loads(path.read_text(encoding="utf-8"))["operations"]
+    import json
+
+    described = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
     return {one["name"]: one for one in described}
 
 
@@ -34,9 +34,7 @@ def _table() -> dict[str, dict[str, Any]]:
 def inputs(operation: str) -> tuple[Input, ...]:
     """The tensor arguments of an operation, in order."""
     described = _table()[operation]["inputs"]
-    return tuple(
-        Input(one["name"], as_dtype(one["dtype"]) if one.get("dtype") else None) for one in described
-    )
+    return tuple(Input(one["name"], as_dtype(one["dtype"]) if one.get("dtype") else None) for one in described)
 
 
 def falls_back(operation: str) -> bool:

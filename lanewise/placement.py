@@ -12,13 +12,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from lanewise import _ext, registry, selection
+from lanewise._ext import Tensor
 from lanewise.backend import PRIORITY, Backend
 from lanewise.devices import Executor
 from lanewise.errors import BackendError, BackendUnavailableError
 
 __all__ = ["allocate", "beside", "common", "device_of", "launch", "move", "on_host", "placed", "to_host"]
-
-Tensor = Any  # _ext.Tensor, which has no static type here
 
 
 def device_of(tensor: Tensor) -> str:
@@ -114,13 +113,16 @@ def _upload(tensor: Tensor, backend: Backend) -> Tensor:
     buffer = executor.allocate(rows.nbytes)
     if rows.nbytes:
         executor.upload(buffer, memoryview(rows.tobytes()))
-    return _ext.device_tensor(backend.value, buffer, rows.dtype, rows.shape)
+    made: Tensor = _ext.device_tensor(  # type: ignore[attr-defined]
+        backend.value, buffer, rows.dtype, rows.shape
+    )
+    return made
 
 
 def _download(tensor: Tensor, backend: Backend) -> Tensor:
     executor = _executor(backend)
     rows = tensor if tensor.is_contiguous else tensor.copy()
-    buffer, offset = _ext.device_buffer(rows)
+    buffer, offset = _ext.device_buffer(rows)  # type: ignore[attr-defined]
     content = bytearray(offset + rows.nbytes)
     if rows.nbytes:
         executor.download(buffer, memoryview(content))

@@ -9,21 +9,19 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from lanewise import dtypes, placement, selection
+from lanewise._ext import Tensor
 from lanewise.errors import ArgumentError, ArgumentTypeError
 from lanewise.numerals import formatter, scalar
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr", "tensor_str"]
 
-Tensor = Any  # _ext.Tensor, which has no static type here
 Nested = Any  # numbers, or lists of Nested
 
 
-@dataclass(frozen=True, slots=True)
-class _Options:
+class _Options(NamedTuple):
     precision: int = 8
     threshold: int = 1000
     edgeitems: int = 3
@@ -57,12 +55,12 @@ def set_printoptions(
             raise ArgumentTypeError(f"set_printoptions: {name} is {value!r}; give an int")
         if value < (1 if name in ("edgeitems", "linewidth") else 0):
             raise ArgumentError(f"set_printoptions: {name} is {value}; that is too small")
-        _state.options = replace(_state.options, **{name: value})
+        _state.options = _state.options._replace(**{name: value})
 
 
 def get_printoptions() -> dict[str, int]:
     """The settings of set_printoptions() that hold in this thread."""
-    return asdict(_state.options)
+    return _state.options._asdict()
 
 
 @contextmanager
@@ -137,6 +135,8 @@ def _layout(tensor: Tensor, separator: str, indent: int, width: int) -> str:
     edge = options.edgeitems if tensor.size > options.threshold else 0
     values = _values(tensor, edge)
     show = formatter(list(_flat(values, tensor.ndim)), tensor.dtype, options.precision)
+    if tensor.ndim == 0:
+        return show(values).strip()
     summarised = tuple(bool(edge) and extent > 2 * edge for extent in tensor.shape)
     return _brackets(values, summarised, show, separator, " " * (indent + 1), width)
 
@@ -180,9 +180,7 @@ def _brackets(
     width -= 1  # for the closing bracket
     parts = [
         value if value is ... else _brackets(value, summarised[1:], show, separator, indent + " ", width)
-        for value in (
-            [*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if summarised[0] else values
-        )
+        for value in ([*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if summarised[0] else values)
     ]
     texts = ["..." if part is ... else part for part in parts]
     if len(summarised) > 1:

@@ -174,11 +174,7 @@ class Cuda:
 
     def missing(self) -> str:
         """The plugin is not part of this version."""
-        return (
-            _FORCED
-            if force_cpu()
-            else "the CUDA plugin comes in a later version; wgpu drives NVIDIA GPUs too"
-        )
+        return _FORCED if force_cpu() else "the CUDA plugin comes in a later version"
 
     def devices(self) -> Sequence[DeviceInfo]:
         """None in this version."""
@@ -204,13 +200,9 @@ def register(backend: Backend, provider: Provider) -> None:
     """Lets `provider` stand for `backend` from now on. BackendError once the backend is open."""
     with _lock:
         if backend not in PRIORITY:
-            raise BackendError(
-                f"register: {backend} stands for others; register one of {', '.join(PRIORITY)}"
-            )
+            raise BackendError(f"register: {backend} stands for others; register one of {', '.join(PRIORITY)}")
         if backend in _opened:
-            raise BackendError(
-                f"register: {backend} is open already; register providers before backends are used"
-            )
+            raise BackendError(f"register: {backend} is open already; register providers before backends are used")
         _providers[backend] = provider
         _missing.pop(backend, None)
 

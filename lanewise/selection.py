@@ -61,10 +61,7 @@ def available(request: Request, operation: str) -> list[Backend]:
     reasons = {backend: registry.missing(backend) or _unsuitable(request, backend) for backend in candidates}
     found = [backend for backend, reason in reasons.items() if not reason]
     if not found:
-        listing = [
-            reason if len(reasons) == 1 else f"{backend.label}: {reason}"
-            for backend, reason in reasons.items()
-        ]
+        listing = [reason if len(reasons) == 1 else f"{backend.label}: {reason}" for backend, reason in reasons.items()]
         has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
         raise BackendUnavailableError(
             f"{operation}: {request.name} is not available: {'; '.join(listing)}. "
@@ -114,7 +111,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
         raise ArgumentError(f"{operation}: the list is empty; name at least one backend")
     previous, _priority = _priority, tuple(order)
     try:
-        found = available(parse_backend("auto"), operation)
+        found = available(Request(" > ".join(order), tuple(order)), operation)
         hosts = [backend for backend in found if not backend.is_gpu]
         default = (hosts or found)[0]
         registry.ensure_open(default)
@@ -225,8 +222,6 @@ def _unsuitable(request: Request, backend: Backend) -> str:
         return ""
     listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
     if request.api:
-        wanted = (
-            f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
-        )
+        wanted = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
         return f"Lanewise reaches {request.name} as WebGPU's {wanted}, and there is none among {listing}"
     return f"only software adapters were found: {listing}"

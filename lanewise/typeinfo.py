@@ -7,8 +7,7 @@ promotion on the hot path (native/extension/operand.h); tests/package checks tha
 from __future__ import annotations
 
 import builtins
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lanewise import dtypes
 from lanewise.dtypes import DType, as_dtype
@@ -30,8 +29,7 @@ _KINDS: Final[dict[str, tuple[DType, ...]]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class FloatInfo:
+class FloatInfo(NamedTuple):
     """The limits of a floating-point dtype."""
 
     dtype: DType
@@ -42,8 +40,7 @@ class FloatInfo:
     smallest_normal: float
 
 
-@dataclass(frozen=True, slots=True)
-class IntInfo:
+class IntInfo(NamedTuple):
     """The limits of an integer dtype."""
 
     dtype: DType
