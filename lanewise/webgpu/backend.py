@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanewise.devices import DeviceInfo
@@ -22,13 +23,14 @@ def devices() -> list[DeviceInfo]:
     return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
 
 
-def open(device: DeviceInfo) -> WebGpuExecutor:  # noqa: A001 - what a provider's method is called
-    """An executor on one of devices()."""
+def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:  # noqa: A001 - as a provider calls it
+    """An executor on one of devices(), with the built shaders or those of another folder."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor
+    from lanewise.webgpu.shaders import FOLDER
 
-    return WebGpuExecutor(DesktopDevice(adapter), device)
+    return WebGpuExecutor(DesktopDevice(adapter), device, shaders or FOLDER)
 
 
 def _adapters() -> list[Any]:

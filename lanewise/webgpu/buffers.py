@@ -21,7 +21,7 @@ KEPT: Final = 256 * 1024**2  # unused bytes that a pool holds on to
 
 def size_class(size: int) -> int:
     """The size of the buffers that serve `size` bytes: eight for each doubling, so at most an eighth is wasted."""
-    step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 3))
+    step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 
 

@@ -1,0 +1,139 @@
+"""Runs kernels on a WebGPU device straight through the executor, on the memory of NumPy arrays: what the extension does
+for tensors, without tensors. Layouts are passed as the host leaves them before collapsing dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lanewise.webgpu.buffers import DeviceBuffer
+from lanewise.webgpu.executor import WebGpuExecutor
+
+POISON = 0xA5  # what outputs hold beforehand
+GUARD = 64  # bytes of it around each
+
+Operand = tuple[DeviceBuffer, int]
+
+
+class Runner:
+    """An executor and the way of arrays to it and back."""
+
+    def __init__(self, executor: WebGpuExecutor) -> None:
+        self.executor = executor
+
+    def upload(self, array: np.ndarray) -> Operand:
+        """The bytes that a view spans, and where in them its first element is."""
+        if not array.size:
+            return self.executor.allocate(0), 0
+        low, high = np.lib.array_utils.byte_bounds(array)
+        first = array.__array_interface__["data"][0]
+        data = memoryview((np.ctypeslib.ctypes.c_char * (high - low)).from_address(low)).cast("B")
+        buffer = self.executor.allocate(high - low)
+        self.executor.upload(buffer, data)
+        return buffer, first - low
+
+    def poisoned(self, nbytes: int) -> Operand:
+        """A buffer with a guard on either side of a result."""
+        buffer = self.executor.allocate(nbytes + 2 * GUARD)
+        self.executor.upload(buffer, memoryview(bytes([POISON]) * (nbytes + 2 * GUARD)))
+        return buffer, GUARD
+
+    def download(self, operand: Operand, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+        """A result, after a look at its guards."""
+        nbytes = math.prod(shape) * dtype.itemsize
+        into = np.empty(nbytes + 2 * GUARD, np.uint8)
+        self.executor.download(operand[0], memoryview(into))
+        guards = np.concatenate([into[:GUARD], into[GUARD + nbytes :]])
+        assert (guards == POISON).all(), "the kernel wrote beside its result"
+        return into[GUARD : GUARD + nbytes].view(dtype).reshape(shape)
+
+    def elementwise(
+        self, kernel: str, inputs: Iterable[np.ndarray], dtype: Any, parameters: Sequence[float] = (), kind="elementwise"
+    ) -> np.ndarray:
+        """An elementwise or cast kernel, its inputs broadcast as NumPy does."""
+        views = np.broadcast_arrays(*inputs) if len(inputs := list(inputs)) > 1 else inputs
+        shape, dtype = views[0].shape, np.dtype(dtype)
+        out = self.poisoned(math.prod(shape) * dtype.itemsize)
+        layout = strided_layout(shape, [view.strides for view in views], dtype.itemsize)
+        self.executor.launch(kernel, kind, layout, [self.upload(view) for view in views], [out], parameters)
+        return self.download(out, shape, dtype)
+
+    def reduction(
+        self,
+        kernel: str,
+        x: np.ndarray,
+        axes: Sequence[int],
+        dtype: Any,
+        parameters: Sequence[float] = (),
+        kind: str = "reduction",
+    ) -> np.ndarray:
+        """A reduction over axes, without keepdims."""
+        kept = [axis for axis in range(x.ndim) if axis not in axes]
+        moved = x.transpose([*kept, *axes])
+        shape, dtype = moved.shape[: len(kept)], np.dtype(dtype)
+        out = self.poisoned(math.prod(shape) * dtype.itemsize)
+        strides = [*_row_major(shape, dtype.itemsize), *([0] * len(axes))]
+        layout = {
+            "ndim": x.ndim,
+            "inner": len(axes),
+            "shape": [*moved.shape],
+            "strides": [[*moved.strides], strides],
+        }
+        self.executor.launch(kernel, kind, layout, [self.upload(moved)], [out], parameters)
+        return self.download(out, shape, dtype)
+
+    def matrix(
+        self, kernel: str, a: np.ndarray, b: np.ndarray, rest: Sequence[np.ndarray | None] = (), parameters=()
+    ) -> np.ndarray:
+        """A matrix product; `rest` are vectors along n."""
+        m, k = a.shape[-2:]
+        n = b.shape[-1]
+        batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+        a, b = np.broadcast_to(a, (*batch, m, k)), np.broadcast_to(b, (*batch, k, n))
+        shape = (*batch, m, n)
+        out = self.poisoned(math.prod(shape) * 4)
+        strides = [a.strides, b.strides, *((0,) * len(batch) + (0, 4) for _ in rest), tuple(_row_major(shape, 4))]
+        layout = {
+            "batch_ndim": len(batch),
+            "batch_shape": [*batch],
+            "batch_strides": [[*each[:-2]] for each in strides],
+            **{"m": m, "n": n, "k": k},
+            "row_strides": [each[-2] for each in strides],
+            "column_strides": [each[-1] for each in strides],
+        }
+        others = [(None, 0) if each is None else self.upload(each) for each in rest]
+        self.executor.launch(kernel, "matrix", layout, [self.upload(a), self.upload(b), *others], [out], parameters)
+        return self.download(out, shape, np.dtype(np.float32))
+
+
+def strided_layout(shape: Sequence[int], strides: Iterable[Sequence[int]], item_bytes: int) -> Mapping[str, Any]:
+    """A lw_layout of inputs with these strides and a row-major result."""
+    rows = [[*each] for each in strides]
+    return {"ndim": len(shape), "inner": 0, "shape": [*shape], "strides": [*rows, _row_major(shape, item_bytes)]}
+
+
+def _row_major(shape: Sequence[int], item_bytes: int) -> list[int]:
+    return [item_bytes * math.prod(shape[d + 1 :]) for d in range(len(shape))]
+
+
+def ulps(result: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """How far float32 results are from float64 references, in units in the last place of the references."""
+    magnitude = np.maximum(np.abs(wanted), 2.0**-126)
+    with np.errstate(all="ignore"):
+        unit = np.exp2(np.floor(np.log2(magnitude)) - 23)
+        return np.abs(result.astype(np.float64) - wanted) / unit
+
+
+def emitted(folder: Path, contracts: Sequence[Any]) -> Path:
+    """The modules of the contracts as they are in the tree."""
+    from generator import wgsl
+
+    for name, text in wgsl.emit(contracts).items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return folder / "wgsl"
