@@ -10,7 +10,7 @@ from typing import Any
 from .fields import ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS, COMPLEXITIES, DTYPES, FLOATS, INTEGERS, LANES, PARAMETER_TYPES,
-    Bound, Contract, Input, Kind, Law, Parameter, Range, Special, Tolerance, Variants,
+    Bound, Contract, Input, Kind, Law, Parameter, Range, Shapes, Special, Tolerance, Variants,
 )  # fmt: skip
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout")
@@ -89,6 +89,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         reproducible=fields.flag("reproducible"),
         reference=_by_dtype(fields, "reference", computed),
         domain=_domain(fields, inputs, computed),
+        cases=tuple(_case(each, inputs, parameters) for each in fields.rows("cases")),
         special=tuple(_special(each, inputs, parameters, computed) for each in fields.rows("special")),
         tolerance=_tolerance(fields),
         laws=tuple(_law(name, each, operation, computed) for name, each in fields.sections("laws", any_name=True)),
@@ -219,6 +220,24 @@ def _range(fields: Fields, name: str, raw: Any) -> Range:
     if not result.low < result.high:
         raise fields.error(f"domain of {name!r}: {result.low} is not below {result.high}")
     return result
+
+
+def _case(fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter, ...]) -> Shapes:
+    shapes = {each.name: _shape(fields, each) for each in inputs if each.name in fields or not each.optional}
+    settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
+    fields.finish()
+    missing = [each.name for each in parameters if each.required and each.name not in settings]
+    if missing:
+        raise fields.error(f"gives no {missing[0]!r}")
+    return Shapes(shapes, settings)
+
+
+def _shape(fields: Fields, each: Input) -> Any:
+    value = fields.value(each.name)
+    shapes = value if each.sequence else [value]
+    if not isinstance(shapes, list) or not all(isinstance(shape, list) for shape in shapes):
+        raise fields.error(f"{each.name} is {value!r}; must be a shape, [2, 3]")
+    return value
 
 
 def _special(

@@ -97,6 +97,14 @@ class Range:
 
 
 @dataclass(frozen=True)
+class Shapes:
+    """Shapes to test, for kinds in which they do not follow from the kind alone; values come from the domain."""
+
+    inputs: Mapping[str, Any]  # a shape, or for a sequence of tensors a list of shapes; optional ones may be missing
+    parameters: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Special:
     """A row that must hold exactly (finite nonzero results: within the tolerance) on every backend.
 
@@ -169,6 +177,7 @@ class Contract:
     reproducible: bool
     reference: Mapping[str, str]  # computed dtype ("" for the rest) -> expression
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
+    cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
     tolerance: Tolerance
     laws: tuple[Law, ...]

@@ -1,0 +1,200 @@
+"""Which inputs the oracle holds for a contract: sizes around the lanes, broadcasts, axes, special values.
+
+What follows from the kind is here; shapes that do not are in the contract (`cases`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .draw import Array, draw, everywhere, indices
+from .schema import DTYPES, FLOATS, Contract, Input, Special
+
+SIZES = (*range(34), 1000, 4097)  # to two vectors of 16 lanes and one more; one block of a reduction and one more
+COPIES = 37  # of a special value, so that it meets vector bodies and tails
+
+BROADCASTS = (  # the first shapes of each row are those of the inputs
+    ((5, 1, 7), (3, 1), (7,)),
+    ((4, 17), (17,), (4, 1)),
+    ((4, 1), (1, 9), ()),
+    ((), (33,), (33,)),
+    ((33,), (), (1,)),
+    ((2, 3, 4, 5), (3, 1, 5), (4, 1)),
+    ((2, 1, 2, 1, 2, 1, 2, 3), (1, 2, 1, 2, 1, 2, 1, 3), (3,)),
+    ((0, 3), (1, 3), (3,)),
+)
+REDUCTIONS: tuple[tuple[tuple[int, ...], Any], ...] = (
+    ((), None),
+    ((3, 1000), 0),
+    ((3, 1000), 1),
+    ((5, 7, 11), 0),
+    ((5, 7, 11), 1),
+    ((5, 7, 11), -1),
+    ((9, 4097), 0),
+    ((20000,), None),
+    ((0, 3), 1),
+)
+SEVERAL_AXES: tuple[tuple[tuple[int, ...], Any], ...] = (
+    ((5, 7, 11), (0, 1)),
+    ((5, 7, 11), (2, 0)),
+    ((5, 7, 11), (1, 2)),
+    ((5, 7, 11), None),
+    ((2, 3, 4, 5), (1, 3)),
+    ((3, 4), ()),
+    ((0, 3), 0),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    name: str
+    dtype: str  # the computed one
+    inputs: Mapping[str, Any]  # arrays, a list of them for a sequence, None where absent
+    parameters: Mapping[str, Any]  # all of them
+    special: Special | None = None
+
+
+def cases(contract: Contract) -> Iterator[Case]:
+    for dtype in contract.computed:
+        for settings in _settings(contract, dtype):
+            yield from _of_kind(contract, dtype, settings)
+            for row in contract.cases:
+                yield _drawn(contract, dtype, row.inputs, {**settings, **row.parameters})
+    for number, special in enumerate(contract.special, 1):
+        if not special.raises:
+            for dtype in special.dtypes:
+                yield from _special(contract, dtype, special, f"special {number}")
+
+
+def _settings(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
+    """Parameters at their defaults, then each varied."""
+    defaults = {each.name: each.default for each in contract.parameters}
+    if contract.kind.name == "cast":
+        for target in DTYPES:
+            yield {**defaults, "dtype": target}
+        return
+    if not contract.inputs and "dtype" in defaults:
+        defaults["dtype"] = dtype
+    yield defaults
+    if contract.cases:
+        return
+    for each in contract.parameters:
+        if each.type == "choice":
+            yield from ({**defaults, each.name: choice} for choice in each.choices if choice != each.default)
+        elif each.type == "float":
+            yield {**defaults, each.name: float(each.default or 0) * 2 + 1}
+
+
+def _of_kind(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
+    kind = contract.kind.name
+    if kind in ("elementwise", "cast"):
+        yield from _elementwise(contract, dtype, settings)
+    elif kind in ("reduction", "index_reduction"):
+        yield from _reduction(contract, dtype, settings)
+    elif kind == "rows":
+        yield from _rows(contract, dtype, settings)
+
+
+def _elementwise(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
+    names = [each.name for each in contract.inputs]
+    for size in SIZES:
+        yield _drawn(contract, dtype, dict.fromkeys(names, [size]), settings)
+    for shapes in BROADCASTS:
+        yield _drawn(contract, dtype, dict(zip(names, shapes, strict=False)), settings)
+    if len(names) == 1 and dtype in FLOATS and contract.range(names[0], dtype).whole:
+        inputs = {names[0]: everywhere(dtype, 4097, contract.operation)}
+        yield Case(_name(dtype, "everywhere", settings), dtype, inputs, settings)
+
+
+def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
+    name = contract.inputs[0].name
+    shapes: list[tuple[tuple[int, ...], Any]] = [((size,), None) for size in SIZES]
+    shapes += [*REDUCTIONS, *(SEVERAL_AXES if contract.kind.name == "reduction" else [((5, 7, 11), None)])]
+    for shape, axis in shapes:
+        if _extent(shape, axis) or not raises_on_nothing(contract):
+            for keepdims in (False, True) if 1 < len(shape) and math.prod(shape) < 500 else (False,):
+                yield _drawn(contract, dtype, {name: shape}, {**settings, "axis": axis, "keepdims": keepdims})
+
+
+def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
+    first, *others = contract.inputs
+    for shape, axis in [*(((size,), -1) for size in SIZES), ((3, 1000), 0), ((3, 1000), 1), ((2, 3, 5), 1), ((0, 3), 1)]:
+        if not shape[axis] and raises_on_nothing(contract):
+            continue
+        row = [shape[axis]]
+        for given in range(len(others) + 1):  # layer_norm: without weight and bias, with weight, with both
+            inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:given]}}
+            yield _drawn(contract, dtype, inputs, {**settings, "axis": axis})
+
+
+def raises_on_nothing(contract: Contract) -> bool:
+    return any(special.raises and list(special.inputs.values()) == [[]] for special in contract.special)
+
+
+def _extent(shape: tuple[int, ...], axis: Any) -> int:
+    axes = range(len(shape)) if axis is None else [axis] if isinstance(axis, int) else axis
+    return math.prod(shape[each] for each in axes)
+
+
+def _drawn(contract: Contract, dtype: str, shapes: Mapping[str, Any], parameters: dict[str, Any]) -> Case:
+    name = _name(dtype, " ".join(_text(shape) for shape in shapes.values()), parameters)
+    inputs = {each.name: _input(contract, each, dtype, shapes, parameters, name) for each in contract.inputs}
+    return Case(name, dtype, inputs, parameters)
+
+
+def _input(
+    contract: Contract, each: Input, dtype: str, shapes: Mapping[str, Any], parameters: Mapping[str, Any], seed: str
+) -> Any:
+    if each.name not in shapes:
+        return None
+    shape = shapes[each.name]
+    if each.sequence:
+        return [draw(contract, each.name, dtype, one, seed, number) for number, one in enumerate(shape)]
+    if contract.kind.name == "gather" and each.dtype == "int32":
+        x = shapes[contract.inputs[0].name]
+        axis = parameters["axis"]
+        return indices(math.prod(x) if axis is None else x[axis], shape, contract.operation, seed)
+    return draw(contract, each.name, dtype, shape, seed)
+
+
+def _special(contract: Contract, dtype: str, special: Special, name: str) -> Iterator[Case]:
+    parameters = {each.name: each.default for each in contract.parameters} | dict(special.parameters)
+    if not contract.inputs and "dtype" in parameters and parameters["dtype"] is None:
+        parameters["dtype"] = dtype
+    inputs = {
+        each.name: np.array(special.inputs[each.name], each.dtype or dtype) if each.name in special.inputs else None
+        for each in contract.inputs
+    }
+    name = _name(dtype, name, dict(special.parameters))
+    if contract.kind.name in ("elementwise", "cast"):
+        yield Case(name, dtype, {key: _copies(value, ()) for key, value in inputs.items()}, parameters, special)
+        return
+    yield Case(name, dtype, inputs, parameters, special)
+    if contract.kind.name in ("reduction", "index_reduction"):
+        for side, axis in (("rows", 1), ("columns", 0)):
+            tiled = {key: _copies(value, axis) for key, value in inputs.items()}
+            yield Case(f"{name}, {side}", dtype, tiled, {**parameters, "axis": axis}, special)
+
+
+def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:
+    """A special value many times: beside itself, or as rows (axis 1) or columns (axis 0) of a matrix."""
+    if value is None:
+        return None
+    if axis == ():
+        return np.broadcast_to(value, (COPIES, *value.shape)).copy()
+    tiled = np.broadcast_to(value, (COPIES, value.size))
+    return np.ascontiguousarray(tiled if axis == 1 else tiled.T)
+
+
+def _name(dtype: str, what: str, parameters: Mapping[str, Any]) -> str:
+    settings = " ".join(f"{key}={value}" for key, value in parameters.items() if value is not None)
+    return " ".join(part for part in (dtype, what, settings) if part)
+
+
+def _text(shape: Any) -> str:
+    return "x".join(map(str, shape)) if shape and not isinstance(shape[0], (list, tuple)) else str(list(shape))

@@ -1,0 +1,211 @@
+"""One binary file a contract: inputs, what a kernel is called with, and references. README.md has the format.
+
+Everything is little-endian and begins on a multiple of 8 bytes, so that C reads it in place.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from . import layouts, table
+from .cases import Case, cases
+from .draw import Array
+from .fields import ContractError
+from .references import NAMES
+from .schema import DTYPES, FLOATS, Contract, Parameter
+
+MAGIC, VERSION = b"LWORACLE", 1
+STRICT = 1  # flag: signs of zeros count
+ABSENT = 0xFFFFFFFF
+
+
+def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
+    unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
+    if unknown:
+        raise ContractError(f"--only {unknown[0]}: no such operation")
+    folder.mkdir(parents=True, exist_ok=True)
+    for contract in contracts:
+        if (only and contract.operation not in only) or not contract.reference:
+            continue
+        path = folder / f"{contract.operation}.bin"
+        content = encode(contract, table.signature(contracts))
+        if not path.exists() or path.read_bytes() != content:
+            path.write_bytes(content)
+            if verbose:
+                print(f"wrote {path} ({len(content)} bytes)")
+
+
+def encode(contract: Contract, signature: int) -> bytes:
+    try:
+        records = [_record(contract, case) for case in cases(contract)]
+    except Exception as problem:
+        raise ContractError(f"contracts/{contract.path.name}: the oracle fails: {problem!r}") from problem
+    tolerance = contract.tolerance
+    bounds = {"": tolerance.bound, **tolerance.backends}
+    body = _text(contract.operation) + struct.pack("<II", len(bounds), len(records))
+    for backend, bound in bounds.items():
+        body += _text(backend) + struct.pack("<4d", bound.ulp, bound.absolute, bound.relative, bound.magnitude)
+    body += b"".join(records)
+    return MAGIC + struct.pack("<IIQQ", VERSION, 0, len(body) + 32, signature) + body
+
+
+def _record(contract: Contract, case: Case) -> bytes:
+    result = _result_dtype(contract, case)
+    reference = expected(contract, case)
+    magnitude = _magnitude(contract, case)
+    exact = contract.tolerance.bound == type(contract.tolerance.bound)()
+    arrays = _kernel_inputs(contract, case)
+    kernel, called = "", layouts.Call(b"")
+    if contract.kind.has_kernels:
+        kernel = _kernel(contract, case)
+        places = [None if each is None else _place(each) for each in arrays]
+        out = layouts.contiguous(reference.shape, np.dtype(result).itemsize)
+        called = layouts.call(contract, dict(case.parameters), places, out)
+    excused = ",".join(case.special.unless) if case.special else ""
+    flags = STRICT if case.special or exact else 0
+    scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
+    record = _text(case.name) + _text(kernel) + _text(json.dumps(_keywords(contract, case))) + _text(excused)
+    record += struct.pack("<IIII", flags, DTYPES.index(result), len(called.layout), len(scalars) // 8)
+    record += called.layout + scalars
+    record += struct.pack("<II", len(arrays), int(magnitude is not None))
+    record += b"".join(_array(each) for each in arrays) + _array(reference)
+    record += b"" if magnitude is None else _array(magnitude)
+    return struct.pack("<Q", len(record) + 8) + record
+
+
+def expected(contract: Contract, case: Case) -> Array:
+    """The reference: float64 where the result is a float, else the result itself."""
+    result = _result_dtype(contract, case)
+    if case.special:
+        wanted = np.array(case.special.out)
+        value = wanted if not _tiled(contract, case) else np.broadcast_to(wanted, (_copies(case), *wanted.shape))
+        if not contract.inputs:
+            value = value.reshape(case.parameters["shape"] if "shape" in case.parameters else -1)
+    else:
+        value = _evaluate(contract, case, case.inputs, case.parameters)
+    if result in FLOATS:
+        return np.asarray(value, dtype=np.float64)
+    return np.asarray(value).astype(result)
+
+
+def _tiled(contract: Contract, case: Case) -> bool:
+    return contract.kind.name in ("elementwise", "cast") or case.name.endswith((", rows", ", columns"))
+
+
+def _copies(case: Case) -> int:
+    first = next(each for each in case.inputs.values() if each is not None)
+    return int(first.shape[1] if case.name.endswith(", columns") else first.shape[0])
+
+
+def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
+    # Data movement and casts see the numbers as they are, the rest wider ones.
+    raw = contract.moves or contract.kind.name == "cast"
+    values = {name: value if raw else _wide(value) for name, value in inputs.items()}
+    settings = {each.name: _setting(contract, each, parameters[each.name]) for each in contract.parameters}
+    with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
+        return np.asarray(eval(contract.expression(case.dtype), {**NAMES}, {**values, **settings}))
+
+
+def _wide(value: Any) -> Any:
+    if value is None or value.dtype == bool:
+        return value
+    return value.astype(np.float64 if value.dtype.kind == "f" else np.int64)
+
+
+def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
+    """Numbers as kernels have them: an elementwise one computes in float32."""
+    if parameter.type == "float" and contract.kind.name == "elementwise":
+        return float(np.float32(value))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _magnitude(contract: Contract, case: Case) -> Array | None:
+    """The reference of the absolute values, without the activation that a choice puts behind it."""
+    bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
+    if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
+        return None
+    inputs = {name: None if value is None else np.abs(value) for name, value in case.inputs.items()}
+    plain = {each.name: each.choices[0] for each in contract.parameters if each.type == "choice"}
+    return np.abs(_evaluate(contract, case, inputs, {**case.parameters, **plain}))
+
+
+def _result_dtype(contract: Contract, case: Case) -> str:
+    if contract.kind.name == "cast" or (not contract.inputs and contract.moves):
+        return str(case.parameters["dtype"])
+    return contract.result(case.dtype)
+
+
+def _kernel(contract: Contract, case: Case) -> str:
+    if contract.kind.name == "cast":
+        target = case.parameters["dtype"]
+        if target == case.dtype:
+            return ""  # a copy, another operation's kernel
+        return f"{contract.operation}_{case.dtype}_{target}"
+    variant = 0
+    if contract.variants:
+        parameter = contract.parameter(contract.variants.parameter)
+        variant = parameter.choices.index(case.parameters[parameter.name])
+    return contract.kernel(case.dtype, variant)
+
+
+def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
+    """Inputs in order, with the numbers that stand for absent ones."""
+    arrays: list[Array | None] = []
+    for each in contract.inputs:
+        value = case.inputs[each.name]
+        if each.sequence:
+            arrays += value
+        elif value is None and each.default:
+            dtype = np.dtype(each.dtype or case.dtype)
+            lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
+            arrays.append(np.array(lowest if each.default == "lowest" else highest, dtype))
+        else:
+            arrays.append(value)
+    return arrays
+
+
+def _place(array: Array) -> layouts.Place:
+    return layouts.contiguous(array.shape, array.itemsize)
+
+
+def _scalars(contract: Contract, case: Case) -> bytes:
+    """parameters[]: one for each that the contract hands to the kernel."""
+    packed = b""
+    for each in contract.kernel_parameters:
+        value = case.parameters[each.name]
+        if each.name == "start" and case.parameters["stop"] is None:
+            value = 0  # one argument is the end
+        if each.type == "float" or (each.type == "scalar" and case.dtype in FLOATS):
+            packed += struct.pack("<d", value)
+        elif each.type == "choice":
+            packed += struct.pack("<q", each.choices.index(value))
+        else:
+            packed += struct.pack("<q", int(value))
+    return packed
+
+
+def _keywords(contract: Contract, case: Case) -> dict[str, Any]:
+    """Parameters for the call from Python: those that are not at their default."""
+    return {each.name: case.parameters[each.name] for each in contract.parameters
+            if each.required or case.parameters[each.name] != each.default}  # fmt: skip
+
+
+def _text(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack("<I", len(data)) + data + bytes(-(4 + len(data)) % 8)
+
+
+def _array(array: Array | None) -> bytes:
+    if array is None:
+        return struct.pack("<II", ABSENT, 0)
+    data = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False).tobytes()
+    head = struct.pack("<II", DTYPES.index(array.dtype.name), array.ndim)
+    head += struct.pack(f"<{array.ndim}q", *array.shape) + struct.pack("<Q", len(data))
+    return head + data + bytes(-len(data) % 8)

@@ -1,0 +1,160 @@
+"""What reference expressions may call besides NumPy: exact or float64, slow and plain.
+
+The contracts' expressions see `np`, the functions of this file, and the operation's inputs and parameters by name.
+Floats arrive as float64, integers as int64, so that sums and products wrap only when they are brought to int32.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+
+_erf = np.frompyfunc(math.erf, 1, 1)
+
+
+def erf(x: Array) -> Array:
+    return np.asarray(_erf(x), dtype=np.float64)
+
+
+def fma(x1: Array, x2: Array, x3: Array) -> Array:
+    """x1 x2 + x3 for float32 values: rounded to odd in float64, so that rounding that to float32 rounds only once."""
+    product = x1 * x2  # exact: two significands of 24 bits
+    total = product + x3
+    virtual = total - product
+    error = (product - (total - virtual)) + (x3 - virtual)  # Knuth's TwoSum
+    bits = np.asarray(total).view(np.int64)
+    even = (bits & 1) == 0
+    away = np.where((error > 0) == (total > 0), 1, -1)  # towards the exact value
+    odd = np.where(even & (error != 0) & np.isfinite(error), bits + away, bits)
+    return np.asarray(odd, dtype=np.int64).view(np.float64)
+
+
+def cast(x: Array, dtype: str) -> Array:
+    """astype's rules, from an array of its own dtype."""
+    x = np.asarray(x)
+    if dtype == "bool":
+        return np.asarray(x != 0)
+    if x.dtype.kind == "f" and dtype in ("int32", "int64"):
+        info = np.iinfo(dtype)
+        whole = np.trunc(np.asarray(x, dtype=np.float64))
+        inside = (whole >= float(info.min)) & (whole < float(info.max) + (1 if dtype == "int32" else 0))
+        result = np.where(inside, whole, 0).astype(np.int64)
+        result = np.where(whole >= float(info.max) + (1 if dtype == "int32" else 0), info.max, result)
+        return np.asarray(np.where(whole < float(info.min), info.min, result), dtype=dtype)
+    return x.astype(dtype)
+
+
+def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
+    """Exact to float64's rounding: the mean is taken out in two steps."""
+    axes = None if axis is None else tuple(np.atleast_1d(axis))
+    count = x.size if axes is None else math.prod(x.shape[each] for each in axes)
+    deviations = x - np.mean(x, axis=axes, keepdims=True)
+    deviations = deviations - np.mean(deviations, axis=axes, keepdims=True)
+    squares = np.sum(deviations * deviations, axis=axes, keepdims=keepdims)
+    return np.asarray(squares / np.float64(max(count - correction, 0)))
+
+
+def std(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
+    return np.sqrt(var(x, axis, keepdims, correction))
+
+
+def softmax(x: Array, axis: int) -> Array:
+    powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
+    return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True))
+
+
+def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, eps: float) -> Array:
+    deviations = x - np.mean(x, axis=axis, keepdims=True)
+    variance = np.mean(deviations * deviations, axis=axis, keepdims=True)
+    shape = [1] * x.ndim
+    shape[axis] = x.shape[axis]
+    scaled = deviations / np.sqrt(variance + eps)
+    scaled = scaled if weight is None else scaled * weight.reshape(shape)
+    return np.asarray(scaled if bias is None else scaled + bias.reshape(shape))
+
+
+def activate(x: Array, activation: str) -> Array:
+    """linear's activations."""
+    functions = {
+        "none": lambda: x,
+        "relu": lambda: np.maximum(x, 0),
+        "gelu": lambda: x * (1 + erf(x / math.sqrt(2))) / 2,
+        "gelu_tanh": lambda: x * (1 + np.tanh(math.sqrt(2 / math.pi) * (x + 0.044715 * x**3))) / 2,
+        "silu": lambda: x / (1 + np.exp(-x)),
+        "sigmoid": lambda: 1 / (1 + np.exp(-x)),
+        "tanh": lambda: np.tanh(x),
+    }
+    return np.asarray(functions[activation]())
+
+
+def pair(value: int | Sequence[int]) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else (value[0], value[1])
+
+
+def _windows(x: Array, size: tuple[int, int], step: tuple[int, int], apart: tuple[int, int]) -> Array:
+    """(N, C, rows, columns, window height, window width), from an image that is padded already."""
+    spans = [(size[i] - 1) * apart[i] + 1 for i in (0, 1)]
+    views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))  # type: ignore[call-overload]
+    return np.asarray(views[:, :, :: step[0], :: step[1], :: apart[0], :: apart[1]])
+
+
+def conv2d(
+    x: Array, weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int
+) -> Array:
+    rows, columns = pair(padding)
+    padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)))
+    windows = _windows(padded, (weight.shape[2], weight.shape[3]), pair(stride), pair(dilation))
+    inputs, outputs = x.shape[1] // groups, weight.shape[0] // groups
+    parts = [
+        np.einsum(
+            "ncijpq,ocpq->noij",
+            windows[:, group * inputs : (group + 1) * inputs],
+            weight[group * outputs : (group + 1) * outputs],
+        )
+        for group in range(groups)
+    ]
+    result = np.concatenate(parts, axis=1)
+    return result if bias is None else result + bias.reshape(1, -1, 1, 1)
+
+
+def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any) -> Array:
+    rows, columns = pair(padding)
+    padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)), constant_values=-np.inf)
+    step = pair(kernel_size if stride is None else stride)
+    return np.asarray(np.max(_windows(padded, pair(kernel_size), step, (1, 1)), axis=(4, 5)))
+
+
+def arange(start: float, stop: float | None, step: float) -> Array:
+    first, last = (0, start) if stop is None else (start, stop)
+    count = max(math.ceil((last - first) / step), 0)
+    return np.asarray(np.arange(count) * step + first)
+
+
+def philox(shape: Any, seed: int, offset: int) -> Array:
+    """Philox4x32-10 in integers, as in its paper."""
+    count = math.prod([shape] if isinstance(shape, int) else shape)
+    blocks = {number: _philox_block(number, seed) for number in range(offset // 4, (offset + count + 3) // 4)}
+    words = [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]
+    return np.array([(word >> 8) * 2.0**-24 for word in words], dtype=np.float64).reshape(shape)
+
+
+def _philox_block(number: int, seed: int) -> list[int]:
+    mask = 2**32 - 1
+    counter = [number & mask, number >> 32 & mask, 0, 0]
+    key = [seed & mask, seed >> 32 & mask]
+    for _ in range(10):
+        low, high = counter[0] * 0xD2511F53, counter[2] * 0xCD9E8D57
+        counter = [(high >> 32) ^ counter[1] ^ key[0], high & mask, (low >> 32) ^ counter[3] ^ key[1], low & mask]
+        key = [(key[0] + 0x9E3779B9) & mask, (key[1] + 0xBB67AE85) & mask]
+    return counter
+
+
+NAMES: dict[str, Any] = {
+    "np": np, "erf": erf, "fma": fma, "cast": cast, "var": var, "std": std, "softmax": softmax, "activate": activate,
+    "layer_norm": layer_norm, "conv2d": conv2d, "max_pool2d": max_pool2d, "arange": arange, "philox": philox,
+}  # fmt: skip
