@@ -2,6 +2,7 @@
  * a few instructions of the machine; pmin and pmax return their first operand when the comparison is false. */
 #define VF32_LANES 4
 #include <wasm_simd128.h>
+#undef bool /* of the stdbool.h in there: kernels have the dtype in their names */
 
 #include "simd/portable.h"
 
