@@ -19,7 +19,7 @@ import functools
 import re
 from typing import Any
 
-from lanewise.backend import Backend
+from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.errors import BackendUnavailableError, LibraryError
 from lanewise.libraries import DIRECTORY, checked_path
 from lanewise.registry import CpuLibrary
@@ -54,7 +54,7 @@ def lib(isa: str) -> Any:
 
     Raises BackendUnavailableError where this build or this processor lacks it, and LibraryError when the file is not
     what the build made."""
-    if isa not in {backend.value for backend in Backend} - {"auto", "cuda", "wgpu"}:
+    if isa not in CPU_BACKENDS:
         raise BackendUnavailableError(f"lib: {isa!r} is no instruction set with a library of kernels, as 'avx2' is")
     missing = CpuLibrary(Backend(isa)).missing()
     if missing:
