@@ -59,6 +59,7 @@ def write(made: dict[str, str], out: Path, verbose: bool) -> None:
 
 
 def main() -> int:
+    """The command; 1 where a contract or a source is wrong."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write C, headers, stubs, shaders and metadata")
     parser.add_argument("--oracle", type=Path, metavar="FOLDER", help="write inputs and references for the tests")

@@ -48,10 +48,13 @@ SEVERAL_AXES: tuple[tuple[tuple[int, ...], Any], ...] = (
     ((3, 4), ()),
     ((0, 3), 0),
 )
+ROWS = (((3, 1000), 0), ((3, 1000), 1), ((2, 3, 5), 1), ((0, 3), 1))
 
 
 @dataclass(frozen=True)
 class Case:
+    """One call, without its result."""
+
     name: str
     dtype: str  # the computed one
     inputs: Mapping[str, Any]  # arrays, a list of them for a sequence, None where absent
@@ -60,6 +63,7 @@ class Case:
 
 
 def cases(contract: Contract) -> Iterator[Case]:
+    """Every case of a contract: drawn ones, then special values."""
     for dtype in contract.computed:
         for settings in _settings(contract, dtype):
             yield from _of_kind(contract, dtype, settings)
@@ -103,7 +107,7 @@ def _of_kind(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterat
 def _elementwise(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
     names = [each.name for each in contract.inputs]
     for size in SIZES:
-        yield _drawn(contract, dtype, dict.fromkeys(names, [size]), settings)
+        yield _drawn(contract, dtype, {name: [size] for name in names}, settings)
     for shapes in BROADCASTS:
         yield _drawn(contract, dtype, dict(zip(names, shapes, strict=False)), settings)
     if len(names) == 1 and dtype in FLOATS and contract.range(names[0], dtype).whole:
@@ -117,13 +121,13 @@ def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iter
     shapes += [*REDUCTIONS, *(SEVERAL_AXES if contract.kind.name == "reduction" else [((5, 7, 11), None)])]
     for shape, axis in shapes:
         if _extent(shape, axis) or not raises_on_nothing(contract):
-            for keepdims in (False, True) if 1 < len(shape) and math.prod(shape) < 500 else (False,):
+            for keepdims in (False, True) if len(shape) > 1 and math.prod(shape) < 500 else (False,):
                 yield _drawn(contract, dtype, {name: shape}, {**settings, "axis": axis, "keepdims": keepdims})
 
 
 def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
     first, *others = contract.inputs
-    for shape, axis in [*(((size,), -1) for size in SIZES), ((3, 1000), 0), ((3, 1000), 1), ((2, 3, 5), 1), ((0, 3), 1)]:
+    for shape, axis in (*(((size,), -1) for size in SIZES), *ROWS):
         if not shape[axis] and raises_on_nothing(contract):
             continue
         row = [shape[axis]]
@@ -133,6 +137,7 @@ def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[
 
 
 def raises_on_nothing(contract: Contract) -> bool:
+    """Whether the operation refuses an empty input."""
     return any(special.raises and list(special.inputs.values()) == [[]] for special in contract.special)
 
 

@@ -14,6 +14,7 @@ Array = np.ndarray[Any, Any]
 
 
 def generator(*names: object) -> np.random.Generator:
+    """Random numbers that belong to these names."""
     digest = hashlib.sha256(" ".join(map(str, names)).encode()).digest()
     return np.random.Generator(np.random.PCG64(int.from_bytes(digest[:16], "little")))
 
@@ -35,7 +36,8 @@ def everywhere(dtype: str, count: int, *seeds: object) -> Array:
 
 def indices(extent: int, shape: Sequence[int], *seeds: object) -> Array:
     """Valid positions along an axis, counted from either end."""
-    return generator("indices", extent, tuple(shape), *seeds).integers(-extent, max(extent, 1), tuple(shape), dtype="i4")
+    random = generator("indices", extent, tuple(shape), *seeds)
+    return random.integers(-extent, max(extent, 1), tuple(shape), dtype="i4")
 
 
 def _values(among: Range, dtype: str, shape: tuple[int, ...], random: np.random.Generator) -> Array:

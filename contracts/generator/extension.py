@@ -14,6 +14,7 @@ PARAMETER_TYPES = {"scalar": "FLOAT"}  # creation reads such numbers itself, by 
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    """File name -> text."""
     return {"lanewise_operations.h": _header(contracts), "lanewise_operations.c": _source(contracts)}
 
 
@@ -111,7 +112,7 @@ def _parameter(contract: Contract, parameter: Parameter) -> str:
     value = "{.i = 0}"
     if parameter.type == "choice" and not parameter.required:
         value = f"{{.i = {parameter.choices.index(str(default))}}}"
-    elif isinstance(default, float) or parameter.type == "scalar" and isinstance(default, (int, float)):
+    elif isinstance(default, float) or (parameter.type == "scalar" and isinstance(default, (int, float))):
         value = f"{{.f = {float(default)!r}}}"
     elif isinstance(default, int):
         value = f"{{.i = {int(default)}}}"

@@ -30,6 +30,7 @@ class _StrictLoader(yaml.SafeLoader):
 
 
 def read_yaml(path: Path) -> dict[str, Any]:
+    """The mapping that a file holds."""
     where = f"contracts/{path.name}"
     try:
         raw = yaml.load(path.read_text(encoding="utf-8"), Loader=_StrictLoader)

@@ -32,6 +32,7 @@ class Place:
 
 
 def contiguous(shape: Sequence[int], item: int) -> Place:
+    """Row-major, without gaps."""
     strides = [item] * len(shape)
     for i in range(len(shape) - 2, -1, -1):
         strides[i] = strides[i + 1] * max(shape[i + 1], 1)
@@ -85,9 +86,8 @@ def _broadcast(place: Place | None, shape: Sequence[int]) -> list[int]:
     """Strides of an operand walked over a shape that it broadcasts to."""
     if place is None:
         return [0] * len(shape)
-    lead = len(shape) - place.ndim
-    return [0] * lead + [stride if extent == shape[lead + i] and extent != 1 else 0
-                         for i, (extent, stride) in enumerate(zip(place.shape, place.strides, strict=True))]  # fmt: skip
+    pairs = zip(place.shape, place.strides, strict=True)
+    return [0] * (len(shape) - place.ndim) + [0 if extent == 1 else stride for extent, stride in pairs]
 
 
 def _elementwise(inputs: Sequence[Place | None], out: Place) -> bytes:
@@ -112,8 +112,7 @@ def _rows(inputs: Sequence[Place | None], out: Place, axis: int) -> bytes:
     row = axis % out.ndim
     order = [*(i for i in range(out.ndim) if i != row), row]
     strides: list[Sequence[int]] = [_there(inputs[0]).moved(order).strides]
-    for each in inputs[1:]:
-        strides.append([0] * (out.ndim - 1) + [each.strides[0] if each else 0])
+    strides += [[0] * (out.ndim - 1) + [each.strides[0] if each else 0] for each in inputs[1:]]
     return _pack(out.moved(order).shape, [*strides, out.moved(order).strides], 1)
 
 

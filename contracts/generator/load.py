@@ -9,17 +9,34 @@ from typing import Any
 
 from .fields import ContractError, Fields, read_yaml
 from .schema import (
-    BACKENDS, COMPLEXITIES, DTYPES, FLOATS, INTEGERS, LANES, PARAMETER_TYPES,
-    Bound, Contract, Input, Kind, Law, Parameter, Range, Shapes, Special, Tolerance, Variants,
+    BACKENDS,
+    COMPLEXITIES,
+    DTYPES,
+    FLOATS,
+    INTEGERS,
+    LANES,
+    PARAMETER_TYPES,
+    Bound,
+    Contract,
+    Input,
+    Kind,
+    Law,
+    Parameter,
+    Range,
+    Shapes,
+    Special,
+    Tolerance,
+    Variants,
 )  # fmt: skip
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout")
-RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else where inputs and parameters are named
+RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else beside an input's name
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS
 
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
+    """kinds.yaml."""
     path = folder / "kinds.yaml"
     kinds = {}
     for name, raw in read_yaml(path).items():
@@ -59,6 +76,7 @@ def load_contracts(folder: Path) -> tuple[Contract, ...]:
 
 
 def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
+    """One contract."""
     fields = Fields(read_yaml(path), f"contracts/{path.name}")
     operation = fields.name("operation")
     if path.name != f"{operation}-v1.yaml":

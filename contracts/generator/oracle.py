@@ -27,6 +27,7 @@ ABSENT = 0xFFFFFFFF
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
+    """Writes <operation>.bin for every contract with a reference, or only for some."""
     unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
     if unknown:
         raise ContractError(f"--only {unknown[0]}: no such operation")
@@ -43,6 +44,7 @@ def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None,
 
 
 def encode(contract: Contract, signature: int) -> bytes:
+    """The content of one file."""
     try:
         records = [_record(contract, case) for case in cases(contract)]
     except Exception as problem:
@@ -87,7 +89,7 @@ def expected(contract: Contract, case: Case) -> Array:
         wanted = np.array(case.special.out)
         value = wanted if not _tiled(contract, case) else np.broadcast_to(wanted, (_copies(case), *wanted.shape))
         if not contract.inputs:
-            value = value.reshape(case.parameters["shape"] if "shape" in case.parameters else -1)
+            value = value.reshape(case.parameters.get("shape", -1))
     else:
         value = _evaluate(contract, case, case.inputs, case.parameters)
     if result in FLOATS:

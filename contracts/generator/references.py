@@ -18,6 +18,7 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def erf(x: Array) -> Array:
+    """The error function."""
     return np.asarray(_erf(x), dtype=np.float64)
 
 
@@ -60,15 +61,18 @@ def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
 
 
 def std(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
+    """The root of var."""
     return np.sqrt(var(x, axis, keepdims, correction))
 
 
 def softmax(x: Array, axis: int) -> Array:
+    """Rows along an axis."""
     powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True))
 
 
 def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, eps: float) -> Array:
+    """Rows along an axis; weight and bias may be None."""
     deviations = x - np.mean(x, axis=axis, keepdims=True)
     variance = np.mean(deviations * deviations, axis=axis, keepdims=True)
     shape = [1] * x.ndim
@@ -93,6 +97,7 @@ def activate(x: Array, activation: str) -> Array:
 
 
 def pair(value: int | Sequence[int]) -> tuple[int, int]:
+    """(height, width)."""
     return (value, value) if isinstance(value, int) else (value[0], value[1])
 
 
@@ -103,9 +108,8 @@ def _windows(x: Array, size: tuple[int, int], step: tuple[int, int], apart: tupl
     return np.asarray(views[:, :, :: step[0], :: step[1], :: apart[0], :: apart[1]])
 
 
-def conv2d(
-    x: Array, weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int
-) -> Array:
+def conv2d(x: Array, weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Array:
+    """NCHW and OIHW."""
     rows, columns = pair(padding)
     padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)))
     windows = _windows(padded, (weight.shape[2], weight.shape[3]), pair(stride), pair(dilation))
@@ -123,6 +127,7 @@ def conv2d(
 
 
 def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any) -> Array:
+    """NCHW."""
     rows, columns = pair(padding)
     padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)), constant_values=-np.inf)
     step = pair(kernel_size if stride is None else stride)
@@ -130,6 +135,7 @@ def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any) -> Array:
 
 
 def arange(start: float, stop: float | None, step: float) -> Array:
+    """In float64 or int64, by its arguments."""
     first, last = (0, start) if stop is None else (start, stop)
     count = max(math.ceil((last - first) / step), 0)
     return np.asarray(np.arange(count) * step + first)

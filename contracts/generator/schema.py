@@ -132,6 +132,8 @@ class Bound:
 
 @dataclass(frozen=True)
 class Tolerance:
+    """How far off a result may be."""
+
     bound: Bound
     backends: Mapping[str, Bound]  # exceptions, each with its reason
 
@@ -162,6 +164,8 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Contract:
+    """All that one contract says."""
+
     operation: str
     kind: Kind
     path: Path

@@ -52,6 +52,7 @@ UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
 
 
 def emit(contracts: tuple[Contract, ...], package: Path) -> dict[str, str]:
+    """File name -> text; `package` is the folder lanewise/."""
     public = [contract for contract in contracts if not contract.internal]
     return {"_ext.pyi": _extension(public), "__init__.pyi": _package(public, package / "__init__.py")}
 
@@ -114,9 +115,9 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
         keywords.append("device: Device | None = None")
     if method:
         required[0] = "self"
-        if contract.kind.name == "view" and contract.parameters[0:1] and contract.parameters[0].name in ("shape", "axes"):
-            name, _, default = positional[0].partition(": ")  # t.reshape(2, 3) as well as t.reshape((2, 3))
-            positional = [f"*{name}: {default.partition(' =')[0]}"]
+        if contract.kind.name == "view" and {each.name for each in contract.parameters} & {"shape", "axes"}:
+            name, _, kind = positional[0].partition(": ")  # t.reshape(2, 3) as well as t.reshape((2, 3))
+            positional = [f"*{name}: {kind.partition(' =')[0]}"]
     bare = ["*"] if keywords and not any(each.startswith("*") for each in positional) else []
     slash = ["/"] if required else []
     return [*required, *slash, *optional, *positional, *bare, *keywords]

@@ -1,4 +1,4 @@
-"""lanewise_table.h: the table that every library of kernels exports, and the signature that host and library compare."""
+"""lanewise_table.h: the table that every library of kernels exports, and the signature that the host compares."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from .schema import Contract, all_kernels
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    """File name -> text."""
     kernels = all_kernels(contracts)
     fields = "\n".join(f"    lw_kernel *{kernel.name};" for kernel in kernels)
     text = f"""\

@@ -17,7 +17,7 @@ from pathlib import Path
 from string import Template
 
 from .fields import ContractError
-from .schema import ITEM_BITS, Contract, Input, Kernel, Parameter
+from .schema import Contract, Kernel, Parameter
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
 COMPONENTS = "xyzw"  # operand n is component n of a vector of offsets
@@ -115,7 +115,9 @@ class Module:
         """Inputs, then the result."""
         dtypes = [each.dtype or self.kernel.dtype for each in self.contract.inputs]
         names = [each.name for each in self.contract.inputs]
-        return [(name, ITEMS[dtype]) for name, dtype in zip([*names, "out"], [*dtypes, self.kernel.result], strict=True)]
+        return [
+            (name, ITEMS[dtype]) for name, dtype in zip([*names, "out"], [*dtypes, self.kernel.result], strict=True)
+        ]
 
     @property
     def out(self) -> Item:
@@ -137,9 +139,7 @@ class Module:
             element = f"atomic<{item.element}>" if last and item.packed else item.element
             lines.append(f"@group(0) @binding({position}) var<storage, {access}> {name}_buffer: array<{element}>;")
         if scratch:
-            lines.append(
-                f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;"
-            )
+            lines.append(f"@group(0) @binding({len(lines)}) var<storage, read_write> scratch_buffer: array<{scratch}>;")
         struct = "LwMatrixLayout" if self.contract.kind.name == "matrix" else "LwLayout"
         lines.append(f"@group(0) @binding({len(lines)}) var<uniform> lw: {struct};")
         return "\n".join(lines) + "\n"
