@@ -41,7 +41,7 @@ def _declarations() -> str:
         raise LibraryError(f"{error.filename}: cannot be read: {error.strerror}; reinstall lanewise") from error
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
     text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # numbers stay: they size arrays
-    return text.replace("LW_EXPORT ", "")
+    return text.replace("extern LW_EXPORT const", "extern")  # cffi takes a const for a number
 
 
 ffi = FFI()

@@ -6,6 +6,7 @@ import hashlib
 import os
 import shlex
 import subprocess
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -33,7 +34,7 @@ class Step:
 
     def key(self) -> str:
         """Names everything that the output depends on."""
-        parts = [self.tool, *self.command]
+        parts = [self.tool, *("python" if word == sys.executable else word for word in self.command)]
         parts += [f"{path} {_digest(path, path.stat().st_mtime_ns)}" for path in sorted(self.inputs)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
