@@ -72,7 +72,7 @@ class Compiler:
             "elf": ["-lpthread", "-ldl"],
             "macho": ["-Wl,-undefined,dynamic_lookup"],
             "pe": [],
-            "wasm": ["-nostdlib", "-Wl,--import-symbols"],
+            "wasm": ["-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"],
         }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
