@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from generator import references
+from generator.draw import everywhere
 from harness import Runner
-from reference import assert_close, draw, wanted
+from reference import assert_close, inputs_of, wanted
 
 SIZE = 10_007
 
@@ -35,13 +37,33 @@ def settings(contract, kernel, given=None) -> tuple[dict, list[float]]:
 @pytest.mark.kinds("elementwise")
 def test_domain(gpu: Runner, kernel) -> None:
     contract, kernel = kernel
-    generator = np.random.default_rng(0)
     for dtype in bits_of(kernel):
-        inputs = {each.name: draw(generator, contract, each.name, each.dtype or dtype, SIZE) for each in contract.inputs}
+        inputs = inputs_of(contract, dtype, SIZE)
         values, numbers = settings(contract, kernel)
         result = gpu.elementwise(kernel.name, list(inputs.values()), contract.result(dtype), numbers)
-        assert_close(result, wanted(contract, dtype, inputs, values), contract.tolerance.of("wgpu"),
-                     magnitude=magnitude(contract, dtype, inputs, values))  # fmt: skip
+        reference = wanted(contract, dtype, inputs, values)
+        assert_close(result, reference, contract.tolerance.of("wgpu"), magnitude(contract, dtype, inputs, values))
+
+
+@pytest.mark.kinds("cast")
+def test_casts(gpu: Runner, kernel) -> None:
+    contract, kernel = kernel
+    x = inputs_of(contract, kernel.dtype, SIZE)["x"]
+    if x.dtype.kind == "f":
+        x[::2] = everywhere(kernel.dtype, len(x[::2]))
+        x[:4] = np.nan, np.inf, -np.inf, -0.0
+    elif x.dtype.kind == "i":
+        x[::2] = np.random.default_rng(0).integers(np.iinfo(x.dtype).min, np.iinfo(x.dtype).max, len(x[::2]), x.dtype)
+    with np.errstate(all="ignore"):
+        reference = references.cast(x, kernel.result)
+    result = gpu.elementwise(kernel.name, [x], kernel.result, kind="cast")
+    np.testing.assert_array_equal(result, reference)
+    if reference.dtype.kind == "f":
+        np.testing.assert_array_equal(np.signbit(result)[~np.isnan(x)], np.signbit(reference)[~np.isnan(x)])
+    for row in contract.special:
+        if kernel.dtype in row.dtypes and row.parameters["dtype"] == kernel.result:
+            result = gpu.elementwise(kernel.name, [np.array(row.inputs["x"], kernel.dtype)], kernel.result, kind="cast")
+            assert_special(result, row.out, contract.tolerance.of("wgpu"), row)
 
 
 def magnitude(contract, dtype, inputs, values):

@@ -1,0 +1,124 @@
+/* Launches elementwise kernels: one thread for each element, in steps of the whole grid, so any size runs in one
+ * launch. The generated functor (contracts/generator/kernels.py) loads the operands of one element through pointers,
+ * calls the expression of core/ops and stores the result; here is where the pointers come from. */
+#ifndef LANEWISE_CUDA_ELEMENTWISE_H
+#define LANEWISE_CUDA_ELEMENTWISE_H
+
+#include <cstdint>
+
+#include "check.cuh"
+
+/* 256 threads, and at most 32 blocks for each of a GPU's multiprocessors, of which there are up to about 150: more
+ * than are ever resident, so that the last ones even out. Not measured yet. */
+enum { CUDA_THREADS = 256, CUDA_MOST_BLOCKS = 32 * 150 };
+
+/* A layout by value: kernel arguments live in constant memory, where all threads read the same word at once. Indices
+ * are of 32 bits, because 64-bit division takes several times as long. */
+template <int Operands> struct strided {
+    char *base[Operands];
+    uint32_t count;
+    int32_t ndim;
+    uint32_t shape[LW_MAX_NDIM];
+    int64_t strides[Operands][LW_MAX_NDIM];
+};
+
+template <int... Sizes, class Element>
+__global__ void __launch_bounds__(CUDA_THREADS)
+    elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {
+    constexpr int64_t sizes[] = {Sizes...};
+    constexpr int out = sizeof...(Sizes) - 1;
+    uint32_t step = gridDim.x * CUDA_THREADS;
+    for (int64_t i = blockIdx.x * CUDA_THREADS + threadIdx.x; i < operands.count; i += step) {
+        const char *in[out];
+#pragma unroll
+        for (int o = 0; o < out; o++) in[o] = operands.base[o] + i * sizes[o];
+        element(in, operands.base[out] + i * sizes[out]);
+    }
+}
+
+template <int Operands, class Element>
+__global__ void __launch_bounds__(CUDA_THREADS) elementwise_strided(strided<Operands> operands, Element element) {
+    constexpr int out = Operands - 1;
+    uint32_t step = gridDim.x * CUDA_THREADS;
+    for (int64_t i = blockIdx.x * CUDA_THREADS + threadIdx.x; i < operands.count; i += step) {
+        char *at[Operands];
+#pragma unroll
+        for (int o = 0; o < Operands; o++) at[o] = operands.base[o];
+        uint32_t rest = static_cast<uint32_t>(i);
+        for (int d = operands.ndim - 1; d >= 0; d--) {
+            uint32_t slower = rest / operands.shape[d];
+            int64_t coordinate = rest - slower * operands.shape[d];
+#pragma unroll
+            for (int o = 0; o < Operands; o++) at[o] += coordinate * operands.strides[o][d];
+            rest = slower;
+        }
+        element(at, at[out]);
+    }
+}
+
+template <int... Sizes> static bool is_contiguous(const strided<sizeof...(Sizes)> &operands) {
+    constexpr int64_t sizes[] = {Sizes...};
+    for (size_t o = 0; o < sizeof...(Sizes); o++) {
+        int64_t size = sizes[o];
+        for (int d = operands.ndim - 1; d >= 0; d--) {
+            if (operands.shape[d] != 1 && operands.strides[o][d] != size) return false;
+            size *= operands.shape[d];
+        }
+    }
+    return true;
+}
+
+/* Works on the layout's part from `offsets` on, of the extents `shape`, and halves it while it has too many elements
+ * for 32-bit indices. */
+template <int... Sizes, class Element>
+static lw_status elementwise_part(lw_context *context, const char *name, const lw_layout *layout,
+                                  const int64_t *shape, char *const *base, const Element &element) {
+    constexpr int count_of_operands = sizeof...(Sizes);
+    int64_t count = 1;
+    int longest = 0;
+    for (int d = 0; d < layout->ndim; d++) {
+        count *= shape[d];
+        if (shape[d] > shape[longest]) longest = d;
+    }
+    if (count == 0) return LW_OK;
+    if (count > INT32_MAX) {
+        int64_t half[LW_MAX_NDIM], rest[LW_MAX_NDIM];
+        char *second[count_of_operands];
+        for (int d = 0; d < layout->ndim; d++) half[d] = rest[d] = shape[d];
+        half[longest] = shape[longest] / 2;
+        rest[longest] = shape[longest] - half[longest];
+        for (int o = 0; o < count_of_operands; o++) second[o] = base[o] + half[longest] * layout->strides[o][longest];
+        lw_status status = elementwise_part<Sizes...>(context, name, layout, half, base, element);
+        return status == LW_OK ? elementwise_part<Sizes...>(context, name, layout, rest, second, element) : status;
+    }
+    strided<count_of_operands> operands;
+    operands.count = static_cast<uint32_t>(count);
+    operands.ndim = layout->ndim;
+    for (int o = 0; o < count_of_operands; o++) {
+        operands.base[o] = base[o];
+        for (int d = 0; d < layout->ndim; d++) operands.strides[o][d] = layout->strides[o][d];
+    }
+    for (int d = 0; d < layout->ndim; d++) operands.shape[d] = static_cast<uint32_t>(shape[d]);
+    int64_t wanted = (count + CUDA_THREADS - 1) / CUDA_THREADS;
+    unsigned blocks = static_cast<unsigned>(wanted < CUDA_MOST_BLOCKS ? wanted : CUDA_MOST_BLOCKS);
+    if (is_contiguous<Sizes...>(operands))
+        elementwise_contiguous<Sizes...><<<blocks, CUDA_THREADS, 0, stream_of(context)>>>(operands, element);
+    else
+        elementwise_strided<<<blocks, CUDA_THREADS, 0, stream_of(context)>>>(operands, element);
+    CUDA_CHECK(context, name, cudaGetLastError());
+    return LW_OK;
+}
+
+/* Sizes: of an element of each operand, in bytes; inputs first, then the result. */
+template <int... Sizes, class Element>
+static lw_status elementwise_launch(lw_context *context, const char *name, const void *layout,
+                                    const void *const *inputs, void *const *outputs, const Element &element) {
+    const lw_layout *strides = static_cast<const lw_layout *>(layout);
+    constexpr int last = sizeof...(Sizes) - 1;
+    char *base[last + 1];
+    for (int o = 0; o < last; o++) base[o] = static_cast<char *>(const_cast<void *>(inputs[o]));
+    base[last] = static_cast<char *>(outputs[0]);
+    return elementwise_part<Sizes...>(context, name, strides, strides->shape, base, element);
+}
+
+#endif
