@@ -131,7 +131,8 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
 
 typedef struct gemm_sizes {
     int64_t rows, columns, depth; /* packed at once */
-    int64_t block, task_columns;  /* computed by a task */
+    int64_t block, task_columns;  /* rows and columns that a task computes */
+    int64_t packing;              /* floats that a task packs */
 } gemm_sizes;
 
 static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
@@ -142,7 +143,7 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
         do { /* once also where k is 0, to write zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = divide_up(part.columns, GEMM_COLUMNS);
-            part.panels_per_task = 1 + (1 << 14) / (1 + part.depth * GEMM_ROWS);
+            part.panels_per_task = 1 + sizes.packing / (1 + part.depth * GEMM_ROWS);
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
                 part.a_panels = divide_up(part.rows, GEMM_ROWS);
@@ -163,7 +164,8 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (whole->m == 0 || whole->n == 0 || gemm_thin(whole)) return LW_OK;
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     gemm g = turn ? gemm_transposed(whole) : *whole;
-    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS};
+    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS, 1 << 14};
+    if (gemm_work(&g) < GEMM_SMALL) sizes.block = sizes.rows, sizes.task_columns = sizes.columns, sizes.packing = 1 << 30;
     int64_t depth = min_int64(g.k, sizes.depth);
     int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * depth;
     int64_t b_size = divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * depth;
@@ -175,7 +177,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         return status;
     }
     float a[GEMM_ROWS * GEMM_STACK_DEPTH], b[GEMM_COLUMNS * GEMM_STACK_DEPTH];
-    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS};
+    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS, 1 << 30};
     return gemm_blocked(context, &g, small, a, b);
 }
 

@@ -7,6 +7,10 @@
 #include "strided.h"
 #include "walk.h"
 
+/* Multiplications that are not worth several tasks. A product with fewer is computed without lw_context.run, so that it
+ * may be part of a task. */
+enum { GEMM_SMALL = 1 << 20 };
+
 /* Replaces values by their activation; count is a multiple of VF32_LANES. */
 typedef void gemm_activation(float *values, int64_t count);
 
@@ -27,29 +31,36 @@ struct gemm {
     const void *source;        /* pack_b's own */
 };
 
+LANE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }
+
 LANE float gemm_float(const char *p) {
     float x;
     __builtin_memcpy(&x, p, sizeof x);
     return x;
 }
 
-/* Adds the bias to a tile of whole registers, `columns` of which exist, and applies the activation. */
+/* Adds the bias to `columns` values of row i of C, which fill whole registers up to `width`. */
+static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
+    const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
+    if (g->bias_column == 0) {
+        vf32 same = vf32_set(gemm_float(bias));
+        for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(values + c, vf32_load(values + c) + same);
+        return;
+    }
+    for (int64_t c = 0; c < columns; c += VF32_LANES) {
+        int n = (int)min_int64(columns - c, VF32_LANES);
+        float packed[VF32_LANES];
+        copy_strided_32((char *)packed, sizeof(float), bias + c * g->bias_column, g->bias_column, n);
+        vf32_store(values + c, vf32_load(values + c) + vf32_load_partial(packed, n, vf32_set(0)));
+    }
+}
+
+/* The bias and the activation of a tile of whole registers, `columns` of which exist. */
 static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
                              int64_t tile_row, int64_t width) {
     for (int64_t r = 0; r < rows; r++) {
         float *values = (float *)(tile + r * tile_row);
-        const char *bias = g->bias + (i + r) * g->bias_row + j * g->bias_column;
-        if (g->bias && g->bias_column == 0) {
-            vf32 same = vf32_set(gemm_float(bias));
-            for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(values + c, vf32_load(values + c) + same);
-        } else if (g->bias) {
-            for (int64_t c = 0; c < columns; c += VF32_LANES) {
-                int n = (int)min_int64(columns - c, VF32_LANES);
-                float packed[VF32_LANES];
-                copy_strided_32((char *)packed, sizeof(float), bias + c * g->bias_column, g->bias_column, n);
-                vf32_store(values + c, vf32_load(values + c) + vf32_load_partial(packed, n, vf32_set(0)));
-            }
-        }
+        if (g->bias) gemm_add_bias(g, i + r, j, columns, values, width);
         if (g->activate) g->activate(values, width);
     }
 }

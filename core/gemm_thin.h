@@ -95,8 +95,7 @@ static void thin_columns(const gemm *g) {
 /* Whether it was thin, and then C is there. */
 static int gemm_thin(const gemm *whole) {
     gemm g = whole->n < whole->m && whole->n <= THIN_ROWS ? gemm_transposed(whole) : *whole;
-    double work = (double)g.m * (double)g.n * (double)g.k;
-    if (g.pack_b || (g.m > THIN_ROWS && work > 32 * 32 * 32)) return 0;
+    if (g.pack_b || (g.m > THIN_ROWS && gemm_work(&g) > 32 * 32 * 32)) return 0;
     if (g.b_column == sizeof(float)) {
         thin_rows(&g);
         return 1;

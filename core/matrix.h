@@ -5,10 +5,11 @@
 
 #include "gemm.c"
 
-enum { MATRIX_SMALL = 1 << 20 }; /* multiplications: fewer are not worth several tasks */
+typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
 
 typedef struct matrix_batch {
     const lw_layout *layout; /* of the batch: operands A, B, bias, C */
+    matrix_multiply *multiply;
     gemm product;            /* of its first index */
     int64_t count, per_task;
 } matrix_batch;
@@ -22,7 +23,7 @@ static lw_status matrix_products(lw_context *context, const matrix_batch *batch,
         g.b += w.offset[1];
         if (g.bias) g.bias += w.offset[2];
         g.c += w.offset[3];
-        lw_status status = gemm_run(context, &g);
+        lw_status status = batch->multiply(context, &g);
         if (status != LW_OK) return status;
     }
     return LW_OK;
@@ -55,7 +56,8 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
     return g;
 }
 
-static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias) {
+static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout, const gemm *product, int has_bias,
+                            matrix_multiply *multiply) {
     lw_layout batch;
     batch.ndim = layout->batch_ndim;
     for (int32_t d = 0; d < batch.ndim; d++) {
@@ -64,7 +66,7 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
         batch.strides[2][d] = has_bias ? layout->batch_strides[2][d] : 0;
         batch.strides[3][d] = layout->batch_strides[has_bias ? 3 : 2][d];
     }
-    matrix_batch all = {.layout = &batch, .product = *product};
+    matrix_batch all = {.layout = &batch, .multiply = multiply, .product = *product};
     gemm *g = &all.product;
     /* Many rows with one B are one larger product, where the batch continues the rows of A and C. */
     if (g->m == 1 && batch.ndim) {
@@ -79,9 +81,9 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
         batch.ndim = d;
     }
     all.count = walk_count(&batch, 0, batch.ndim);
-    double work = (double)g->m * (double)g->n * (double)g->k;
-    if (work >= MATRIX_SMALL) return matrix_products(context, &all, 0, all.count);
-    all.per_task = 1 + (int64_t)(MATRIX_SMALL / (work + (double)g->m * (double)g->n + 1));
+    double work = gemm_work(g);
+    if (work >= GEMM_SMALL) return matrix_products(context, &all, 0, all.count);
+    all.per_task = 1 + (int64_t)(GEMM_SMALL / (work + (double)g->m * (double)g->n + 1));
     return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
 }
 

@@ -29,7 +29,7 @@ static lw_status lw_linear_float32(lw_context *context, const void *layout, cons
                                                    linear_silu, linear_sigmoid, linear_tanh};
     gemm product = matrix_product(layout, inputs, outputs, 1);
     product.activate = activations[parameters[0].i];
-    return matrix_run(context, layout, &product, 1);
+    return matrix_run(context, layout, &product, 1, gemm_run);
 }
 
 #endif
