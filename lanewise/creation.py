@@ -32,12 +32,18 @@ def _create(operation: str, shape: Any, dtype: DType, parameters: tuple[Any, ...
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
     """A tensor of one value; its dtype is the value's where none is given."""
-    chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation="full")
+    return _filled("full", shape, fill_value, dtype, device)
+
+
+def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: Any) -> Tensor:
+    chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
     if chosen.kind == "i" and not hasattr(type(fill_value), "__index__"):
-        raise DTypeError(f"full: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
+        raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
     if isinstance(fill_value, complex | str | bytes):
-        raise ArgumentTypeError(f"full: the value {fill_value!r} is no real number")
-    return _create("full", shape, chosen, (fill_value,), device)
+        raise ArgumentTypeError(f"{operation}: the value {fill_value!r} is no real number")
+    with placement.on_host():
+        made = _ext.create("full", shape, chosen, (fill_value,))
+    return placement.placed(made, device, operation)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -101,14 +107,13 @@ def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = No
 
 
 def _constant(operation: str, shape: Shape, value: Any, dtype: Any, device: Any) -> Tensor:
-    chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation=operation)
-    return full(shape, value, chosen, device=device)
+    return _filled(operation, shape, value, dtypes.float32 if dtype is None else dtype, device)
 
 
 def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     like = asarray(x)
-    chosen = like.dtype if dtype is None else as_dtype(dtype, operation=operation)
-    return placement.beside(full(like.shape, value, chosen), like, device, operation)
+    made = _filled(operation, like.shape, value, like.dtype if dtype is None else dtype, None)
+    return placement.beside(made, like, device, operation)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:

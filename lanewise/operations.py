@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lanewise import libraries
 from lanewise.dtypes import DType, as_dtype
 
-__all__ = ["Input", "falls_back", "inputs"]
+__all__ = ["Input", "falls_back", "inputs", "names"]
 
 
 class Input(NamedTuple):
@@ -28,6 +28,11 @@ def _table() -> dict[str, dict[str, Any]]:
 
     described = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
     return {one["name"]: one for one in described}
+
+
+def names() -> tuple[str, ...]:
+    """The operations there are, without their aliases."""
+    return tuple(_table())
 
 
 @cache

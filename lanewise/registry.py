@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 import os
-import platform
 import sys
 import threading
 from collections.abc import Sequence
@@ -92,7 +91,7 @@ def cpu_features() -> tuple[str, ...]:
 def _family() -> str:
     if sys.platform == "emscripten":
         return "WebAssembly"
-    machine = platform.machine().lower()
+    machine = (os.uname().machine if hasattr(os, "uname") else os.environ["PROCESSOR_ARCHITECTURE"]).lower()
     if machine in ("x86_64", "amd64"):
         return "x86-64"
     return "ARM" if machine in ("aarch64", "arm64") else machine

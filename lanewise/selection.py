@@ -210,7 +210,8 @@ def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
     """The device that a request picks, None where any will do."""
     if not backend.is_gpu or not (request.api or len(request.candidates) > 1):
         return None
-    return next((device for device in registry.devices(backend) if _suits(request, device)), None)
+    suitable = [device for device in registry.devices(backend) if _suits(request, device)]
+    return min(suitable, key=lambda device: device.software, default=None)
 
 
 def _unsuitable(request: Request, backend: Backend) -> str:

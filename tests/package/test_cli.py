@@ -1,0 +1,59 @@
+"""python -m lanewise."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import lanewise as lw
+from lanewise import cli
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "lanewise", *words], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+
+
+def test_info_lists_every_backend():
+    done = run("info")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"lanewise {lw.__version__}, Python ")
+    for info in lw.backends():
+        assert f"{'✓' if info.available else '✗'} {info.name.name} (" in done.stdout
+
+
+def test_info_for_programs():
+    said = json.loads(run("info", "--json").stdout)
+    assert said["version"] == lw.__version__
+    assert [entry["name"] for entry in said["backends"]] == [info.name.value for info in lw.backends()]
+    assert said["backends"][-1]["devices"][0]["index"] == 0
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_help(words, capsys):
+    assert cli.main(words) == 0
+    out = capsys.readouterr().out
+    assert all(command in out for command in ("info", "demo", "bench"))
+
+
+def test_version(capsys):
+    assert cli.main(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == lw.__version__
+
+
+def test_unknown_commands(capsys):
+    assert cli.main(["inform"]) == 2
+    assert "there is no command 'inform'; there are info, demo, bench" in capsys.readouterr().err
+
+
+def test_errors_are_told_without_a_traceback(monkeypatch, capsys):
+    def fail(arguments):
+        raise lw.BackendUnavailableError("wgpu: no adapter")
+
+    monkeypatch.setitem(cli._COMMANDS, "info", fail)
+    assert cli.main(["info"]) == 1
+    assert capsys.readouterr().err == "lanewise info: wgpu: no adapter\n"

@@ -1,0 +1,237 @@
+"""Tensors from numbers and other objects, with right and wrong arguments."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections import deque
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+
+@pytest.mark.parametrize("function", [lw.zeros, lw.ones, lw.empty])
+@pytest.mark.parametrize("shape", [3, (2, 3), [2, 0], ()])
+def test_constants(function, shape):
+    made = function(shape)
+    assert made.shape == np.zeros(shape).shape and made.dtype is lw.float32
+    assert made.tolist() == (np.ones(shape) if function is lw.ones else np.zeros(shape)).tolist()
+    assert function(shape, lw.int64).dtype is lw.int64
+    assert function(shape, dtype="bool").dtype is lw.bool
+
+
+def test_full_takes_the_dtype_of_its_value():
+    assert lw.full(2, True).dtype is lw.bool
+    assert lw.full(2, 7).dtype is lw.int32
+    assert lw.full(2, 2**40).tolist() == [2**40, 2**40]
+    assert lw.full(2, 2.5).dtype is lw.float32
+    assert lw.full(2, np.float64(2.5), dtype=float).tolist() == [2.5, 2.5]
+    assert lw.full((1, 2), 0.1, dtype=lw.float64).tolist() == [[0.1, 0.1]]
+    assert np.isnan(lw.full(1, float("nan")).tolist()[0])
+
+
+def test_full_refuses_what_it_cannot_hold():
+    with pytest.raises(lw.DTypeError, match=r"full: .*2\.5.*int32"):
+        lw.full(2, 2.5, dtype=lw.int32)
+    with pytest.raises(OverflowError):
+        lw.full(2, 2**31, dtype=lw.int32)
+    with pytest.raises(TypeError):
+        lw.full(2, "three")
+    with pytest.raises(TypeError):
+        lw.full(2, 1j)
+
+
+@pytest.mark.parametrize("shape", [-1, (2, -3)])
+def test_negative_extents(shape):
+    with pytest.raises(lw.ShapeError, match="negative"):
+        lw.zeros(shape)
+
+
+@pytest.mark.parametrize("shape", ["3", 2.5, (1.5, 2), None])
+def test_shapes_that_are_none(shape):
+    with pytest.raises(TypeError):
+        lw.zeros(shape)
+
+
+def test_shapes_that_are_too_large():
+    with pytest.raises((lw.ShapeError, lw.OutOfMemoryError)):
+        lw.zeros((2**40, 2**40))
+    with pytest.raises(lw.ShapeError, match="8"):
+        lw.zeros((1,) * 9)
+
+
+def test_like():
+    x = np.zeros((2, 3), np.int32)
+    assert lw.zeros_like(x).dtype is lw.int32 and lw.zeros_like(x).shape == (2, 3)
+    assert lw.ones_like([1.5, 2]).tolist() == [1.0, 1.0]
+    assert lw.full_like(x, 4, dtype=lw.float32).tolist() == [[4.0] * 3] * 2
+    assert lw.empty_like(lw.ones(3, dtype=lw.float16)).dtype is lw.float16
+    placed = lw.ones(2).to("scalar")
+    assert lw.zeros_like(placed).backend is lw.Backend.SCALAR and lw.zeros_like(placed).is_committed
+
+
+@pytest.mark.parametrize(
+    "arguments", [(5,), (2, 9), (2, 9, 3), (9, 2, -2), (5, 5), (5, 2), (0.0, 1.0, 0.1), (1.5,), (3.0, -1.0, -0.75)]
+)
+def test_arange_is_numpys(arguments):
+    expected = np.arange(*arguments)
+    made = lw.arange(*arguments)
+    assert made.dtype is (lw.int32 if expected.dtype.kind == "i" else lw.float32)
+    np.testing.assert_allclose(np.asarray(made), expected, rtol=1e-6)
+
+
+def test_arange_in_other_dtypes():
+    assert lw.arange(3, dtype=lw.float32).dtype is lw.float32
+    assert lw.arange(0, 1, 0.1, dtype=lw.float64).tolist() == np.arange(0, 1, 0.1).tolist()
+    assert lw.arange(2**31 - 1, 2**31 + 1).tolist() == [2**31 - 1, 2**31]
+    assert lw.arange(np.int64(3)).tolist() == [0, 1, 2]
+    assert lw.arange(lw.asarray(3)).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "words"),
+    [
+        ((0, 1, 0), lw.ArgumentError, "step is 0"),
+        ((float("nan"),), lw.ArgumentError, "finite"),
+        ((0, float("inf")), lw.ArgumentError, "finite"),
+        (("a",), lw.ArgumentTypeError, "no number"),
+        ((0, 1, 0.5, lw.int32), lw.DTypeError, "no integers"),
+    ],
+)
+def test_arange_with_wrong_arguments(arguments, error, words):
+    with pytest.raises(error, match=f"^arange: .*{words}"):
+        lw.arange(*arguments)
+
+
+def test_rand_repeats_with_a_seed():
+    first, again, other = lw.rand((50, 3), seed=7), lw.rand((50, 3), seed=7), lw.rand((50, 3), seed=8)
+    assert first.tolist() == again.tolist() != other.tolist()
+    assert lw.rand(10, seed=7, offset=5).tolist() == lw.rand(15, seed=7).tolist()[5:]
+    values = np.asarray(first)
+    assert values.min() >= 0 and values.max() < 1 and first.dtype is lw.float32
+
+
+def test_rand_without_a_seed_goes_on():
+    assert lw.rand(10).tolist() != lw.rand(10).tolist()
+
+
+def _draw(pipe) -> None:
+    pipe.send(lw.rand(10).tolist())
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
+def test_rand_differs_in_a_forked_process():
+    here = lw.rand(10).tolist()  # the stream exists before the fork
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe()
+    child = context.Process(target=_draw, args=(theirs,))
+    child.start()
+    there = ours.recv()
+    child.join()
+    assert there != here and there != lw.rand(10).tolist()
+
+
+@pytest.mark.parametrize(
+    ("keywords", "error"),
+    [
+        ({"seed": 1.5}, lw.ArgumentTypeError),
+        ({"seed": 2**64}, lw.ArgumentError),
+        ({"offset": 3}, lw.ArgumentError),
+        ({"seed": 1, "offset": -1}, lw.ArgumentError),
+    ],
+)
+def test_rand_with_wrong_arguments(keywords, error):
+    with pytest.raises(error, match=r"^rand: "):
+        lw.rand(3, **keywords)
+
+
+class OnlyDLPack:
+    """What jax and others are to us: DLPack, and nothing else."""
+
+    def __init__(self, array: np.ndarray) -> None:
+        self.array = array
+
+    def __dlpack__(self, **keywords):
+        return self.array.__dlpack__(**keywords)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
+class OldDLPack(OnlyDLPack):
+    """From before version 1: it knows no keywords."""
+
+    def __dlpack__(self, stream=None):
+        return self.array.__dlpack__(stream=stream)
+
+
+class OnDevice(OnlyDLPack):
+    def __dlpack_device__(self):
+        return (2, 0)
+
+
+class OnlyArray:
+    """What offers only NumPy's __array__."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.asarray([1.0, 2.0], np.float32)
+
+
+@pytest.mark.parametrize("kind", [OnlyDLPack, OldDLPack])
+def test_dlpack_shares_memory(kind):
+    array = np.arange(6, dtype=np.float32).reshape(2, 3)
+    for made in (lw.from_dlpack(kind(array)), lw.asarray(kind(array))):
+        array[0, 0] += 1
+        assert made.tolist() == array.tolist()
+    copied = lw.from_dlpack(kind(array), copy=True)
+    array[0, 0] += 1
+    assert copied.tolist()[0][0] == array[0, 0] - 1
+
+
+def test_dlpack_from_elsewhere():
+    with pytest.raises(lw.BackendError, match="bring it to the CPU"):
+        lw.from_dlpack(OnDevice(np.ones(2, np.float32)))
+    with pytest.raises(lw.ArgumentTypeError, match="no __dlpack__"):
+        lw.from_dlpack([1, 2])
+
+
+def test_asarray_reads_what_holds_numbers():
+    assert lw.asarray(OnlyArray()).tolist() == [1.0, 2.0]
+    assert lw.asarray(range(4)).tolist() == [0, 1, 2, 3]
+    assert lw.asarray(deque([1.5, 2.5])).tolist() == [1.5, 2.5]
+    assert lw.asarray([np.float32(1.5), np.int64(2)]).tolist() == [1.5, 2.0]
+    assert lw.asarray([np.arange(2), np.arange(2, 4)]).tolist() == [[0, 1], [2, 3]]
+    assert lw.asarray([lw.ones(2), [3, 4]]).tolist() == [[1.0, 1.0], [3.0, 4.0]]
+    assert lw.asarray(np.float32(2.5)).tolist() == 2.5
+    assert lw.asarray([1, 2], lw.float64).dtype is lw.float64
+
+
+@pytest.mark.parametrize("wrong", ["12", object(), None, {1: 2}, {1, 2}, 1j])
+def test_asarray_refuses_what_does_not(wrong):
+    with pytest.raises(TypeError, match=r"^asarray: "):
+        lw.asarray(wrong)
+
+
+def test_asarray_copies_when_asked():
+    array = np.ones(3, np.float32)
+    shared, copied = lw.asarray(array), lw.asarray(array, copy=True)
+    array[0] = 5
+    assert shared.tolist()[0] == 5 and copied.tolist()[0] == 1
+    tensor = lw.ones(2)
+    assert lw.asarray(tensor) is tensor or lw.asarray(tensor)._shares_storage(tensor)
+    assert not lw.asarray(tensor, copy=True)._shares_storage(tensor)
+    with pytest.raises(lw.ArgumentError, match="copy=False"):
+        lw.asarray([1, 2], copy=False)
+    with pytest.raises(lw.ArgumentError, match="copy=False"):
+        lw.asarray(array, dtype=lw.int32, copy=False)
+
+
+def test_devices():
+    assert lw.zeros(2, device="cpu").device == "cpu"
+    assert lw.zeros(2, device="scalar").backend is lw.Backend.SCALAR
+    assert lw.arange(3, device="scalar").is_committed and not lw.arange(3).is_committed
+    with pytest.raises(lw.BackendError, match=r"^ones: there is no backend 'tpu'"):
+        lw.ones(2, device="tpu")

@@ -1,0 +1,116 @@
+"""dtypes: how they are named, compared and asked about."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import pickle
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise.dtypes import ALL, as_dtype
+
+NAMES = ["bool", "int32", "int64", "float16", "float32", "float64"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_spelling_gives_the_same_object(name):
+    dtype = getattr(lw, name)
+    for spelling in (dtype, name, np.dtype(name), getattr(np, name)):
+        assert as_dtype(spelling) is dtype
+    assert lw.zeros(2, dtype=np.dtype(name)).dtype is dtype
+
+
+def test_python_types_name_what_lists_of_them_become():
+    assert as_dtype(bool) is lw.bool
+    assert as_dtype(int) is lw.int32
+    assert as_dtype(float) is lw.float32
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_dtype_equals_its_name_and_numpys(name):
+    dtype = getattr(lw, name)
+    assert dtype == name and dtype == np.dtype(name) and np.dtype(name) == dtype
+    assert dtype != "int8" and dtype != np.dtype("int8") and dtype is not None
+    assert {dtype: 1}[name] == 1
+    assert dtype.itemsize == np.dtype(name).itemsize
+    assert dtype.kind == np.dtype(name).kind
+    assert str(dtype) == name and repr(dtype) == f"lanewise.{name}"
+
+
+@pytest.mark.parametrize("dtype", ALL)
+def test_copies_are_the_same_object(dtype):
+    assert pickle.loads(pickle.dumps(dtype)) is dtype
+    assert copy.deepcopy(dtype) is dtype
+
+
+def test_a_dtype_never_changes():
+    with pytest.raises(AttributeError, match="never changes"):
+        lw.float32.itemsize = 8
+
+
+@pytest.mark.parametrize("wrong", ["float8", "uint8", np.uint8, np.dtype("complex64"), np.dtype(">f4"), complex, str])
+def test_a_dtype_that_does_not_exist_lists_those_that_do(wrong):
+    with pytest.raises(lw.DTypeError, match="bool, int32, int64, float16, float32, float64"):
+        lw.zeros(3, dtype=wrong)
+
+
+@pytest.mark.parametrize("wrong", [3, [1], object()])
+def test_what_is_no_dtype_is_a_type_error(wrong):
+    with pytest.raises(lw.ArgumentTypeError, match="does not name a dtype"):
+        lw.zeros(3, dtype=wrong)
+
+
+@pytest.mark.parametrize("name", ["float16", "float32", "float64"])
+def test_finfo_is_numpys(name):
+    ours, theirs = lw.finfo(name), np.finfo(name)
+    for field in ("bits", "eps", "max", "min", "smallest_normal"):
+        assert getattr(ours, field) == getattr(theirs, field), field
+    assert ours.dtype is getattr(lw, name)
+    assert lw.finfo(lw.zeros(1, dtype=name)) == ours
+
+
+@pytest.mark.parametrize("name", ["int32", "int64"])
+def test_iinfo_is_numpys(name):
+    ours, theirs = lw.iinfo(name), np.iinfo(name)
+    assert (ours.bits, ours.max, ours.min) == (theirs.bits, theirs.max, theirs.min)
+
+
+def test_limits_of_the_wrong_kind():
+    with pytest.raises(lw.DTypeError, match="use iinfo"):
+        lw.finfo(lw.int32)
+    with pytest.raises(lw.DTypeError, match="use finfo"):
+        lw.iinfo(lw.bool)
+
+
+def test_isdtype():
+    assert lw.isdtype(lw.bool, "bool")
+    assert lw.isdtype(lw.int64, "integral") and lw.isdtype(lw.int64, "signed integer")
+    assert not lw.isdtype(lw.int32, "unsigned integer") and not lw.isdtype(lw.float32, "complex floating")
+    assert lw.isdtype(lw.float16, ("bool", "real floating"))
+    assert lw.isdtype(lw.float32, lw.float32) and not lw.isdtype(lw.bool, "numeric")
+    with pytest.raises(lw.ArgumentError, match="no kind 'floaty'"):
+        lw.isdtype(lw.float32, "floaty")
+
+
+@pytest.mark.parametrize(("a", "b"), list(itertools.product(ALL, ALL)))
+def test_result_type_is_what_the_extension_computes(a, b):
+    both = lw.where(lw.asarray(True), lw.ones(1, dtype=a), lw.ones(1, dtype=b))
+    assert lw.result_type(a, b) is both.dtype
+    assert lw.can_cast(a, b) == (lw.result_type(a, b) is b)
+
+
+@pytest.mark.parametrize(("dtype", "scalar"), list(itertools.product(ALL, [True, 2, 2.5])))
+def test_scalars_are_weak_in_result_type_as_in_the_extension(dtype, scalar):
+    both = lw.where(lw.asarray(True), lw.ones(1, dtype=dtype), scalar)
+    assert lw.result_type(dtype, scalar) is both.dtype
+    assert lw.result_type(lw.ones(1, dtype=dtype), scalar) is both.dtype
+
+
+def test_result_type_of_many_and_of_nothing():
+    assert lw.result_type("bool", np.zeros(2, np.int32), 1, lw.float16) is lw.float16
+    assert lw.result_type(True, 3) is lw.int32
+    with pytest.raises(lw.ArgumentTypeError, match="nothing was given"):
+        lw.result_type()

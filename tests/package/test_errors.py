@@ -1,0 +1,54 @@
+"""The hierarchy of errors: what users may catch."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+import lanewise as lw
+from lanewise import errors
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_every_error_is_public_and_a_lanewise_error(name):
+    error = getattr(lw, name)
+    assert issubclass(error, lw.LanewiseError)
+    assert error.__doc__
+
+
+@pytest.mark.parametrize(
+    ("error", "builtin"),
+    [
+        (lw.ShapeError, ValueError),
+        (lw.DTypeError, TypeError),
+        (lw.AxisError, ValueError),
+        (lw.AxisError, IndexError),
+        (lw.IndexOutOfRangeError, IndexError),
+        (lw.ArgumentError, ValueError),
+        (lw.ArgumentTypeError, TypeError),
+        (lw.ReadOnlyError, ValueError),
+        (lw.OutOfMemoryError, MemoryError),
+        (lw.BackendError, RuntimeError),
+        (lw.BackendUnavailableError, lw.BackendError),
+        (lw.LibraryError, lw.BackendError),
+        (lw.LibraryError, ImportError),
+        (lw.DeviceError, lw.BackendError),
+    ],
+)
+def test_errors_are_also_what_numpy_or_python_raise(error, builtin):
+    assert issubclass(error, builtin)
+
+
+@pytest.mark.parametrize("name", errors.__all__)
+def test_errors_survive_pickling(name):
+    error = pickle.loads(pickle.dumps(getattr(lw, name)("add: shapes differ")))
+    assert type(error) is getattr(lw, name)
+    assert str(error) == "add: shapes differ"
+
+
+def test_a_message_names_the_operation_what_was_given_and_what_to_do():
+    with pytest.raises(lw.ShapeError, match=r"^matmul: .*\(3, 4\).*\(5, 6\)"):
+        lw.matmul(lw.ones((3, 4)), lw.ones((5, 6)))
+    with pytest.raises(lw.DTypeError, match=r"^exp: .*float64.*astype"):
+        lw.exp(lw.zeros(3, dtype=lw.float64))

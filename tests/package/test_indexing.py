@@ -1,0 +1,193 @@
+"""Indexing with arrays and masks against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import lanewise as lw
+
+
+@st.composite
+def arrays_and_keys(draw):
+    """An array and a key that mixes ints, slices, None, Ellipsis, index arrays, lists and masks."""
+    array = draw(hnp.arrays(np.int32, hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)))
+    array = array.transpose(draw(st.permutations(range(array.ndim))))
+    shape = draw(st.sampled_from([(2,), (3,), (1,), (2, 1), (2, 3), (0,)]))
+    key: list = []
+    dimension = 0
+    has_ellipsis = False
+    while dimension < array.ndim:
+        extent = array.shape[dimension]
+        kind = draw(st.sampled_from(["slice", "int", "array", "list", "mask", "none", "ellipsis", "stop"]))
+        if kind == "stop":
+            break
+        if kind == "none":
+            key.append(None)
+        elif kind == "ellipsis" and not has_ellipsis:
+            key.append(Ellipsis)
+            has_ellipsis = True
+        elif kind == "mask":
+            covered = array.shape[dimension : dimension + draw(st.integers(1, array.ndim - dimension))]
+            key.append(draw(hnp.arrays(bool, covered)))
+            dimension += len(covered)
+        elif kind != "ellipsis":
+            key.append(draw(_entry(kind, extent, shape)))
+            dimension += 1
+    return array, tuple(key)
+
+
+def _entry(kind, extent, shape):
+    index = st.integers(-extent, extent - 1)
+    if kind == "slice":
+        return st.slices(extent)
+    if kind == "int":
+        return index
+    if kind == "list":
+        return st.lists(index, min_size=shape[-1], max_size=shape[-1])
+    return hnp.arrays(st.sampled_from([np.int32, np.int64]), shape, elements=index)
+
+
+def outcome(function):
+    """What a call returns, or that it refuses."""
+    try:
+        return function()
+    except (IndexError, ValueError) as error:
+        return type(error)
+
+
+@given(arrays_and_keys())
+def test_reading_as_in_numpy(case):
+    array, key = case
+    expected = outcome(lambda: array[key])
+    found = outcome(lambda: np.asarray(lw.asarray(array)[key]))
+    if isinstance(expected, type) or isinstance(found, type):
+        # NumPy sees an index that is out of range even where nothing is selected
+        assert isinstance(found, type) == isinstance(expected, type) or 0 in np.shape(found)
+    else:
+        np.testing.assert_array_equal(found, expected)
+
+
+@given(arrays_and_keys(), st.booleans())
+def test_writing_as_in_numpy(case, scalar):
+    array, key = case
+    positions = outcome(lambda: np.arange(array.size).reshape(array.shape)[key])
+    if isinstance(positions, type) or np.unique(positions).size != positions.size:
+        return  # which of several values stays is another test
+    values = 7 if scalar else np.arange(positions.size, dtype=np.int32).reshape(positions.shape) + 100
+    expected = array.copy(order="K")
+    expected[key] = values
+    tensor = lw.asarray(array.copy(order="K"))
+    tensor[key] = values
+    np.testing.assert_array_equal(np.asarray(tensor), expected)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float16", "float32", "float64"])
+def test_every_dtype(dtype):
+    array = np.arange(12).astype(dtype).reshape(3, 4)
+    tensor = lw.asarray(array.copy())
+    np.testing.assert_array_equal(np.asarray(tensor[[2, 0]]), array[[2, 0]])
+    np.testing.assert_array_equal(np.asarray(tensor[array != 0]), array[array != 0])
+    tensor[:, [1, 3]] = 1
+    array[:, [1, 3]] = 1
+    np.testing.assert_array_equal(np.asarray(tensor), array)
+
+
+def test_the_shapes_of_mixed_keys():
+    x = lw.zeros((2, 3, 4, 5))
+    rows, columns = np.zeros((6, 1), int), np.zeros(7, int)
+    assert x[:, rows, columns].shape == (2, 6, 7, 5)
+    assert x[rows, :, columns].shape == (6, 7, 3, 5)
+    assert x[0, :, columns].shape == (7, 3, 5)
+    assert x[0, columns].shape == (7, 4, 5)
+    assert x[..., columns].shape == (2, 3, 4, 7)
+    assert x[None, columns].shape == (1, 7, 3, 4, 5)
+
+
+def test_masks():
+    x = lw.asarray([[1.0, -2.0], [-3.0, 4.0]])
+    x[x < 0] = 0
+    assert x.tolist() == [[1.0, 0.0], [0.0, 4.0]]
+    assert x[[True, False]].tolist() == [[1.0, 0.0]]
+    assert x[lw.asarray([[True, False], [False, True]])].tolist() == [1.0, 4.0]
+    assert x[x > 100].shape == (0,)
+    x[[[True, True], [False, False]]] = [8, 9]
+    assert x.tolist() == [[8.0, 9.0], [0.0, 4.0]]
+    assert x[True].shape == (1, 2, 2) and x[False].shape == (0, 2, 2)
+
+
+def test_the_last_of_several_values_stays():
+    x = lw.zeros(3)
+    x[[1, 1, 1]] = [5, 6, 7]
+    assert x.tolist() == [0, 7, 0]
+
+
+def test_empty_lists_and_empty_tensors():
+    x = lw.arange(6).reshape(2, 3)
+    assert x[[]].shape == (0, 3)
+    assert x[:, []].shape == (2, 0)
+    assert lw.zeros((0, 3))[[]].shape == (0, 3)
+    x[[]] = 5
+    assert x.tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+def test_values_are_cast_and_broadcast():
+    x = lw.zeros((2, 3), dtype=lw.int32)
+    x[[0, 1], 1:] = [2.9, -2.9]
+    assert x.tolist() == [[0, 2, -2], [0, 2, -2]]
+    x[[1]] = lw.asarray([[[4, 5, 6]]])
+    assert x.tolist()[1] == [4, 5, 6]
+
+
+def test_a_result_has_memory_of_its_own():
+    x = lw.zeros(3)
+    x[[0, 1]][0] = 5
+    assert x.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize("key", [[3], [-4], ([0], [9]), (slice(None), [4]), np.array([2**40])])
+def test_out_of_range(key):
+    x = lw.zeros((3, 4))
+    with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+        x[key]
+    with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+        x[key] = 1
+    assert x.tolist() == [[0.0] * 4] * 3
+
+
+@pytest.mark.parametrize(
+    ("key", "error", "words"),
+    [
+        ([1.5], lw.IndexOutOfRangeError, "float32 is no index"),
+        ("name", lw.ArgumentTypeError, "no index"),
+        (object(), lw.ArgumentTypeError, "no index"),
+        (([0], [0], [0]), lw.IndexOutOfRangeError, "3 indices"),
+        ([True, False], lw.IndexOutOfRangeError, "mask of shape"),
+        (([0, 1], [0, 1, 2]), lw.IndexOutOfRangeError, "do not broadcast"),
+        (([0], ..., ...), lw.IndexOutOfRangeError, "Ellipsis"),
+    ],
+)
+def test_keys_that_are_none(key, error, words):
+    with pytest.raises(error, match=words):
+        lw.zeros((3, 4))[key]
+
+
+def test_values_that_do_not_fit():
+    with pytest.raises(lw.ShapeError, match=r"values of shape \(3,\) do not fit .* \(2,\)"):
+        lw.zeros(4)[[0, 1]] = [1, 2, 3]
+    with pytest.raises(lw.ShapeError, match="do not fit"):
+        lw.zeros(4)[[True, False, True, False]] = [1, 2, 3]
+    with pytest.raises(TypeError):
+        lw.zeros(4)[[0, 1]] = "ab"
+
+
+def test_read_only_memory_is_not_written():
+    array = np.zeros(3, np.float32)
+    array.flags.writeable = False
+    with pytest.raises(lw.ReadOnlyError):
+        lw.asarray(array)[[0]] = 1
+    with pytest.raises(lw.ReadOnlyError):
+        lw.broadcast_to(lw.zeros(1), (3,))[[0]] = 1

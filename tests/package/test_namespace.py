@@ -1,0 +1,80 @@
+"""The module as a whole: its names, the array API's inspection, and what importing it costs."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import sys
+
+import pytest
+
+import lanewise as lw
+
+
+def test_everything_public_is_there_once():
+    assert len(set(lw.__all__)) == len(lw.__all__)
+    for name in lw.__all__:
+        assert getattr(lw, name) is not None or name == "newaxis", name
+
+
+def test_constants():
+    assert (lw.pi, lw.e, lw.inf, lw.newaxis) == (math.pi, math.e, math.inf, None)
+    assert math.isnan(lw.nan)
+
+
+def test_every_function_has_documentation():
+    for name in lw.__all__:
+        value = getattr(lw, name)
+        if callable(value):
+            assert value.__doc__, name
+
+
+def test_array_namespace_info():
+    info = lw.__array_namespace_info__()
+    assert info.capabilities() == {
+        "boolean indexing": True,
+        "data-dependent shapes": True,
+        "max dimensions": 8,
+    }
+    assert info.default_device() == "cpu" and "cpu" in info.devices()
+    assert info.default_dtypes() == {"real floating": lw.float32, "integral": lw.int32, "indexing": lw.int32}
+    assert list(info.dtypes()) == ["bool", "int32", "int64", "float16", "float32", "float64"]
+    assert info.dtypes(kind="integral") == {"int32": lw.int32, "int64": lw.int64}
+    assert info.dtypes(device="cpu", kind=("bool", "unsigned integer")) == {"bool": lw.bool}
+    with pytest.raises(lw.ArgumentError, match="no device 'tpu'"):
+        info.dtypes(device="tpu")
+
+
+FRESH = """
+import sys, time
+start = time.process_time()  # other processes do not count
+import lanewise
+seconds = time.process_time() - start
+heavy = [name for name in ("numpy", "dataclasses", "inspect", "argparse", "wgpu", "cffi") if name in sys.modules]
+print(seconds, *heavy)
+"""
+
+
+def test_importing_is_fast_and_needs_no_numpy():
+    best = min(_import() for _ in range(5))
+    assert best < 0.05, f"import lanewise took {best * 1000:.0f} ms; 50 are allowed"
+
+
+def _import() -> float:
+    done = subprocess.run([sys.executable, "-c", FRESH], capture_output=True, text=True, check=True)
+    seconds, *heavy = done.stdout.split()
+    assert heavy == []
+    return float(seconds)
+
+
+def test_without_numpy():
+    code = """
+import sys
+sys.modules["numpy"] = None
+import lanewise as lw
+x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
+x[x > 3] = 0
+print(lw.sum(x @ x + [1, 2], axis=0), lw.concat([x[0], [5.0]]), repr(x[[1]]))
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[12. 12.] [1. 2. 5.] Tensor([[3., 0.]])\n"

@@ -1,0 +1,141 @@
+"""How backends join: providers, adapters of other systems' names, and what stands for AUTO."""
+
+from __future__ import annotations
+
+import pytest
+
+import lanewise as lw
+from lanewise import registry, selection
+from lanewise.devices import DeviceInfo
+from lanewise.discovery import backend_summary
+
+
+class Adapters:
+    """A stand-in for WebGPU with the adapters of a test."""
+
+    def __init__(self, *devices: DeviceInfo, reason: str = "") -> None:
+        self.found = devices
+        self.reason = reason
+        self.opened: list[DeviceInfo | None] = []
+
+    def missing(self):
+        return self.reason
+
+    def devices(self):
+        return self.found
+
+    def open(self, device):
+        self.opened.append(device)
+
+
+@pytest.fixture
+def webgpu(monkeypatch):
+    """Replaces WebGPU by the given adapters."""
+    monkeypatch.setattr(registry, "_providers", dict(registry._providers))
+    monkeypatch.setattr(registry, "_missing", {})
+    monkeypatch.setattr(registry, "_opened", dict(registry._opened))
+
+    def join(*devices: DeviceInfo, reason: str = "") -> Adapters:
+        provider = Adapters(*devices, reason=reason)
+        registry.register(lw.Backend.WGPU, provider)
+        return provider
+
+    return join
+
+
+RADEON = DeviceInfo(0, "AMD Radeon RX 7900", 24 * 2**30, api="vulkan")
+APPLE = DeviceInfo(0, "Apple M2 Pro", 32 * 2**30, unified_memory=True, api="metal")
+LAVAPIPE = DeviceInfo(1, "llvmpipe (LLVM 19)", api="vulkan", software=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "device"), [("vulkan", RADEON), ("rocm", RADEON), ("gpu", RADEON), ("auto", RADEON), ("wgpu", None)]
+)
+def test_names_resolve_to_an_adapter(webgpu, name, device):
+    provider = webgpu(LAVAPIPE, RADEON)
+    assert lw.init_backend(name) is lw.Backend.WGPU
+    assert provider.opened == [device]  # None: the first
+
+
+def test_an_api_without_an_adapter_says_what_there_is(webgpu):
+    webgpu(APPLE)
+    with pytest.raises(lw.BackendUnavailableError, match=r"dx12 .* none among Apple M2 Pro \(metal\)"):
+        lw.init_backend("dx12")
+    with pytest.raises(lw.BackendUnavailableError, match="amd adapter through vulkan"):
+        lw.init_backend("rocm")
+    assert lw.init_backend("mps") is lw.Backend.WGPU
+
+
+def test_software_adapters_are_for_those_who_name_them(webgpu):
+    webgpu(LAVAPIPE)
+    assert not lw.best_available_backend().is_gpu
+    assert not lw.init_backend("auto").is_gpu
+    with pytest.raises(lw.BackendUnavailableError, match="only software adapters were found: llvmpipe"):
+        lw.init_backend("gpu")
+    assert lw.init_backend("wgpu") is lw.Backend.WGPU
+
+
+def test_a_process_uses_one_device_of_a_backend(webgpu):
+    provider = webgpu(RADEON, DeviceInfo(1, "NVIDIA H200", api="metal"))
+    lw.init_backend("vulkan")
+    lw.init_backend("vulkan")
+    lw.init_backend("wgpu")
+    assert provider.opened == [RADEON]
+    with pytest.raises(lw.BackendError, match=r"it is open on AMD Radeon.*start another process for NVIDIA H200"):
+        lw.init_backend("metal")
+
+
+def test_the_reason_of_a_missing_backend_is_passed_on(webgpu):
+    webgpu(reason="the package wgpu is not installed")
+    with pytest.raises(lw.BackendUnavailableError, match="wgpu is not available: the package wgpu is not installed"):
+        lw.init_backend("wgpu")
+    assert registry.devices(lw.Backend.WGPU) == ()
+    with pytest.raises(lw.BackendUnavailableError, match="not installed"):
+        registry.ensure_open(lw.Backend.WGPU)
+
+
+def test_registering_too_late_or_for_no_backend(webgpu):
+    webgpu(RADEON)
+    lw.init_backend("wgpu")
+    with pytest.raises(lw.BackendError, match="open already"):
+        webgpu(LAVAPIPE)
+    with pytest.raises(lw.BackendError, match="stands for others"):
+        registry.register(lw.Backend.AUTO, Adapters())
+
+
+def test_the_summary_has_the_form_of_the_specification(webgpu):
+    webgpu(APPLE, DeviceInfo(1, "Big GPU", 80 * 2**30, 79 * 2**30, compute_capability="9.0"))
+    lines = backend_summary().splitlines()
+    start = lines.index("✓ WGPU (GPU)")
+    assert lines[0] == "=== Available Backends ==="
+    assert lines[start + 1] == "    [0] Apple M2 Pro: 32.00 GB (unified memory, metal)"
+    assert lines[start + 2] == "    [1] Big GPU: 80.00 GB (79.00 GB free, compute capability 9.0)"
+    assert lines[-2:] == ["", "Recommended backend: WGPU"]
+
+
+def test_memory_decides_between_backends(webgpu):
+    provider = webgpu(DeviceInfo(0, "Small GPU", 2**30, 2**20, api="vulkan"))
+    assert not lw.init_backend_with_memory_check("auto", 2**21).is_gpu
+    assert provider.opened == []
+    with pytest.raises(lw.OutOfMemoryError, match=r"WebGPU has 0\.00 GB free"):
+        lw.init_backend_with_memory_check("gpu", 2**21)
+    assert lw.init_backend_with_memory_check("auto", 2**19) is lw.Backend.WGPU
+
+
+def test_a_cpu_library_names_what_the_cpu_lacks(monkeypatch):
+    library = registry.libraries.find("scalar")
+    monkeypatch.setattr(registry.libraries, "find", lambda name: library._replace(cpu_features=("avx", "relaxed_simd")))
+    monkeypatch.setattr(registry, "_cpu_bits", lambda: 1 << 1)
+    assert registry.CpuLibrary(lw.Backend.SCALAR).missing() == (
+        "this CPU, or its operating system, lacks relaxed SIMD; it has AVX"
+    )
+    monkeypatch.setattr(registry.libraries, "find", lambda name: None)
+    assert "has no scalar library" in registry.CpuLibrary(lw.Backend.SCALAR).missing()
+
+
+def test_the_priority_puts_what_it_leaves_out_last():
+    try:
+        lw.set_backend_priority(["scalar"])
+        assert selection.available(selection.parse_backend("cpu"), "test")[0] is lw.Backend.SCALAR
+    finally:
+        lw.set_backend_priority(["auto"])
