@@ -48,10 +48,11 @@ def _values(among: Range, dtype: str, shape: tuple[int, ...], random: np.random.
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
         small = np.clip(random.integers(-9, 10, shape), low, high)
         return np.where(random.random(shape) < 0.5, wide, small).astype(dtype)
-    # Of three kinds: evenly spread, small ones of every magnitude, and whole ones, among which there are ties.
+    # Of three kinds: evenly spread, small ones of every magnitude (where the range has such), and whole ones, among
+    # which there are ties.
     even = random.uniform(among.low, among.high, shape)
     small = even * 2.0 ** random.uniform(-20, 0, shape)
-    choice = random.integers(0, 3, shape)
+    choice = random.integers(0, 3, shape) if among.low <= 0 <= among.high else random.integers(0, 2, shape) * 2
     mixed = np.where(choice == 0, even, np.where(choice == 1, small, np.rint(even)))
     values = np.clip(mixed, among.low, among.high).astype(dtype)
     if among.exclude_zero:

@@ -1,7 +1,7 @@
 /* Uniform in [0, 1): the top 24 bits of Philox4x32-10. parameters: seed, offset.
  *
- * Four elements come from one 128-bit counter, offset + position / 4, under the key seed: so an element depends on its
- * position only, not on how the work is split or on the instruction set. Source: Salmon, Moraes, Dror and Shaw,
+ * Element i is number offset + i of the stream, in which four come from each 128-bit counter under the key seed: so
+ * an element depends on its position only, not on how the work is split or on the instruction set. Source: Salmon, Moraes, Dror and Shaw,
  * "Parallel random numbers: as easy as 1, 2, 3", 2011. */
 #ifndef LANEWISE_OPS_RAND_H
 #define LANEWISE_OPS_RAND_H
@@ -39,8 +39,9 @@ static void rand_piece_float32(const piece *p, const lw_scalar *parameters) {
     uint32_t bits[4][RAND_TURNS];
     float made[4 * RAND_TURNS];
     for (int64_t done = 0; done < p->count;) {
-        int64_t position = p->position + done, skip = position % 4;
-        rand_philox((uint64_t)parameters[0].i, (uint64_t)parameters[1].i + (uint64_t)position / 4, bits);
+        uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
+        int64_t skip = (int64_t)(position % 4);
+        rand_philox((uint64_t)parameters[0].i, position / 4, bits);
         for (int i = 0; i < RAND_TURNS; i++)
             for (int word = 0; word < 4; word++) made[4 * i + word] = (float)(bits[word][i] >> 8) * 0x1p-24f;
         int64_t count = min_int64(4 * RAND_TURNS - skip, p->count - done);
