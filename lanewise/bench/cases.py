@@ -31,6 +31,10 @@ Argument = HostArray | Several | Literal
 DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),)}
 ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
 LARGEST_EDGE = 1 << 14
+
+# Operations an element, where the count is plain; matrices and windows count two a product.
+ARITHMETIC: Mapping[str, int] = {"add": 1, "subtract": 1, "multiply": 1, "divide": 1, "fma": 2, "sum": 1, "dot": 2}
+
 CHANNELS = 64
 KERNEL = 3
 
@@ -45,6 +49,7 @@ class Case:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Literal] = field(default_factory=dict)
     result: int = 0  # elements written
+    result_dtype: str = ""  # where it is not what the contract's `dtypes` say
     flops: int | None = None  # where the count is plain
 
     @property
@@ -65,10 +70,10 @@ class Case:
 
     @property
     def bytes(self) -> int | None:
-        """Read once and written once; None where no data moves."""
-        if self.operation.kind == "view":
+        """Read once and written once; None where nothing is written."""
+        if not self.result:
             return None
-        written = self.result * ITEM_BYTES[self.operation.result(self.dtype)]
+        written = self.result * ITEM_BYTES[self.result_dtype or self.operation.result(self.dtype)]
         return sum(item.nbytes for item in self.inputs) + written
 
 
@@ -121,30 +126,20 @@ def _required(operation: Operation, shape: Shape, dtype: str) -> tuple[HostArray
     return tuple(_draw(operation, item, shape, dtype) for item in operation.inputs if not item.optional)
 
 
+def _flops(operation: Operation, dtype: str, elements: int) -> int | None:
+    each = ARITHMETIC.get(operation.name) if dtype.startswith("float") else None
+    return None if each is None else each * elements
+
+
 def _elementwise(operation: Operation, size: Size, dtype: str) -> Case:
     count = prod(size)
-    each = {"fma": 2}.get(operation.name, 1)
-    plain = operation.complexity == "low" and dtype.startswith("float")
-    return Case(
-        operation,
-        dtype,
-        size,
-        _required(operation, size, dtype),
-        result=count,
-        flops=each * count if plain else None,
-    )
+    arguments = _required(operation, size, dtype)
+    return Case(operation, dtype, size, arguments, result=count, flops=_flops(operation, dtype, count))
 
 
 def _reduction(operation: Operation, size: Size, dtype: str) -> Case:
-    plain = operation.complexity == "low" and dtype.startswith("float")
-    return Case(
-        operation,
-        dtype,
-        size,
-        _required(operation, size, dtype),
-        result=1,
-        flops=prod(size) if plain else None,
-    )
+    arguments = _required(operation, size, dtype)
+    return Case(operation, dtype, size, arguments, result=1, flops=_flops(operation, dtype, prod(size)))
 
 
 def _rows(operation: Operation, size: Size, dtype: str) -> Case:
@@ -205,7 +200,7 @@ def _astype(operation: Operation, size: Size, dtype: str) -> Case:
     """float32 to int32, and anything else to float32."""
     target = "int32" if dtype == "float32" else "float32"
     x = _draw(operation, operation.inputs[0], size, dtype)
-    return Case(operation, dtype, size, (x, target), result=prod(size))
+    return Case(operation, dtype, size, (x, target), result=prod(size), result_dtype=target)
 
 
 def _take(operation: Operation, size: Size, dtype: str) -> Case:
@@ -230,9 +225,17 @@ def _full(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (size, 2.0), {"dtype": dtype}, result=prod(size))
 
 
-def _shaped(operation: Operation, size: Size, dtype: str) -> Case:
-    """zeros, ones, rand and their like take a shape."""
+def _filled(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (size,), {"dtype": dtype}, result=prod(size))
+
+
+def _rand(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (size,), result=prod(size))
+
+
+def _asarray(operation: Operation, size: Size, dtype: str) -> Case:
+    """Of an array that is one already: the call alone."""
+    return Case(operation, dtype, size, (draw(dtype, size, None, 0),))
 
 
 def _reshape(operation: Operation, size: Size, dtype: str) -> Case:
@@ -269,7 +272,6 @@ _BY_KIND: Mapping[str, Builder] = {
     "index_reduction": _reduction,
     "rows": _rows,
     "matrix": _matrix,
-    "creation": _shaped,
 }
 _BY_NAME: Mapping[str, Builder] = {
     "clip": _clip,
@@ -280,6 +282,10 @@ _BY_NAME: Mapping[str, Builder] = {
     "max_pool2d": _max_pool2d,
     "arange": _arange,
     "full": _full,
+    "zeros": _filled,
+    "ones": _filled,
+    "rand": _rand,
+    "asarray": _asarray,
     "reshape": _reshape,
     "permute_dims": _permute_dims,
     "matrix_transpose": _matrix_transpose,

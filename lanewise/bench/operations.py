@@ -42,7 +42,6 @@ class Operation:
 
     name: str
     kind: str
-    complexity: str
     inputs: tuple[Input, ...]
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` where data is only moved
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
@@ -93,7 +92,6 @@ def _operation(entry: Mapping[str, Any]) -> Operation:
     return Operation(
         name=entry["name"],
         kind=entry["kind"],
-        complexity=entry["complexity"],
         inputs=tuple(
             Input(item["name"], item["dtype"], item["optional"], item["sequence"]) for item in entry["inputs"]
         ),

@@ -44,13 +44,17 @@ def draw(results: Sequence[Result], path: str) -> None:
 
 def _amount(result: Result) -> int | None:
     """What the rate counts: arithmetic where there is much of it, else bytes."""
-    return result.case.flops if result.case.operation.complexity == "high" else result.case.bytes
+    return result.case.flops if _is_arithmetic(result) else result.case.bytes
+
+
+def _is_arithmetic(result: Result) -> bool:
+    return result.case.operation.kind in ("matrix", "window") and result.case.flops is not None
 
 
 def _unit(results: Sequence[Result]) -> str:
     if _amount(results[0]) is None:
         return "calls a second"
-    return "GFLOP/s" if results[0].case.operation.complexity == "high" else "GB/s"
+    return "GFLOP/s" if _is_arithmetic(results[0]) else "GB/s"
 
 
 def _points(results: Sequence[Result], name: str) -> list[tuple[int, float]]:

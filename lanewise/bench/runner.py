@@ -41,6 +41,18 @@ class Result:
         return min(peers, key=lambda entry: entry.timing.minimum, default=None)
 
 
+@dataclass(frozen=True)
+class _Ready:
+    """A contestant whose first result can be read, by position."""
+
+    contestant: Contestant
+    read: Callable[[Sequence[int]], list[float]]
+
+
+class _NotTimedError(Exception):
+    """A contestant that cannot take part, and why."""
+
+
 def run(
     case: Case,
     backends: Sequence[str],
@@ -51,37 +63,43 @@ def run(
     progress: Progress | None = None,
 ) -> Result:
     """Time a case on these backends and peers. Contestants with wrong results are named and not timed."""
-    contestants: list[Contestant] = []
-    readers: list[tuple[str, Callable[[Sequence[int]], list[float]]]] = []
+    ready: list[_Ready] = []
     skipped: dict[str, str] = {}
-    for backend in backends:
+    entrants = [(name, partial(_backend_ready, case, name)) for name in backends]
+    entrants += [(peer.name, partial(_peer_ready, case, peer)) for peer in peers]
+    for name, get_ready in entrants:
         try:
-            contestant = on_backend(case, backend)
-            result = contestant.run()
-        except lw.LanewiseError as error:
-            skipped[backend] = str(error)
-            continue
-        where = str(getattr(result, "backend", backend))
-        if where != backend:
-            skipped[backend] = f"it ran on {where} instead"
-            continue
-        contestants.append(contestant)
-        readers.append((backend, partial(_elements, result)))
-    for peer in peers:
-        call = peer.call(case)
-        if call is None:
-            skipped[peer.name] = "no such operation"
-            continue
-        contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
-        contestants.append(contestant)
-        readers.append((peer.name, partial(peer.numbers, contestant.run())))
-    wrong, against = check.wrong(case, readers)
-    readers.clear()  # and the results with them
-    right = [contestant for contestant in contestants if contestant.name not in wrong]
+            ready.append(get_ready())
+        except _NotTimedError as reason:
+            skipped[name] = str(reason)
+    wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
+    right = [each.contestant for each in ready if each.contestant.name not in wrong]
+    ready.clear()  # and the results with them
     timings = measure(right, repeats=repeats, sample_seconds=sample_seconds, progress=progress)
-    names = {peer.name for peer in peers}
-    entries = tuple(Entry(timing.name, timing.name in names, timing) for timing in timings)
+    entries = tuple(Entry(timing.name, timing.name not in backends, timing) for timing in timings)
     return Result(case, entries, skipped, wrong, against)
+
+
+def _backend_ready(case: Case, backend: str) -> _Ready:
+    try:
+        contestant = on_backend(case, backend)
+        result: Any = contestant.run()
+    except lw.LanewiseError as error:
+        raise _NotTimedError(str(error)) from None
+    if result.backend != backend:
+        raise _NotTimedError(f"it ran on {result.backend} instead")
+    return _Ready(contestant, partial(_elements, result))
+
+
+def _peer_ready(case: Case, peer: Peer) -> _Ready:
+    try:
+        call = peer.call(case)
+        if call is not None:
+            contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
+            return _Ready(contestant, partial(peer.numbers, contestant.run()))
+    except Exception as error:  # its own matter, and no reason to stop
+        raise _NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
+    raise _NotTimedError("no such operation")
 
 
 def on_backend(case: Case, backend: str) -> Contestant:

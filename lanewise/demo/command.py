@@ -18,6 +18,7 @@ from typing import Any
 
 import lanewise as lw
 from lanewise.bench.engine import Contestant, measure
+from lanewise.bench.peers import open_peer
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.errors import LanewiseError
@@ -127,6 +128,7 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _in_numpy(digits: data.Digits) -> Reader:
+    open_peer(NUMPY, threads=1)  # as many as Lanewise uses
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
     network, images = NumpyNetwork(digits), array(digits, digits.held_out)
@@ -161,7 +163,7 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
         return
     width = max(len(outcome.name) for outcome in outcomes)
     for outcome in outcomes:
-        peer = "  (the peer)" if outcome.name == NUMPY else ""
+        peer = "  (the peer, one thread)" if outcome.name == NUMPY else ""
         print(
             f"  {outcome.name:<{width}}  accuracy {outcome.accuracy:.1%}".replace("%", " %")
             + f"  {outcome.images_per_second:>11,.0f} images/s{peer}"

@@ -6,6 +6,7 @@ import pytest
 
 import lanewise as lw
 from lanewise.bench import main
+from lanewise.bench.peers import PEERS
 
 FAST = ["--seconds", "0.0001", "--repeats", "2"]
 
@@ -40,6 +41,7 @@ def test_every_operation_is_right_on_every_backend_and_peer(capsys):
         names = [entry["name"] for entry in case["contestants"]]
         missing = set(available()) - set(names) - {"cuda", "wgpu"}
         assert not missing, f"{case['operation']}: {case['not_timed']}"
+        assert not {why for name, why in case["not_timed"].items() if name in PEERS} - {"no such operation"}
 
 
 def test_aliases_and_other_dtypes(capsys):

@@ -12,8 +12,6 @@ from lanewise.bench.cases import Case
 from lanewise.bench.inputs import HostArray
 from lanewise.bench.peers import Call, Peer, convert
 
-MOVES = ("view", "creation")  # nothing to compile, or constants once compiled
-
 
 def open(threads: int) -> Peer:
     """The CPU, whatever else the machine has; the variables count only before JAX is imported."""
@@ -40,7 +38,7 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Compiled for the arguments' shapes."""
         name = case.operation.name
-        if case.operation.kind in MOVES:
+        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or a constant once compiled
             return None
         function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):

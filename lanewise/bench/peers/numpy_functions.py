@@ -156,14 +156,6 @@ def _rand(shape: tuple[int, ...]) -> Array:
     return _GENERATOR.random(shape, dtype=np.float32)
 
 
-def _zeros(shape: tuple[int, ...]) -> Array:
-    return np.zeros(shape, np.float32)
-
-
-def _ones(shape: tuple[int, ...]) -> Array:
-    return np.ones(shape, np.float32)
-
-
 _GENERATOR = np.random.Generator(np.random.Philox(0))
 
 _FUNCTIONS: Mapping[str, Function] = {
@@ -184,7 +176,5 @@ _FUNCTIONS: Mapping[str, Function] = {
     "take": _take,
     "concat": _concat,
     "rand": _rand,
-    "zeros": _zeros,
-    "ones": _ones,
     **({"gelu": _gelu} if find_spec("scipy") else {}),
 }
