@@ -6,6 +6,7 @@ called.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -48,6 +49,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _COMMANDS[command](rest)
     except LanewiseError as error:
         print(f"lanewise {command}: {error}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:  # the reader, `head` say, has seen enough
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what Python flushes at its end)
         return 1
 
 

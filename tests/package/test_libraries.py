@@ -1,0 +1,129 @@
+"""Libraries of kernels that are not what the build made: an error that names the file, and never a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lanewise as lw
+
+DEFAULT = str(lw.ones(1).backend)
+
+
+@pytest.fixture
+def package(tmp_path):
+    """A copy of the installed package, to be damaged."""
+    source = Path(lw.__file__).parent
+    ignored = shutil.ignore_patterns("__pycache__", "demo", "bench", "webgpu", "wgsl")
+    shutil.copytree(source, tmp_path / "lanewise", ignore=ignored)
+    return tmp_path / "lanewise"
+
+
+def run(package: Path, code: str) -> subprocess.CompletedProcess[str]:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("LANEWISE_")}
+    environment["PYTHONPATH"] = str(package.parent)
+    environment.pop("PYTHONSAFEPATH", None)
+    return subprocess.run(
+        [sys.executable, "-c", code], env=environment, cwd=package.parent, capture_output=True, text=True, check=False
+    )
+
+
+def library(package: Path, name: str) -> Path:
+    manifest = json.loads((package / "_lib" / "manifest.json").read_text())
+    return package / "_lib" / manifest["libraries"][name]["file"]
+
+
+def truncate(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:4096])
+
+
+def corrupt(path: Path) -> None:
+    content = bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+
+
+def test_the_copy_works(package):
+    done = run(package, "import lanewise as lw; print(lw.__file__, lw.ones(1).backend)")
+    assert done.stdout.split() == [str(package / "__init__.py"), DEFAULT], done.stderr
+
+
+@pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
+def test_a_damaged_default_library(package, damage):
+    path = library(package, DEFAULT)
+    damage(path)
+    done = run(package, "import lanewise")
+    assert done.returncode == 1
+    last = done.stderr.strip().splitlines()[-1]
+    assert last.startswith(f"lanewise.errors.LibraryError: {path}: ") and "reinstall lanewise" in last
+
+
+@pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
+def test_a_damaged_library_matters_when_it_is_wanted(package, damage):
+    if DEFAULT == "scalar":
+        pytest.skip("this machine has one CPU backend only")
+    path = library(package, "scalar")
+    damage(path)
+    code = """
+import lanewise as lw
+assert lw.ones(2).tolist() == [1.0, 1.0]
+for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
+    try:
+        call("scalar")
+    except lw.LibraryError as error:
+        print(error)
+"""
+    done = run(package, code)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(f"{path}: ") == 3 and done.stdout.count("reinstall lanewise") == 3
+
+
+def test_a_library_in_anothers_place(package):
+    """As the manifest says, but not the right one: what its own head says counts."""
+    if DEFAULT == "scalar":
+        pytest.skip("this machine has one CPU backend only")
+    path = package / "_lib" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["libraries"]["scalar"] = manifest["libraries"][DEFAULT]
+    path.write_text(json.dumps(manifest))
+    done = run(package, "import lanewise as lw; lw.init_backend('scalar')")
+    assert f"holds the kernels of {DEFAULT}, not of scalar" in done.stderr
+    assert "LibraryError" in done.stderr
+
+
+def test_an_older_manifest(package):
+    path = package / "_lib" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["signature"] = "0" * 16
+    path.write_text(json.dumps(manifest))
+    last = run(package, "import lanewise").stderr.strip().splitlines()[-1]
+    assert last.startswith(f"lanewise.errors.LibraryError: {path}: ") and "signature 0000000000000000" in last
+
+
+@pytest.mark.parametrize("text", [None, "", "[]", '{"abi": 1}', "\0"])
+def test_no_manifest_or_a_damaged_one(package, text):
+    path = package / "_lib" / "manifest.json"
+    if text is None:
+        path.unlink()
+    else:
+        path.write_text(text)
+    last = run(package, "import lanewise").stderr.strip().splitlines()[-1]
+    assert last.startswith(f"lanewise.errors.LibraryError: {path}: ")
+
+
+def test_a_build_without_a_library(package):
+    path = package / "_lib" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    del manifest["libraries"][DEFAULT]
+    path.write_text(json.dumps(manifest))
+    code = (
+        f"import lanewise as lw; print(lw.ones(1).backend, [i.reason for i in lw.backends() if i.name == '{DEFAULT}'])"
+    )
+    done = run(package, code)
+    assert done.stdout.split()[0] != DEFAULT and "has no" in done.stdout, done.stderr
