@@ -69,8 +69,8 @@ class Loop:
     expression: str  # the C function
     inputs: tuple[tuple[str, Lane], ...]
     output: Lane
-    parameters: tuple[tuple[str, str], ...]  # the name of its lanes in C, and their value
-    parameter_lane: str
+    parameters: tuple[tuple[str, str], ...]  # the name of its lanes in C, and the value in each
+    computed: Lane  # what the parameters become
     lanes: str  # how many elements go at once
     grain: int
 
@@ -135,17 +135,17 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         expression=f"op_{kernel.stem}_{kernel.dtype}{target}",
         inputs=tuple((each.name, lanes[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
         output=lanes[kernel.result],
-        parameters=tuple((f"lane_{each.name}", _splat(computed, i, each)) for i, each in parameters),
-        parameter_lane=computed.type,
+        parameters=tuple((f"lane_{each.name}", _value(computed, i, each)) for i, each in parameters),
+        computed=computed,
         lanes="VF64_LANES" if is_long else "VF32_LANES",
         grain=GRAIN[contract.complexity],
     )
 
 
-def _splat(lane: Lane, index: int, parameter: Parameter) -> str:
-    """A parameter in all lanes of the computed dtype."""
+def _value(lane: Lane, index: int, parameter: Parameter) -> str:
+    """A parameter as an element of the computed dtype."""
     value = f"parameters[{index}].{'f' if parameter.type == 'float' else 'i'}"
-    return lane.set(value if lane.storage == "_bool" else f"({lane.element}){value}")
+    return f"{value} != 0" if lane.storage == "_bool" else f"({lane.element}){value}"
 
 
 def _c_loop(loop: Loop) -> str:
@@ -154,7 +154,9 @@ def _c_loop(loop: Loop) -> str:
     pointers = "".join(
         f"    const {lane.element} *in_{each} = inputs[{i}];\n" for i, (each, lane) in enumerate(loop.inputs)
     )
-    parameters = "".join(f"    const {loop.parameter_lane} {each} = {value};\n" for each, value in loop.parameters)
+    parameters = "".join(
+        f"    const {loop.computed.type} {each} = {loop.computed.set(value)};\n" for each, value in loop.parameters
+    )
     whole = "".join(f"        {lane.type} {each} = {lane.load(f'in_{each} + i')};\n" for each, lane in loop.inputs)
     partial = "".join(
         f"        {lane.type} {each} = {lane.load_partial(f'in_{each} + i', 'rest')};\n" for each, lane in loop.inputs
@@ -212,7 +214,7 @@ extern "C" const lw_library lanewise_kernels = {{
 def _cuda_loop(loop: Loop) -> str:
     """What one thread does for one element, and the kernel that launches it."""
     name, out = loop.kernel.name, loop.output
-    members = "".join(f"    {loop.parameter_lane} {each};\n" for each, _ in loop.parameters)
+    members = "".join(f"    {loop.computed.type} {each};\n" for each, _ in loop.parameters)
     values = ", ".join(value for _, value in loop.parameters)
     loads = "".join(
         f"        {lane.type} {each} = {lane.load(f'(const {lane.element} *)in[{i}]')};\n"

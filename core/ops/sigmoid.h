@@ -1,14 +1,18 @@
-/* 1 / (1 + e^-x) where x >= 0, e^x / (1 + e^x) elsewhere: the exponential never overflows, and the small results
- * below zero keep all their digits. < 2 ulp. */
+/* 1 / (1 + e^-x) where x >= 0, e^x / (1 + e^x) elsewhere: with z = e^-|x| the exponential never overflows, and small
+ * results keep all their digits. What 1 + z loses by rounding is given back after the division, 1 / (1 + z) being near
+ * enough to 1 - z/2 for that. < 2 ulp. */
 #ifndef LANEWISE_OPS_SIGMOID_H
 #define LANEWISE_OPS_SIGMOID_H
 
 #include "math/exp.h"
 
 LANE vf32 op_sigmoid_float32(vf32 x) {
-    vf32 small = exp_of_minus_abs(x);
-    vf32 one = vf32_set(1);
-    return vf32_select(vf32_lt(x, vf32_set(0)), small, one) / (one + small);
+    const vf32 one = vf32_set(1);
+    vf32 z = exp_of_minus_abs(x);
+    vf32 sum = one + z;
+    vf32 lost = z - (sum - one);
+    vf32 quotient = vf32_select(vf32_lt(x, vf32_set(0)), z, one) / sum;
+    return vf32_fma(quotient, -(lost * vf32_fma(z, vf32_set(-0.5f), one)), quotient);
 }
 
 #endif
