@@ -22,7 +22,7 @@ template <int Operands> struct strided {
     int64_t strides[Operands][LW_MAX_NDIM];
 };
 
-template <int... Sizes, class Element>
+template <class Element, int... Sizes>
 __global__ void __launch_bounds__(CUDA_THREADS)
     elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {
     constexpr int64_t sizes[] = {Sizes...};
@@ -102,7 +102,7 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     int64_t wanted = (count + CUDA_THREADS - 1) / CUDA_THREADS;
     unsigned blocks = static_cast<unsigned>(wanted < CUDA_MOST_BLOCKS ? wanted : CUDA_MOST_BLOCKS);
     if (is_contiguous<Sizes...>(operands))
-        elementwise_contiguous<Sizes...><<<blocks, CUDA_THREADS, 0, stream_of(context)>>>(operands, element);
+        elementwise_contiguous<Element, Sizes...><<<blocks, CUDA_THREADS, 0, stream_of(context)>>>(operands, element);
     else
         elementwise_strided<<<blocks, CUDA_THREADS, 0, stream_of(context)>>>(operands, element);
     CUDA_CHECK(context, name, cudaGetLastError());
