@@ -1,0 +1,71 @@
+"""Fixtures of the build's tests: a small project to build in many ways, and the real one as a source archive."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SMALL = Path(__file__).parent / "small"
+
+Build = Callable[..., subprocess.CompletedProcess[str]]
+
+# What the surroundings may have set must not decide what is tested here.
+CLEAN = {name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")}
+
+
+@pytest.fixture(scope="session")
+def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The source distribution of this checkout."""
+    folder = tmp_path_factory.mktemp("sdist")
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
+    subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
+    (path,) = folder.glob("*.tar.gz")
+    return path
+
+
+@pytest.fixture(scope="session")
+def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The unpacked archive: what somebody without git has."""
+    folder = tmp_path_factory.mktemp("sources")
+    with tarfile.open(archive) as packed:
+        packed.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    return root
+
+
+@pytest.fixture
+def small(tmp_path: Path, sources: Path) -> Path:
+    """The real build with next to nothing to compile."""
+    root = tmp_path / "small"
+    for name in ("native", "wasm"):
+        shutil.copytree(sources / name, root / name, ignore=shutil.ignore_patterns("extension", "cuda"))
+    for name in ("pyproject.toml", "README.md", "LICENSE", ".gitignore"):
+        shutil.copy(sources / name, root / name)
+    places = {"generate.py": "contracts", "kernel.h": "core", "module.c": "native/extension"}
+    for name, place in places.items():
+        (root / place).mkdir(parents=True, exist_ok=True)
+        shutil.copy(SMALL / name, root / place / name)
+    shutil.copytree(sources / "core" / "include", root / "core" / "include")
+    (root / "lanewise").mkdir()
+    for name in ("_version.py", "libraries.py"):
+        shutil.copy(sources / "lanewise" / name, root / "lanewise" / name)
+    return root
+
+
+@pytest.fixture
+def build(small: Path) -> Build:
+    """Runs the small project's build.py."""
+
+    def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "native/build.py", *arguments]
+        return subprocess.run(command, cwd=small, env=CLEAN | environment, capture_output=True, text=True, check=False)
+
+    return run

@@ -1,0 +1,17 @@
+"""Stands in for contracts/generate.py: the least that the build has to compile."""
+
+import sys
+from pathlib import Path
+
+out = Path(sys.argv[2])
+FILES = {
+    "lanewise_table.h": "#define LW_SIGNATURE UINT64_C(0x12ab)\n",
+    "lanewise_operations.c": "int lw_operation_count = 0;\n",
+    "kernels.c": '#include "kernel.h"\n',
+    "lanewise/_lib/operations.json": "{}\n",
+}
+for name, text in FILES.items():
+    path = out / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)

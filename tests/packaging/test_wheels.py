@@ -1,0 +1,96 @@
+"""Wheels: their tags, what is in them, and that pip makes and installs one on a machine with nothing but Python."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import venv
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from native.targets import TARGETS, host
+
+X86 = ("scalar", "sse2", "avx", "avx2", "avx512")
+CONTENTS = {
+    "x86_64-linux": ("lanewise/_ext.abi3.so", ".so", X86),
+    "aarch64-linux": ("lanewise/_ext.abi3.so", ".so", ("scalar", "neon")),
+    "x86_64-macos": ("lanewise/_ext.abi3.so", ".dylib", X86),
+    "aarch64-macos": ("lanewise/_ext.abi3.so", ".dylib", ("scalar", "neon")),
+    "x86_64-windows": ("lanewise/_ext.pyd", ".dll", X86),
+}
+MAGIC = {".so": b"\x7fELF", ".dylib": b"\xcf\xfa\xed\xfe", ".dll": b"MZ"}
+
+
+@pytest.mark.parametrize("name", sorted(CONTENTS))
+def test_a_wheel_for_each_platform(small: Path, build: Callable, name: str) -> None:
+    done = build("--wheel", name)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith(": built\n" if TARGETS[name] == host() else ": built, not run\n")
+    (path,) = (small / "dist").glob("*.whl")
+    assert path.name.endswith(f"-cp311-abi3-{TARGETS[name].wheel_platform}.whl")
+    extension, suffix, isas = CONTENTS[name]
+    with zipfile.ZipFile(path) as wheel:
+        names = set(wheel.namelist())
+        assert {f"lanewise/_lib/kernels_{isa}{suffix}" for isa in isas} == {n for n in names if "/kernels_" in n}
+        assert {extension, "lanewise/_lib/manifest.json", "lanewise/_lib/include/lanewise_table.h"} <= names
+        assert {wheel.read(f"lanewise/_lib/kernels_{isa}{suffix}")[: len(MAGIC[suffix])] for isa in isas} == {
+            MAGIC[suffix]
+        }
+
+
+def test_a_wheel_of_another_compiler_is_for_this_system_alone(small: Path, build: Callable) -> None:
+    if shutil.which("gcc") is None:
+        pytest.skip("gcc is not installed")
+    done = build("--wheel", host().name, CC="gcc")
+    assert done.returncode == 0, done.stderr
+    (path,) = (small / "dist").glob("*.whl")
+    assert "manylinux" not in path.name
+    assert "cp311-abi3-linux_" in path.name
+    other = build("--wheel", "aarch64-macos", CC="gcc")
+    assert "CC compiles for this machine; unset it to build for aarch64-macos" in other.stderr
+
+
+def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:
+    """The README's first command, from a source archive, on a path with no compiler; within three minutes."""
+    began = time.monotonic()
+    folder = tmp_path / "venv"
+    venv.create(folder, with_pip=True)
+    programs = folder / ("Scripts" if os.name == "nt" else "bin")
+    names = ("HOME", "LANG", "PIP_CERT", "PIP_INDEX_URL", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "SYSTEMROOT")
+    names += ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL")
+    environment = {name: os.environ[name] for name in names if name in os.environ} | {"PATH": str(programs)}
+
+    def run(*words: str) -> str:
+        command = [str(programs / "python"), *words]
+        done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    run("-m", "pip", "install", "--disable-pip-version-check", str(archive))
+    said = run("-m", "lanewise", "demo")
+    assert time.monotonic() - began < 180
+    assert "All" in said and "predictions agree" in said
+    tags = next(folder.rglob("lanewise-*.dist-info/WHEEL")).read_text()
+    assert all(f"Tag: cp311-abi3-{platform}" in tags for platform in host().wheel_platform.split("."))
+    assert run("-c", "import sys, lanewise; print('numpy' in sys.modules)") == "False\n"
+
+
+def test_one_binary_for_every_python(tmp_path: Path) -> None:
+    """The extension of this checkout, loaded by each Python that is here."""
+    root = Path(__file__).parents[2]
+    program = "import lanewise as lw; print(float((lw.asarray([1.0, 2.0]) + 1).sum()))"
+    pythons = sorted(Path(sys.base_prefix).parent.glob("*/bin/python3.1[1-9]"))
+    if not pythons:
+        pytest.skip("no other Python is installed beside this one")
+    for python in pythons:
+        environment = {"PYTHONPATH": str(root), "PATH": os.environ["PATH"]}
+        done = subprocess.run(
+            [python, "-P", "-c", program], env=environment, capture_output=True, text=True, cwd=tmp_path
+        )
+        assert (done.stdout, done.stderr) == ("5.0\n", ""), python
