@@ -10,33 +10,39 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests" / "webgpu")]
+sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests", "tests/sweep", "tests/webgpu")]
+
+
+import oracle_file  # noqa: E402
+from generator import oracle as generated  # noqa: E402
+from generator import table  # noqa: E402
+from generator.load import load_contracts  # noqa: E402
+
+CONTRACTS = load_contracts(ROOT / "contracts")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `kernel` run for each kernel of the kinds they name with @pytest.mark.kinds."""
-    if "kernel" in metafunc.fixturenames:
-        from generator.load import load_contracts
-
-        kinds = metafunc.definition.get_closest_marker("kinds").args
-        rows = [
-            pytest.param((contract, kernel), id=kernel.name)
-            for contract in load_contracts(ROOT / "contracts")
-            for kernel in contract.kernels
-            if contract.kind.name in kinds
-        ]
-        metafunc.parametrize("kernel", rows)
+    """Tests that take `contract` run for those that @pytest.mark.contracts chooses."""
+    if "contract" in metafunc.fixturenames:
+        chosen = filter(metafunc.definition.get_closest_marker("contracts").args[0], CONTRACTS)
+        metafunc.parametrize("contract", [pytest.param(each, id=each.operation) for each in chosen])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the marker."""
-    config.addinivalue_line("markers", "kinds(*names): the kinds whose kernels a test runs for")
+    config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")
+
+
+@pytest.fixture
+def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
+    """The cases of the contract, as it is in the tree."""
+    path = tmp_path / "oracle.bin"
+    path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
+    return oracle_file.read(path)
 
 
 @pytest.fixture(scope="session")
 def executor(tmp_path_factory: pytest.TempPathFactory):
     """An executor on the best adapter, with shaders made from the contracts as they are."""
-    from generator.load import load_contracts
     from harness import emitted
 
     from lanewise import webgpu
@@ -50,7 +56,7 @@ def executor(tmp_path_factory: pytest.TempPathFactory):
         reason = str(error)
     if reason:
         (pytest.fail if required else pytest.skip)(reason)
-    folder = emitted(tmp_path_factory.mktemp("shaders"), load_contracts(ROOT / "contracts"))
+    folder = emitted(tmp_path_factory.mktemp("shaders"), CONTRACTS)
     return webgpu.open(devices[0], folder)
 
 

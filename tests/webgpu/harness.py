@@ -3,8 +3,9 @@ for tensors, without tensors. Layouts are passed as the host leaves them before 
 
 from __future__ import annotations
 
+import ctypes
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -51,16 +52,38 @@ class Runner:
         assert (guards == POISON).all(), "the kernel wrote beside its result"
         return into[GUARD : GUARD + nbytes].view(dtype).reshape(shape)
 
+    def carries(self, kernel: str) -> bool:
+        """Whether there is a shader for it."""
+        return (self.executor._folder / f"{kernel}.wgsl").exists()
+
+    def start(
+        self,
+        kernel: str,
+        kind: str,
+        layout: Mapping[str, Any],
+        inputs: Sequence[np.ndarray | None],
+        shape: Sequence[int],
+        dtype: np.dtype,
+        parameters: Sequence[float] = (),
+    ) -> Callable[[], np.ndarray]:
+        """Launches any kernel, with a row-major result; what is returned waits for that."""
+        out = self.poisoned(math.prod(shape) * dtype.itemsize)
+        operands = [(None, 0) if each is None else self.upload(each) for each in inputs]
+        self.executor.launch(kernel, kind, layout, operands, [out], parameters)
+        return lambda: self.download(out, shape, dtype)
+
+    def run(self, *arguments: Any) -> np.ndarray:
+        """Launches and waits."""
+        return self.start(*arguments)()
+
     def elementwise(
         self, kernel: str, inputs: Iterable[np.ndarray], dtype: Any, parameters: Sequence[float] = (), kind="elementwise"
     ) -> np.ndarray:
         """An elementwise or cast kernel, its inputs broadcast as NumPy does."""
         views = np.broadcast_arrays(*inputs) if len(inputs := list(inputs)) > 1 else inputs
         shape, dtype = views[0].shape, np.dtype(dtype)
-        out = self.poisoned(math.prod(shape) * dtype.itemsize)
         layout = strided_layout(shape, [view.strides for view in views], dtype.itemsize)
-        self.executor.launch(kernel, kind, layout, [self.upload(view) for view in views], [out], parameters)
-        return self.download(out, shape, dtype)
+        return self.run(kernel, kind, layout, views, shape, dtype, parameters)
 
     def reduction(
         self,
@@ -75,7 +98,6 @@ class Runner:
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         moved = x.transpose([*kept, *axes])
         shape, dtype = moved.shape[: len(kept)], np.dtype(dtype)
-        out = self.poisoned(math.prod(shape) * dtype.itemsize)
         strides = [*_row_major(shape, dtype.itemsize), *([0] * len(axes))]
         layout = {
             "ndim": x.ndim,
@@ -83,8 +105,7 @@ class Runner:
             "shape": [*moved.shape],
             "strides": [[*moved.strides], strides],
         }
-        self.executor.launch(kernel, kind, layout, [self.upload(moved)], [out], parameters)
-        return self.download(out, shape, dtype)
+        return self.run(kernel, kind, layout, [moved], shape, dtype, parameters)
 
     def matrix(
         self, kernel: str, a: np.ndarray, b: np.ndarray, rest: Sequence[np.ndarray | None] = (), parameters=()
@@ -95,7 +116,6 @@ class Runner:
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a, b = np.broadcast_to(a, (*batch, m, k)), np.broadcast_to(b, (*batch, k, n))
         shape = (*batch, m, n)
-        out = self.poisoned(math.prod(shape) * 4)
         strides = [a.strides, b.strides, *((0,) * len(batch) + (0, 4) for _ in rest), tuple(_row_major(shape, 4))]
         layout = {
             "batch_ndim": len(batch),
@@ -105,9 +125,7 @@ class Runner:
             "row_strides": [each[-2] for each in strides],
             "column_strides": [each[-1] for each in strides],
         }
-        others = [(None, 0) if each is None else self.upload(each) for each in rest]
-        self.executor.launch(kernel, "matrix", layout, [self.upload(a), self.upload(b), *others], [out], parameters)
-        return self.download(out, shape, np.dtype(np.float32))
+        return self.run(kernel, "matrix", layout, [a, b, *rest], shape, np.dtype(np.float32), parameters)
 
 
 def strided_layout(shape: Sequence[int], strides: Iterable[Sequence[int]], item_bytes: int) -> Mapping[str, Any]:
@@ -120,12 +138,40 @@ def _row_major(shape: Sequence[int], item_bytes: int) -> list[int]:
     return [item_bytes * math.prod(shape[d + 1 :]) for d in range(len(shape))]
 
 
-def ulps(result: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """How far float32 results are from float64 references, in units in the last place of the references."""
-    magnitude = np.maximum(np.abs(wanted), 2.0**-126)
-    with np.errstate(all="ignore"):
-        unit = np.exp2(np.floor(np.log2(magnitude)) - 23)
-        return np.abs(result.astype(np.float64) - wanted) / unit
+class lw_layout(ctypes.Structure):  # noqa: N801 - as in lanewise.h
+    """A strided layout."""
+
+    _fields_ = (
+        ("ndim", ctypes.c_int32),
+        ("inner", ctypes.c_int32),
+        ("shape", ctypes.c_int64 * 8),
+        ("strides", ctypes.c_int64 * 8 * 5),
+    )
+
+
+class lw_matrix_layout(ctypes.Structure):  # noqa: N801
+    """A layout of matrices."""
+
+    _fields_ = (
+        ("batch_ndim", ctypes.c_int32),
+        ("batch_shape", ctypes.c_int64 * 8),
+        ("batch_strides", ctypes.c_int64 * 8 * 5),
+        ("m", ctypes.c_int64),
+        ("n", ctypes.c_int64),
+        ("k", ctypes.c_int64),
+        ("row_strides", ctypes.c_int64 * 5),
+        ("column_strides", ctypes.c_int64 * 5),
+    )
+
+
+def layout_of(struct: str, content: bytes) -> Mapping[str, Any]:
+    """The bytes of a C struct as the extension hands it to an executor."""
+    layout = {"lw_layout": lw_layout, "lw_matrix_layout": lw_matrix_layout}[struct].from_buffer_copy(content)
+    return {name: _plain(getattr(layout, name)) for name, _ in layout._fields_}
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, int) else [_plain(each) for each in value]
 
 
 def emitted(folder: Path, contracts: Sequence[Any]) -> Path:

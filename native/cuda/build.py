@@ -1,0 +1,83 @@
+"""Builds the CUDA plugin, build/cuda/kernels_cuda.so: elementwise kernels compiled from core/ops by nvcc.
+
+    python native/cuda/build.py                rebuilds what changed
+    NVCC=/opt/cuda/bin/nvcc python ...         with this nvcc rather than the one on the PATH
+
+Not part of a wheel: it needs NVIDIA's compiler, and pip's build must not. The library exports the table that every
+library of kernels exports; entries of other kinds than elementwise and cast are NULL.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+if str(ROOT) not in sys.path:
+    sys.path.insert(0, str(ROOT))  # `native` is no installed package
+
+from native import binaries, build, steps  # noqa: E402
+from native.errors import BuildError  # noqa: E402
+
+__all__ = ["LIBRARY", "compile_library", "find_nvcc"]
+
+LIBRARY = build.BUILD / "cuda" / "kernels_cuda.so"
+
+# Machine code for Hopper; older and newer GPUs compile the PTX when the library is first used.
+ARCHITECTURES = ("-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=compute_75")
+# As on the CPU: no contraction of a product and a sum, correctly rounded division and roots, denormals kept.
+EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")
+
+
+def find_nvcc() -> Path | None:
+    """The compiler, where there is one."""
+    named = os.environ.get("NVCC")
+    found = shutil.which(named or "nvcc")
+    if named and not found:
+        raise BuildError(f"NVCC names {named!r}, which is no program; unset it or give nvcc's path")
+    return Path(found) if found else None
+
+
+def compile_library() -> Path:
+    """Brings the library up to date."""
+    nvcc = find_nvcc()
+    if nvcc is None:
+        raise BuildError("there is no nvcc on the PATH; install NVIDIA's CUDA toolkit, or set NVCC")
+    build.generate()
+    source = build.GENERATED / "cuda_kernels.cu"
+    folder = Path(__file__).resolve().parent
+    versions = LIBRARY.with_name("exports.map")
+    versions.parent.mkdir(parents=True, exist_ok=True)
+    versions.write_text(f"{{ global: {binaries.TABLE}; local: *; }};\n", encoding="utf-8")
+    include = (*build.KERNEL_INCLUDE, folder)
+    command = [
+        *(str(nvcc), "-std=c++17", "-O3", "-shared", "-cudart=static", "-DLW_ISA_CUDA", *EXACT, *ARCHITECTURES),
+        *(f"-I{each}" for each in include),
+        *("-Xcompiler=-fPIC,-fvisibility=hidden", "-Xlinker", f"--version-script={versions}"),
+        *("-o", str(LIBRARY), str(source)),
+    ]
+    headers = [path for each in include for path in each.rglob("*") if path.suffix in (".h", ".cuh")]
+    inputs = (source, versions, *sorted(set(headers)))
+    steps.run([steps.Step(LIBRARY, command, inputs, _version(nvcc), _check)])
+    return LIBRARY
+
+
+def _version(nvcc: Path) -> str:
+    return subprocess.run([nvcc, "--version"], capture_output=True, text=True, check=True).stdout
+
+
+def _check(path: Path) -> None:
+    exported = binaries.read(path).exported
+    if exported != (binaries.TABLE,):
+        path.unlink()
+        raise BuildError(f"{path.name} exports {', '.join(exported) or 'nothing'}; it must export {binaries.TABLE} alone")
+
+
+if __name__ == "__main__":
+    try:
+        print(compile_library())
+    except BuildError as problem:
+        sys.exit(str(problem))
