@@ -132,7 +132,6 @@ _ext.initialize(
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,
-        "item": _methods.item,
         "setitem": _indexing.setitem,
     },
     _methods.METHODS,

@@ -25,9 +25,7 @@ Shape = int | Sequence[int]
 
 
 def _create(operation: str, shape: Any, dtype: DType, parameters: tuple[Any, ...], device: Any) -> Tensor:
-    with placement.on_host():
-        made = _ext.create(operation, shape, dtype, parameters)
-    return placement.placed(made, device, operation)
+    return placement.placed(_ext.create(operation, shape, dtype, parameters), device, operation)
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -41,9 +39,7 @@ def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: A
         raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
     if isinstance(fill_value, complex | str | bytes):
         raise ArgumentTypeError(f"{operation}: the value {fill_value!r} is no real number")
-    with placement.on_host():
-        made = _ext.create("full", shape, chosen, (fill_value,))
-    return placement.placed(made, device, operation)
+    return placement.placed(_ext.create("full", shape, chosen, (fill_value,)), device, operation)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:

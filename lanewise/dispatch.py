@@ -9,12 +9,11 @@ on a GPU. Operands are converted and moved, and the operation is called again.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import Any, Final
 
-from lanewise import _ext, composed, creation, operations, placement
-from lanewise.backend import Backend
-from lanewise.errors import ArgumentTypeError, BackendError
+from lanewise import _ext, composed, creation, operations
+from lanewise._ext import Tensor
+from lanewise.errors import ArgumentTypeError, BackendUnavailableError
 
 __all__ = ["dispatch"]
 
@@ -37,29 +36,24 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     inputs = operations.inputs(operation)
     given = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     given |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
+    if all(map(_is_native, given.values())):  # only a GPU keeps the extension from running this itself
+        raise BackendUnavailableError(
+            f"{operation}: tensors cannot be computed on {_ext.current_backend()} in this version; use a CPU backend"
+        )
     operands = {one.name: _operand(operation, one, given[one.name]) for one in inputs if one.name in given}
+    positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
+    named = {name: operands.get(name, value) for name, value in keywords.items()}
+    return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)
 
-    def call(function: Callable[..., Any], operands: Mapping[str, Any]) -> Any:
-        positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
-        named = {name: operands.get(name, value) for name, value in keywords.items()}
-        return function(*positional, *arguments[len(inputs) :], **named)
 
-    tensors = [value for value in operands.values() if isinstance(value, _ext.Tensor)]
-    backend = placement.common(tensors, operation) or Backend(_ext.current_backend())
-    if not backend.is_gpu:
-        return call(getattr(_ext, operation), _moved(operands, backend))
-    if not operations.falls_back(operation):
-        on_device = partial(_ext.call_on_device, operation, backend.value)  # type: ignore[attr-defined]
-        return call(on_device, _moved(operands, backend))
-    if keywords.get("out") is not None:
-        raise BackendError(f"{operation}: out= cannot be on {backend}, where the CPU computes it; leave it out")
-    with placement.on_host():
-        return placement.move(call(getattr(_ext, operation), _moved(operands, None)), backend)
+def _is_native(value: Any) -> bool:
+    """Whether the extension reads a value as it is."""
+    return value is None or isinstance(value, Tensor | int | float)
 
 
 def _operand(operation: str, one: operations.Input, value: Any) -> Any:
     """What the extension can read of a value."""
-    if value is None or isinstance(value, _ext.Tensor | int | float):
+    if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
         return creation.asarray(value, one.dtype)  # no number tells the dtype
@@ -68,15 +62,3 @@ def _operand(operation: str, one: operations.Input, value: Any) -> Any:
     except ArgumentTypeError as error:
         reason = str(error).removeprefix("asarray: ")
         raise ArgumentTypeError(f"{operation}: {one.name}: {reason}") from None
-
-
-def _moved(operands: Mapping[str, Any], backend: Backend | None) -> dict[str, Any]:
-    """The operands with those of other memories brought to where `backend` computes; None is the host."""
-    wanted = backend.value if backend is not None and backend.is_gpu else "cpu"
-
-    def moved(value: Any) -> Any:
-        if not isinstance(value, _ext.Tensor) or placement.device_of(value) == wanted:
-            return value
-        return placement.to_host(value) if backend is None else placement.move(value, backend)
-
-    return {name: moved(value) for name, value in operands.items()}

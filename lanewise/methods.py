@@ -79,14 +79,14 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     """
     import numpy
 
-    return numpy.asarray(placement.to_host(self))
+    return numpy.asarray(self)
 
 
 def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
     """What NumPy calls where it does not use the buffer protocol."""
     import numpy
 
-    shared = numpy.asarray(memoryview(placement.to_host(self)))
+    shared = numpy.asarray(memoryview(self))
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
@@ -94,15 +94,8 @@ def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.nd
     return shared.astype(dtype)
 
 
-def item(self: Tensor) -> Any:
-    """The one element of a GPU's tensor, as a Python number."""
-    return placement.to_host(self).reshape(()).tolist()
-
-
 def array_interface(self: Tensor) -> dict[str, Any]:
-    """The memory as NumPy's array interface describes it; a GPU's tensor has none."""
-    if placement.device_of(self) != "cpu":
-        raise AttributeError('__array_interface__: the tensor is on a device; bring it to the host with to("cpu")')
+    """The memory as NumPy's array interface describes it."""
     return {
         "version": 3,
         "shape": self.shape,
@@ -124,7 +117,7 @@ def deep_copy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 def reduce(self: Tensor) -> tuple[Any, ...]:
     """Pickles hold bytes, dtype and shape. They say nothing of backends: another machine may have others."""
-    return _from_pickle, (placement.to_host(self).tobytes(), self.dtype, self.shape)
+    return _from_pickle, (self.tobytes(), self.dtype, self.shape)
 
 
 def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:

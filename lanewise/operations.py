@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lanewise import libraries
 from lanewise.dtypes import DType, as_dtype
 
-__all__ = ["Input", "falls_back", "inputs", "names"]
+__all__ = ["Input", "inputs", "names"]
 
 
 class Input(NamedTuple):
@@ -40,8 +40,3 @@ def inputs(operation: str) -> tuple[Input, ...]:
     """The tensor arguments of an operation, in order."""
     described = _table()[operation]["inputs"]
     return tuple(Input(one["name"], as_dtype(one["dtype"]) if one.get("dtype") else None) for one in described)
-
-
-def falls_back(operation: str) -> bool:
-    """Whether the contract lets the CPU compute for a GPU's tensors, with its reason."""
-    return bool(_table()[operation]["webgpu"]["fallback"])

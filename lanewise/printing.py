@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from lanewise import dtypes, placement, selection
+from lanewise import dtypes, selection
 from lanewise._ext import Tensor
 from lanewise.errors import ArgumentError, ArgumentTypeError
 from lanewise.numerals import formatter, scalar
@@ -123,14 +123,13 @@ def tensor_str(tensor: Tensor) -> str:
     [0 1 2]
     """
     if tensor.ndim == 0:
-        return scalar(placement.to_host(tensor).tolist(), tensor.dtype)
+        return scalar(tensor.tolist(), tensor.dtype)
     return _layout(tensor, " ", 0, _state.options.linewidth)
 
 
 def _layout(tensor: Tensor, separator: str, indent: int, width: int) -> str:
     if tensor.size == 0:
         return "[]"
-    tensor = placement.to_host(tensor)
     options = _state.options
     edge = options.edgeitems if tensor.size > options.threshold else 0
     values = _values(tensor, edge)
