@@ -20,8 +20,16 @@ static lw_handler *const handlers[LW_KIND_COUNT] = {
 
 static PyObject *absent_if_none(PyObject *object) { return object == Py_None ? NULL : object; }
 
+/* Where the arguments of one call are collected. */
+typedef struct collected {
+    const lw_operation *operation;
+    PyObject *inputs[LW_MAX_OPERANDS];
+    PyObject *parameters[LW_MAX_PARAMETERS];
+    PyObject *out;
+} collected;
+
 /* Stores a keyword argument where it belongs; -1 with an error set. */
-static int take_keyword(lw_arguments *arguments, PyObject *name, PyObject *value) {
+static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
@@ -53,7 +61,7 @@ static int take_keyword(lw_arguments *arguments, PyObject *name, PyObject *value
 }
 
 /* Positional arguments are the inputs, then the parameters that may be given so. */
-static int take_positional(lw_arguments *arguments, int position, PyObject *value) {
+static int take_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
         arguments->inputs[position] = absent_if_none(value);
@@ -74,7 +82,7 @@ static int take_positional(lw_arguments *arguments, int position, PyObject *valu
     return -1;
 }
 
-static int check_required(const lw_arguments *arguments) {
+static int check_required(const collected *arguments) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->input_count; i++) {
         if (!arguments->inputs[i] && operation->inputs[i].absent == LW_REQUIRED) {
@@ -114,61 +122,59 @@ static PyObject *call_packed(const lw_operation *operation, PyObject *self, PyOb
 
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *positional, Py_ssize_t count,
                   PyObject *keyword_names) {
-    lw_arguments arguments;
-    arguments.operation = operation;
-    arguments.self = self;
-    arguments.positional = positional;
-    arguments.positional_count = count;
-    arguments.keyword_names = keyword_names;
+    collected collected;
+    lw_arguments arguments = {.operation = operation,
+                              .inputs = collected.inputs,
+                              .parameters = collected.parameters,
+                              .self = self,
+                              .positional = positional,
+                              .positional_count = count,
+                              .keyword_names = keyword_names};
     if (operation->kind == LW_KIND_CREATION || operation->kind == LW_KIND_COMPOSED) {
         return lw_call_python(&arguments);
     }
     if (packs_positional(operation, self, positional, count)) {
         return call_packed(operation, self, positional, count);
     }
+    collected.operation = operation;
+    collected.out = NULL;
     for (int i = 0; i < operation->input_count; i++) {
-        arguments.inputs[i] = NULL;
+        collected.inputs[i] = NULL;
     }
     for (int i = 0; i < operation->parameter_count; i++) {
-        arguments.parameters[i] = NULL;
+        collected.parameters[i] = NULL;
     }
-    arguments.out = NULL;
     int first = 0;
     if (self) {
-        arguments.inputs[0] = self;
+        collected.inputs[0] = self;
         first = 1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (take_positional(&arguments, (int)i + first, positional[i]) < 0) {
+        if (take_positional(&collected, (int)i + first, positional[i]) < 0) {
             return NULL;
         }
     }
     Py_ssize_t keyword_count = keyword_names ? PyTuple_Size(keyword_names) : 0;
     for (Py_ssize_t i = 0; i < keyword_count; i++) {
-        if (take_keyword(&arguments, PyTuple_GetItem(keyword_names, i), positional[count + i]) < 0) {
+        if (take_keyword(&collected, PyTuple_GetItem(keyword_names, i), positional[count + i]) < 0) {
             return NULL;
         }
     }
-    if (check_required(&arguments) < 0) {
+    if (check_required(&collected) < 0) {
         return NULL;
     }
+    arguments.out = collected.out;
     return handlers[operation->kind](&arguments);
 }
 
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out) {
-    lw_arguments arguments;
-    arguments.operation = operation;
-    arguments.out = out;
-    arguments.self = NULL;
-    arguments.positional = inputs;
-    arguments.positional_count = operation->input_count;
-    arguments.keyword_names = NULL;
-    for (int i = 0; i < operation->input_count; i++) {
-        arguments.inputs[i] = inputs[i];
-    }
-    for (int i = 0; i < operation->parameter_count; i++) {
-        arguments.parameters[i] = NULL;
-    }
+    static PyObject *const defaults[LW_MAX_PARAMETERS];
+    lw_arguments arguments = {.operation = operation,
+                              .inputs = inputs,
+                              .parameters = defaults,
+                              .out = out,
+                              .positional = inputs,
+                              .positional_count = operation->input_count};
     return handlers[operation->kind](&arguments);
 }
 

@@ -5,13 +5,14 @@
 #include "module.h"
 #include "operand.h"
 
-enum { LW_MAX_PARAMETERS = 8 };
+enum { LW_MAX_PARAMETERS = 8, LW_MAX_INPUTS = 3 };
 
+/* All references are borrowed. */
 typedef struct lw_arguments {
     const lw_operation *operation;
-    PyObject *inputs[LW_MAX_OPERANDS];         /* borrowed; NULL where absent or None */
-    PyObject *parameters[LW_MAX_PARAMETERS];   /* borrowed; NULL where the default applies */
-    PyObject *out;                             /* borrowed, or NULL */
+    PyObject *const *inputs;     /* NULL where absent or None */
+    PyObject *const *parameters; /* NULL where the default applies */
+    PyObject *out;               /* NULL where a new tensor is to be made */
     /* as it was called, for lanewise/dispatch.py */
     PyObject *self;
     PyObject *const *positional;

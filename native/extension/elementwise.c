@@ -25,7 +25,7 @@ static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     operand->dtype = (int8_t)dtype;
 }
 
-/* Same shapes without gaps, or scalars: one long row. */
+/* Arrays of one shape without gaps, and scalars: one long row. */
 static int is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
     for (int i = 0; i < count; i++) {
         if (operands[i].ndim == 0) {
@@ -34,7 +34,7 @@ static int is_one_row(const lw_operand *operands, int count, int ndim, const int
         if (!operands[i].contiguous || operands[i].ndim != ndim) {
             return 0;
         }
-        for (int axis = 0; axis < ndim; axis++) {
+        for (int axis = 0; axis < ndim && operands[i].shape != shape; axis++) {
             if (operands[i].shape[axis] != shape[axis]) {
                 return 0;
             }
@@ -81,25 +81,36 @@ static int run(const lw_operation *operation, int kernel, const lw_operand *oper
                   out->size << (2 * operation->complexity));
 }
 
+/* Brings every operand to the kernel's dtype. */
+static int convert(const lw_operation *operation, lw_operand *operands, int dtype) {
+    for (int i = 0; i < operation->input_count; i++) {
+        int wanted = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
+        if (!operands[i].data) {
+            fill_absent(&operation->inputs[i], &operands[i], dtype);
+        } else if ((operands[i].weakness != LW_STRONG || operands[i].dtype != wanted) &&
+                   lw_operand_cast(operation->name, &operands[i], wanted) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 static PyObject *compute(const lw_operation *operation, int variant, lw_operand *operands, PyObject *out_argument,
                          const lw_scalar *parameters, lw_place place) {
     int count = operation->input_count;
     int dtype = lw_kernel_dtype(operation, variant, lw_computed_dtype(operation, operands, count));
-    if (dtype < 0) {
+    if (dtype < 0 || convert(operation, operands, dtype) < 0) {
         return NULL;
     }
-    for (int i = 0; i < count; i++) {
-        int wanted = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
-        if (!operands[i].data) {
-            fill_absent(&operation->inputs[i], &operands[i], dtype);
-        } else if (lw_operand_cast(operation->name, &operands[i], wanted) < 0) {
+    int64_t broadcast[LW_MAX_NDIM];
+    const int64_t *shape = operands[0].shape;
+    int ndim = operands[0].ndim;
+    if (!is_one_row(operands + 1, count - 1, ndim, shape)) {
+        shape = broadcast;
+        ndim = lw_broadcast_shape(operation->name, operands, count, broadcast);
+        if (ndim < 0) {
             return NULL;
         }
-    }
-    int64_t shape[LW_MAX_NDIM];
-    int ndim = lw_broadcast_shape(operation->name, operands, count, shape);
-    if (ndim < 0) {
-        return NULL;
     }
     lw_tensor *out = lw_output(operation->name, out_argument, operation->results[dtype], ndim, shape, operands, count, 1,
                                place);
@@ -116,7 +127,7 @@ PyObject *lw_call_elementwise(const lw_arguments *arguments) {
     if (operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
-    lw_operand operands[LW_MAX_OPERANDS];
+    lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
     PyObject *result = NULL;
     lw_taken status = lw_take_inputs(operation, arguments->inputs, operands, &place);

@@ -127,7 +127,7 @@ static PyObject *take(const lw_arguments *arguments, lw_operand *operands, lw_pl
 }
 
 PyObject *lw_call_gather(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_OPERANDS];
+    lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
     lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
     PyObject *result = status == LW_TAKEN ? take(arguments, operands, place) : NULL;

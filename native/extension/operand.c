@@ -30,19 +30,6 @@ int lw_dtype_of_format(const char *format, Py_ssize_t item_size) {
     }
 }
 
-void lw_operand_of(lw_tensor *tensor, lw_operand *operand) {
-    operand->data = tensor->data;
-    operand->shape = tensor->shape;
-    operand->strides = tensor->strides;
-    operand->tensor = tensor;
-    operand->owned = NULL;
-    operand->dtype = tensor->dtype;
-    operand->ndim = tensor->ndim;
-    operand->weakness = LW_STRONG;
-    operand->has_view = 0;
-    operand->contiguous = tensor->contiguous;
-}
-
 void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part) {
     part->data = operand->data;
     part->shape = operand->shape;

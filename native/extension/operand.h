@@ -33,7 +33,18 @@ typedef enum lw_taken {
 /* Fills `operand` from a tensor, a Python scalar or an object with the buffer protocol. */
 lw_taken lw_operand_take(const char *operation, PyObject *object, lw_operand *operand);
 /* The same from a tensor alone. */
-void lw_operand_of(lw_tensor *tensor, lw_operand *operand);
+static inline void lw_operand_of(lw_tensor *tensor, lw_operand *operand) {
+    operand->data = tensor->data;
+    operand->shape = tensor->shape;
+    operand->strides = tensor->strides;
+    operand->tensor = tensor;
+    operand->owned = NULL;
+    operand->dtype = tensor->dtype;
+    operand->ndim = tensor->ndim;
+    operand->weakness = LW_STRONG;
+    operand->has_view = 0;
+    operand->contiguous = tensor->contiguous;
+}
 /* The first `ndim` dimensions of an operand, for broadcasting a batch. */
 void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_operand_release(lw_operand *operand);

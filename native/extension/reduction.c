@@ -190,7 +190,7 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
 }
 
 PyObject *lw_call_rows(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_OPERANDS];
+    lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
     lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
     PyObject *result = status == LW_TAKEN ? compute_rows(arguments, operands, place) : NULL;

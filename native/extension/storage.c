@@ -11,7 +11,7 @@ enum {
     HEADER = 64, /* lw_storage stands before its data, in the same block */
     SMALLEST = 64,
     STEPS = 4,
-    CLASS_COUNT = STEPS * 58
+    CLASS_COUNT = STEPS * 58 + 1
 };
 
 /* Kept for reuse at most; beyond this a freed block goes back to the system. */
@@ -24,18 +24,18 @@ static struct {
 } pool[CLASS_COUNT];
 static size_t kept_bytes;
 
-/* The class of a size and the class's own size: SMALLEST 2^e (1 + s/4). */
+/* The class of a size and the class's own size: SMALLEST 2^e (1 + s/4), with s from 1 to 4. */
 static int size_class(size_t bytes, size_t *class_bytes) {
-    size_t base = SMALLEST;
-    int index = 0;
-    while (bytes > base * 2) {
-        base *= 2;
-        index += STEPS;
+    if (bytes <= SMALLEST) {
+        *class_bytes = SMALLEST;
+        return 0;
     }
+    int exponent = 63 - __builtin_clzll((bytes - 1) / SMALLEST); /* SMALLEST 2^e < bytes <= SMALLEST 2^(e+1) */
+    size_t base = (size_t)SMALLEST << exponent;
     size_t step = base / STEPS;
-    int steps = bytes <= base ? 0 : (int)((bytes - base + step - 1) / step);
-    *class_bytes = base + (size_t)steps * step;
-    return index + steps;
+    size_t steps = (bytes - base + step - 1) / step;
+    *class_bytes = base + steps * step;
+    return STEPS * exponent + (int)steps;
 }
 
 /* Aligned memory from malloc: the original address is kept in the word before the block. */

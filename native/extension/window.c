@@ -177,7 +177,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
 }
 
 PyObject *lw_call_window(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_OPERANDS];
+    lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
     lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
     PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
