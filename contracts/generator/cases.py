@@ -120,7 +120,7 @@ def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iter
     shapes: list[tuple[tuple[int, ...], Any]] = [((size,), None) for size in SIZES]
     shapes += [*REDUCTIONS, *(SEVERAL_AXES if contract.kind.name == "reduction" else [((5, 7, 11), None)])]
     for shape, axis in shapes:
-        if _extent(shape, axis) or not raises_on_nothing(contract):
+        if _extent(shape, axis) or not contract.refuses_empty:
             for keepdims in (False, True) if len(shape) > 1 and math.prod(shape) < 500 else (False,):
                 yield _drawn(contract, dtype, {name: shape}, {**settings, "axis": axis, "keepdims": keepdims})
 
@@ -128,17 +128,12 @@ def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iter
 def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
     first, *others = contract.inputs
     for shape, axis in (*(((size,), -1) for size in SIZES), *ROWS):
-        if not shape[axis] and raises_on_nothing(contract):
+        if not shape[axis] and contract.refuses_empty:
             continue
         row = [shape[axis]]
         for given in range(len(others) + 1):  # layer_norm: without weight and bias, with weight, with both
             inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:given]}}
             yield _drawn(contract, dtype, inputs, {**settings, "axis": axis})
-
-
-def raises_on_nothing(contract: Contract) -> bool:
-    """Whether the operation refuses an empty input."""
-    return any(special.raises and list(special.inputs.values()) == [[]] for special in contract.special)
 
 
 def _extent(shape: tuple[int, ...], axis: Any) -> int:

@@ -156,6 +156,7 @@ def _descriptor(contract: Contract) -> str:
         .parameters = {f"parameters_{name}" if contract.parameters else "NULL"},
         .kernels = {f"kernels_{name}" if contract.kernels else "NULL"},
         .results = {{{", ".join(results)}}},
+        .refuses_empty = {int(contract.refuses_empty)},
     }},"""
 
 

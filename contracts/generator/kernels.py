@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .schema import Contract, Kernel, Parameter
 
-# Elements worth a task of their own, by complexity: 20 to 50 us of work at 1 to 10 ns for each element of a cache line.
+# Elements worth a task of their own, by complexity: 10 to 30 us of work for one thread. AMD Zen 5 at 4 GHz, AVX2, 2026-11.
 GRAIN = {"low": 1 << 18, "medium": 1 << 16, "high": 1 << 15}
 LOOPED = ("elementwise", "cast")
 
@@ -81,10 +81,12 @@ class Loop:
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    """Both files, by name."""
     return {"kernels.c": kernels_c(contracts), "cuda_kernels.cu": cuda_kernels(contracts)}
 
 
 def kernels_c(contracts: tuple[Contract, ...]) -> str:
+    """A CPU's library."""
     with_kernels = [contract for contract in contracts if contract.kernels]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in with_kernels)
     loops = "\n".join(_c_loop(loop) for loop in loops_of(contracts))
@@ -116,6 +118,7 @@ const lw_library lanewise_kernels = {{
 
 
 def loops_of(contracts: tuple[Contract, ...]) -> Iterator[Loop]:
+    """The kernels whose loops are written here, in the table's order."""
     for contract in contracts:
         if contract.kind.name in LOOPED:
             for kernel in contract.kernels:

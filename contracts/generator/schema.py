@@ -228,6 +228,11 @@ class Contract:
     def stems(self) -> tuple[str, ...]:
         return self.variants.stems if self.variants else (self.operation,)
 
+    @property
+    def refuses_empty(self) -> bool:
+        """Whether a row of the special values says that nothing at all is an error."""
+        return any(each.raises and list(each.inputs.values()) == [[]] for each in self.special)
+
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """Its entries of the table, in order."""

@@ -1,0 +1,86 @@
+"""The sweep: every contract, in every dtype, on every backend that this machine runs.
+
+Backends come from lanewise.backends(); no test names one. What passed is written to build/reports/support.md when the
+run ends: a cell is ticked by tests that passed in that run and by nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__).parent)]
+
+import oracle_file  # noqa: E402
+import support  # noqa: E402
+from generator import table  # noqa: E402
+from generator.load import load_contracts  # noqa: E402
+from generator.schema import Contract  # noqa: E402
+
+import lanewise as lw  # noqa: E402
+
+CONTRACTS = load_contracts(ROOT / "contracts")
+ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
+BACKENDS = [info.name for info in lw.backends() if info.available]
+
+
+@cache
+def oracle_of(operation: str) -> oracle_file.Oracle:
+    path = ORACLE / f"{operation}.bin"
+    if not path.exists():
+        pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")
+    found = oracle_file.read(path)
+    if found.signature != table.signature(CONTRACTS):
+        pytest.fail(f"{path} is older than the contracts; run contracts/generate.py --oracle again")
+    return found
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """`contract` and `dtype` together run over all pairs; a mark `contracts` chooses contracts by a predicate."""
+    if "contract" in metafunc.fixturenames:
+        mark = metafunc.definition.get_closest_marker("contracts")
+        chosen = [contract for contract in CONTRACTS if mark is None or mark.args[0](contract)]
+        if "dtype" in metafunc.fixturenames:
+            pairs = [(contract, dtype) for contract in chosen for dtype in contract.computed]
+            names = [f"{contract.operation}-{dtype}" for contract, dtype in pairs]
+            metafunc.parametrize(("contract", "dtype"), pairs, ids=names)
+        else:
+            metafunc.parametrize("contract", chosen, ids=[contract.operation for contract in chosen])
+    if "backend" in metafunc.fixturenames:
+        metafunc.parametrize("backend", BACKENDS, ids=[backend.value for backend in BACKENDS], indirect=True)
+
+
+@pytest.fixture
+def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
+    """A backend, which runs what the test computes."""
+    with lw.use_backend(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def oracle(contract: Contract) -> oracle_file.Oracle:
+    """The cases of the contract."""
+    return oracle_of(contract.operation)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
+    """Notes for the support matrix what became of each operation on each backend."""
+    outcome = yield
+    callspec = getattr(item, "callspec", None)
+    if callspec and {"contract", "backend"} <= callspec.params.keys():
+        support.note(callspec.params["contract"].operation, callspec.params["backend"].value, outcome.get_result())
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    support.write(ROOT / "build" / "reports" / "support.md", CONTRACTS)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")

@@ -1,0 +1,73 @@
+"""Which dtype a call computes in and returns: the promotions of README.md, and what is refused."""
+
+import itertools
+
+import numpy as np
+import pytest
+from generator.schema import DTYPES, FLOATS
+from judge import near
+from oracle_file import Bound
+
+import lanewise as lw
+
+ORDER = ("bool", "int32", "float32")  # where there is no kernel, the next that has one computes
+
+
+def promoted(*dtypes):
+    """Of tensors: the last in the order of DTYPES wins."""
+    return max(dtypes, key=DTYPES.index)
+
+
+def computed(contract, dtype):
+    """The dtype that computes, or None where it is refused."""
+    if dtype in contract.computed:
+        return dtype
+    later = ORDER[ORDER.index(dtype) + 1 :] if dtype in ORDER else ()
+    return next((each for each in later if each in contract.computed), None)
+
+
+def tensors(contract, dtypes):
+    """Ones: in every domain, the same number in every dtype. An input of fixed dtype has that."""
+    free = iter(dtypes)
+    return [lw.asarray(np.ones((2, 2), each.dtype or next(free))) for each in contract.inputs if not each.optional]
+
+
+def free_inputs(contract):
+    return sum(each.dtype is None and not each.optional for each in contract.inputs)
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.has_out and contract.kind.name not in ("window", "gather"))
+def test_promotion(contract, backend):
+    function = getattr(lw, contract.operation, None)
+    if contract.internal:
+        return
+    for dtypes in itertools.product(DTYPES, repeat=min(free_inputs(contract), 2)):
+        together = promoted(*dtypes)
+        inputs = tensors(contract, [*dtypes, dtypes[-1]])
+        expected = computed(contract, together)
+        if expected is None:
+            with pytest.raises(lw.DTypeError, match="astype"):
+                function(*inputs)
+        else:
+            assert function(*inputs).dtype == contract.result(expected), dtypes
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
+def test_python_numbers_are_weak(contract, dtype, backend):
+    """A number takes the tensor's dtype when that is of its kind or a later one."""
+    function = getattr(lw, contract.operation)
+    number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
+    for kind, (value, dtypes) in number.items():
+        if dtype in dtypes:
+            inputs = tensors(contract, [dtype, dtype])
+            result = function(*inputs[:-1], value)
+            assert result.dtype == contract.result(dtype), kind
+
+
+@pytest.mark.parametrize(("target", "source"), list(itertools.product(DTYPES, DTYPES)))
+def test_casts_agree_with_numpy_where_it_promises(target, source):
+    """Between numbers that both dtypes hold there is one right answer."""
+    values = np.array([0, 1, 1, 0, 1] if "bool" in (target, source) else [0, 1, -7, 100, -2048], source)
+    result = np.asarray(lw.astype(lw.asarray(values), target))
+    assert result.dtype == target
+    assert near(result, values.astype(target).astype("f8" if target in FLOATS else target), Bound(0, 0, 0, 0), 0, True).all()

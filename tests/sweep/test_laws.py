@@ -1,0 +1,81 @@
+"""The laws of the contracts, on inputs drawn from their domains, and the calls that the contracts say must fail."""
+
+import math
+
+import numpy as np
+import pytest
+from generator.draw import draw, indices
+
+import lanewise as lw
+
+SHAPES = {"elementwise": (3, 37), "cast": (3, 37), "reduction": (5, 7, 11), "index_reduction": (5, 7, 11), "rows": (6, 41)}
+LARGEST = 5000  # elements
+
+
+def shapes_of(contract):
+    """For each input: of the contract's cases the fullest one that is not large, else what suits the kind."""
+
+    def fullness(row):
+        size = sum(math.prod(shape) for shape in row.inputs.values())
+        return len(row.inputs), size if size <= LARGEST else 0
+
+    if any(each.sequence for each in contract.inputs):
+        return {}
+    if contract.cases:
+        return dict(max(contract.cases, key=fullness).inputs)
+    shape = SHAPES.get(contract.kind.name, ())
+    rows = contract.kind.name == "rows"
+    return {each.name: shape if i == 0 or not rows else shape[-1:] for i, each in enumerate(contract.inputs)}
+
+
+def inputs_of(contract, dtype):
+    shapes = shapes_of(contract)
+    made = {}
+    for each in contract.inputs:
+        if each.sequence:
+            continue
+        if contract.kind.name == "gather" and each.dtype:
+            array = indices(shapes[contract.inputs[0].name][0], shapes[each.name], "law")
+        else:
+            array = draw(contract, each.name, dtype, shapes[each.name], "law")
+        made[each.name] = lw.asarray(array)
+    return made
+
+
+@pytest.mark.contracts(lambda contract: contract.laws)
+def test_laws(contract, dtype, backend):
+    inputs = inputs_of(contract, dtype) if contract.inputs else {}
+    names = {"op": getattr(lw, contract.operation), "lw": lw, "np": np, **inputs}
+    broken = []
+    for law in contract.laws:
+        if dtype in law.dtypes and not np.asarray(eval(law.holds, names)).all():
+            broken.append(f"{law.name}: {law.says}: {law.holds}")
+    assert not broken, "\n".join(broken)
+
+
+@pytest.mark.contracts(lambda contract: any(special.raises for special in contract.special))
+def test_errors(contract, backend):
+    for special in contract.special:
+        if special.raises and backend.value not in special.unless:
+            for dtype in special.dtypes:
+                inputs = [
+                    lw.asarray(np.array(special.inputs[each.name], each.dtype or dtype))
+                    for each in contract.inputs
+                    if each.name in special.inputs
+                ]
+                with pytest.raises(getattr(lw, special.raises), match=f"^{contract.operation}: .*[a-z]{{3}}"):
+                    getattr(lw, contract.operation)(*inputs, **special.parameters)
+
+
+@pytest.mark.contracts(lambda contract: not contract.internal)
+def test_every_name_is_bound(contract, backend):
+    """Aliases and methods are the same operation."""
+    for name in contract.names:
+        assert callable(getattr(lw, name))
+        assert hasattr(lw.Tensor, name) == contract.method
+    if not contract.method or any(each.required for each in contract.parameters):
+        return
+    inputs = list(inputs_of(contract, contract.computed[-1]).values())
+    wanted = np.asarray(getattr(lw, contract.operation)(*inputs))
+    for name in contract.names:
+        assert np.array_equal(np.asarray(getattr(inputs[0], name)(*inputs[1:])), wanted, equal_nan=wanted.dtype.kind == "f")

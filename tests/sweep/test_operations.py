@@ -1,0 +1,37 @@
+"""Operations from Python against the oracle: sizes around the lanes, broadcasts, axes, special values."""
+
+import calls
+import numpy as np
+import pytest
+from conftest import BACKENDS
+from judge import bits, complaint
+
+import lanewise as lw
+
+
+def of_dtype(oracle, dtype):
+    return [case for case in oracle.cases if case.computed_dtype == dtype]
+
+
+@pytest.mark.contracts(lambda contract: contract.reference and not contract.internal)
+def test_results(contract, dtype, backend, oracle):
+    cases = of_dtype(oracle, dtype)
+    assert cases
+    complaints = []
+    for case in cases:
+        if backend.value not in case.excused:
+            complaints.append(complaint(case, calls.run(contract, case), backend.value))
+    wrong = [each for each in complaints if each]
+    assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
+
+
+@pytest.mark.contracts(lambda contract: contract.reproducible and contract.reference and not contract.internal)
+def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
+    hosts = [backend for backend in BACKENDS if not backend.is_gpu]
+    for case in of_dtype(oracle, dtype):
+        results = []
+        for backend in hosts:
+            with lw.use_backend(backend):
+                results.append(bits(calls.run(contract, case)))
+        for backend, result in zip(hosts, results, strict=True):
+            assert np.array_equal(result, results[0]), f"{case.name}: {backend} differs from {hosts[0]}"
