@@ -61,6 +61,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.repeats < 1 or options.threads < 1 or not options.seconds > 0:
         _parser().error("--repeats, --threads and --seconds must be positive")
     try:
+        if options.plot:
+            plot.figure_class()
         cases = _cases(options.operation, options.sizes, options.dtype)
         backends = _backends(options.backends)
         peers = [open_peer(name, options.threads) for name in _peer_names(options.peers)]

@@ -15,13 +15,18 @@ PEER_STYLE: Mapping[str, Any] = {"linestyle": "--", "marker": "x"}
 STYLE: Mapping[str, Any] = {"linestyle": "-", "marker": "o"}
 
 
-def draw(results: Sequence[Result], path: str) -> None:
-    """Write the figure; the format follows the file's suffix."""
+def figure_class() -> Any:
+    """matplotlib's Figure; ArgumentError where it is not installed. Ask before a long run, not after it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ArgumentError("bench: --plot needs matplotlib; pip install 'lanewise[plot]'") from None
+        raise ArgumentError("--plot needs matplotlib; pip install 'lanewise[plot]', or leave it out") from None
+    return Figure
 
+
+def draw(results: Sequence[Result], path: str) -> None:
+    """Write the figure; the format follows the file's suffix."""
+    Figure = figure_class()
     operations = list(dict.fromkeys(result.case.operation.name for result in results))
     columns = min(COLUMNS, len(operations))
     rows = ceil(len(operations) / columns)

@@ -19,6 +19,7 @@ from typing import Any
 import lanewise as lw
 from lanewise.bench.engine import Contestant, measure
 from lanewise.bench.peers import open_peer
+from lanewise.bench.plot import figure_class
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.errors import LanewiseError
@@ -49,6 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; its exit code."""
     options = _parser().parse_args(argv)
     try:
+        if options.plot:
+            figure_class()
         digits = data.load()
         outcomes = _run(digits, _backends(options.backend), as_text=not options.json)
         agree = len({outcome.predictions for outcome in outcomes}) == 1

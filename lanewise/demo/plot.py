@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanewise.bench.plot import figure_class
 from lanewise.demo.digits import BRIGHTEST, SIZE, Digits
-from lanewise.errors import ArgumentError
 
 COLUMNS, ROWS = 12, 8
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:
     """Write the sheet of the held-out digits and their predictions; the format follows the file's suffix."""
-    try:
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise ArgumentError("demo: --plot needs matplotlib; pip install 'lanewise[plot]'") from None
-
+    Figure = figure_class()
     read = list(zip(digits.held_out, predictions, strict=True))
     wrong = [(index, digit) for index, digit in read if digits.labels[index] != digit]
     right = [(index, digit) for index, digit in read if digits.labels[index] == digit]

@@ -1,6 +1,7 @@
 """`python -m lanewise bench` from end to end, on sizes that take no time."""
 
 import json
+import sys
 
 import pytest
 
@@ -77,3 +78,11 @@ def test_repeats_must_be_positive(capsys):
     with pytest.raises(SystemExit):
         main(["add", "--repeats", "0"])
     assert "must be positive" in capsys.readouterr().err
+
+
+def test_a_missing_matplotlib_is_noticed_before_anything_is_timed(monkeypatch, capsys):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert main(["add", "--plot", "rates.png", *FAST]) == 2
+    captured = capsys.readouterr()
+    assert "--plot needs matplotlib; pip install 'lanewise[plot]'" in captured.err
+    assert captured.out == ""
