@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from enum import StrEnum
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from lanewise.errors import ArgumentTypeError, BackendError
 
@@ -109,19 +109,13 @@ _THROUGH_WEBGPU: Final[dict[str, str]] = {
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
 
-class Request:
+class Request(NamedTuple):
     """What a name asks for: the backends that would do, best first, and which adapter of WebGPU's."""
 
-    __slots__ = ("api", "candidates", "name", "vendor")
-
-    def __init__(self, name: str, candidates: tuple[Backend, ...], api: str = "", vendor: str = "") -> None:
-        self.name = name
-        self.candidates = candidates
-        self.api = api
-        self.vendor = vendor
-
-    def __repr__(self) -> str:
-        return f"Request({self.name!r}, {[str(backend) for backend in self.candidates]}, {self.api!r})"
+    name: str
+    candidates: tuple[Backend, ...]
+    api: str = ""  # "" where any will do
+    vendor: str = ""
 
 
 def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:

@@ -1,9 +1,9 @@
 """Calls that the extension does not finish itself.
 
 The hot path never comes here: tensors, numbers and buffers on CPU backends are the extension's own. It hands
-over, as they were called, operations without kernels (the kinds `composed` and `creation`), calls with
-operands that only Python can read (lists, DLPack objects, other packages' arrays), and calls that are to run
-on a GPU. Operands are converted and moved, and the operation is called again.
+over, as they were called, operations without kernels (the kinds `composed` and `creation`), and calls with
+operands that only Python can read: lists, DLPack objects, other packages' arrays. Those are converted, and the
+operation is called again.
 """
 
 from __future__ import annotations

@@ -81,8 +81,8 @@ def open_backend(name: Backend | str, operation: str) -> Backend:
 def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
     """Opens a backend now rather than at its first use, and returns the one that `backend` stands for.
 
-    AUTO may promote work to it from then on; use_backend() and Tensor.to() place work on it. In a browser,
-    write `await lw.init_backend("wgpu")`.
+    use_backend() and Tensor.to() place work on it. `await lw.init_backend(...)`, which a browser's GPU needs,
+    works everywhere.
 
     >>> import lanewise as lw
     >>> lw.init_backend("scalar")
@@ -92,8 +92,9 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 
 
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
-    """Lets AUTO choose only among these, in this order, in the whole process. Returns the first that is
-    available.
+    """Lets AUTO choose only among these, in this order. Returns the first that this machine has.
+
+    It holds for the whole process. Uncommitted work runs on the first CPU backend of the list.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])
@@ -151,10 +152,10 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
 
 
 class strict_backends:  # noqa: N801 (it reads as a verb)
-    """Makes it an error to combine tensors that were placed on different backends, which otherwise are
-    converted.
+    """Makes it an error to combine tensors that were placed on different backends.
 
-    A call holds for the process until `strict_backends(False)`; a `with` block takes it back at its end.
+    Otherwise they are converted to the one with the lower priority. A call holds for the process until
+    `strict_backends(False)`; a `with` block takes it back at its end.
 
     >>> import lanewise as lw
     >>> with lw.strict_backends():
