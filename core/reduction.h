@@ -49,11 +49,15 @@ typedef struct reduction {
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* of them that are reduced side by side: a group */
     int64_t groups;   /* in all */
+    int turned;       /* a group is packed so that its outputs lie side by side */
     int64_t per_task; /* groups, or blocks of one group */
     reduced *ready;   /* results of blocks, [group][block][width], or NULL while there are none */
 } reduction;
 
-enum { REDUCTION_GRAIN = 1 << 16 }; /* elements worth a task */
+enum {
+    REDUCTION_GRAIN = 1 << 16, /* elements worth a task */
+    REDUCTION_SHORT = 16       /* up to here many outputs at once pay for packing */
+};
 
 /* Where a group's elements and outputs are. */
 typedef struct reduction_group {
@@ -111,8 +115,24 @@ static const char *reduction_gather(const reduction *r, const char *x, int64_t s
     return packed;
 }
 
+/* All elements of a group of outputs, which have few. */
+static void reduction_turn(const reduction *r, const reduction_group *g, reduced *results) {
+    int32_t size = r->reducer->size;
+    int64_t step = r->layout->strides[0][r->kept - 1];
+    char packed[REDUCTION_SHORT * FOLD_COLUMNS * 4];
+    walk w;
+    walk_start(&w, r->layout, r->kept, r->layout->ndim, 1, 0);
+    for (int64_t i = 0; i < r->count; i++, walk_next(&w))
+        copy_strided(packed + i * FOLD_COLUMNS * size, size, g->x + w.offset[0], step, g->width, size);
+    r->reducer->columns(packed, FOLD_COLUMNS * size, 0, r->count, g->width, results);
+}
+
 static void reduction_block(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
     int64_t start = block * FOLD_BLOCK, count = min_int64(r->count - start, FOLD_BLOCK);
+    if (r->turned) {
+        reduction_turn(r, g, results);
+        return;
+    }
     if (r->width > 1) {
         int64_t stride = r->layout->strides[0][r->kept];
         r->reducer->columns(g->x + start * stride, stride, start, count, g->width, results);
@@ -188,7 +208,8 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     if (total == 0) return LW_OK;
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
     int side_by_side = r.kept && layout->inner == 1 && layout->strides[0][r.kept - 1] == reducer->size && r.line >= 4;
-    r.width = side_by_side ? FOLD_COLUMNS : 1;
+    r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
+    r.width = side_by_side || r.turned ? FOLD_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
