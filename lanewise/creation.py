@@ -11,21 +11,21 @@ import math
 import operator
 import os
 import threading
+from array import array
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from lanewise import _ext, dtypes, placement
 from lanewise._ext import Tensor
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError
+from lanewise.typeinfo import iinfo
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
 
 Shape = int | Sequence[int]
 
-
-def _create(operation: str, shape: Any, dtype: DType, parameters: tuple[Any, ...], device: Any) -> Tensor:
-    return placement.placed(_ext.create(operation, shape, dtype, parameters), device, operation)
+_CHUNK: Final = 2**16  # numbers at a time, where Python computes them
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -35,11 +35,11 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
 
 def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: Any) -> Tensor:
     chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
-    if chosen.kind == "i" and not hasattr(type(fill_value), "__index__"):
+    value = _number(operation, fill_value)
+    if chosen.kind == "i" and isinstance(value, float):
         raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
-    if isinstance(fill_value, complex | str | bytes):
-        raise ArgumentTypeError(f"{operation}: the value {fill_value!r} is no real number")
-    return placement.placed(_ext.create("full", shape, chosen, (fill_value,)), device, operation)
+    _check_range(operation, value, chosen)
+    return placement.placed(_ext.create("full", shape, chosen, (value,)), device, operation)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -123,14 +123,26 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     whole = all(isinstance(number, int) for number in (first, last, distance))
     count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
-    if chosen.kind == "i" and not whole:
-        raise DTypeError(f"arange: start {first}, stop {last} and step {distance} are no integers; use dtype float32")
-    if whole and dtype is None and count and max(abs(first), abs(first + (count - 1) * distance)) >= 2**31:
+    if chosen.kind == "b" or (chosen.kind == "i" and not whole):
+        raise DTypeError(f"arange: start {first}, stop {last}, step {distance} make no {chosen}; use dtype float32")
+    end = first + max(count - 1, 0) * distance
+    if whole and dtype is None and max(abs(first), abs(end)) >= 2**31:
         chosen = dtypes.int64
+    for value in (first, end) if count else ():
+        _check_range("arange", value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return _create("arange", int(count), chosen, (first, distance), device)
-    values = [first + position * distance for position in range(int(count))]
-    return placement.placed(asarray(values, chosen), device, "arange")
+        return placement.placed(_ext.create("arange", int(count), chosen, (first, distance)), device, "arange")
+    return placement.placed(_counted(first, distance, int(count), chosen), device, "arange")
+
+
+def _counted(first: float, distance: float, count: int, dtype: DType) -> Tensor:
+    """arange in a dtype that has no kernel for it."""
+    made = _filled("arange", count, 0, dtype, None)
+    for start in range(0, count, _CHUNK):
+        positions = range(start, min(start + _CHUNK, count))
+        chunk = array("q" if dtype.kind == "i" else "d", (first + position * distance for position in positions))
+        made[start : start + len(chunk)] = chunk
+    return made
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
@@ -138,14 +150,13 @@ def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any 
     if seed is None:
         if offset:
             raise ArgumentError(f"rand: offset {offset} was given without a seed; give both")
-        size = math.prod(shape) if isinstance(shape, Sequence) else shape
-        seed, offset = _stream.take(max(operator.index(size), 0))
+        seed, offset = _stream.take(_size("rand", shape))
     for name, value in (("seed", seed), ("offset", offset)):
         if not hasattr(type(value), "__index__"):
             raise ArgumentTypeError(f"rand: {name} is {value!r}; give an int")
         if not -(2**63) <= operator.index(value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative")
-    return _create("rand", shape, dtypes.float32, (seed, offset), device)
+    return placement.placed(_ext.create("rand", shape, dtypes.float32, (seed, offset)), device, "rand")
 
 
 class _Stream:
@@ -246,16 +257,26 @@ def _dtype_of_value(value: Any) -> DType:
 
 
 def _number(operation: str, value: Any) -> Any:
-    """An int or a float from what a user gave."""
+    """A bool, an int or a float from what a user gave."""
     if isinstance(value, int | float):
         return value
-    if hasattr(type(value), "__index__") and getattr(value, "dtype", None) not in (
-        "float16",
-        "float32",
-        "float64",
-    ):
-        return operator.index(value)
+    kind = as_dtype(value.dtype, operation=operation).kind if hasattr(value, "dtype") else ""
     try:
-        return float(value)
+        if kind == "b":
+            return bool(value)
+        return operator.index(value) if kind != "f" and hasattr(type(value), "__index__") else float(value)
     except (TypeError, ValueError):
         raise ArgumentTypeError(f"{operation}: {value!r} is no number") from None
+
+
+def _check_range(operation: str, value: float, dtype: DType) -> None:
+    if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
+        raise OverflowError(f"{operation}: {value} does not fit into {dtype}; use a wider dtype, or float32")
+
+
+def _size(operation: str, shape: Shape) -> int:
+    """The elements of a shape; its own errors are left to whoever makes the tensor."""
+    try:
+        return max(math.prod(map(operator.index, shape)) if isinstance(shape, Sequence) else operator.index(shape), 0)
+    except TypeError:
+        raise ArgumentTypeError(f"{operation}: {shape!r} is no shape; give an int or a tuple of ints") from None

@@ -62,6 +62,8 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     """
     plan = _resolve(tensor, key)
     view = tensor[plan.basic]
+    if not plan.groups:  # the arrays were single ints
+        return view
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
         taken = _ext.take(view, group.indices, axis=group.axis)
@@ -83,6 +85,9 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     Tensor([ 1., -1.,  2., -1.])
     """
     plan = _resolve(tensor, key)
+    if not plan.groups:
+        tensor[plan.basic] = value
+        return
     view = tensor[plan.basic]
     values = _ext.astype(asarray(value), tensor.dtype)
     order, extents, rest = _axes_first(view, plan)

@@ -35,12 +35,20 @@ def test_full_takes_the_dtype_of_its_value():
 def test_full_refuses_what_it_cannot_hold():
     with pytest.raises(lw.DTypeError, match=r"full: .*2\.5.*int32"):
         lw.full(2, 2.5, dtype=lw.int32)
-    with pytest.raises(OverflowError):
+    with pytest.raises(OverflowError, match="2147483648 does not fit into int32"):
         lw.full(2, 2**31, dtype=lw.int32)
-    with pytest.raises(TypeError):
-        lw.full(2, "three")
-    with pytest.raises(TypeError):
-        lw.full(2, 1j)
+    with pytest.raises(OverflowError, match="does not fit into int64"):
+        lw.full(2, 2**64)
+    for value in ("three", 1j, None, [1, 2], np.ones(2)):
+        with pytest.raises(lw.ArgumentTypeError, match=r"full: .* is no number"):
+            lw.full(2, value)
+
+
+def test_values_of_numpy_and_of_tensors():
+    assert lw.full(2, np.float32(2.5)).tolist() == [2.5, 2.5]
+    assert lw.full(2, lw.asarray(3)).dtype is lw.int32
+    assert lw.full(1, np.bool_(True)).tolist() == [True]
+    assert lw.full(1, np.int64(5), dtype=lw.float32).tolist() == [5.0]
 
 
 @pytest.mark.parametrize("shape", [-1, (2, -3)])
@@ -97,12 +105,20 @@ def test_arange_in_other_dtypes():
         ((float("nan"),), lw.ArgumentError, "finite"),
         ((0, float("inf")), lw.ArgumentError, "finite"),
         (("a",), lw.ArgumentTypeError, "no number"),
-        ((0, 1, 0.5, lw.int32), lw.DTypeError, "no integers"),
+        ((0, 1, 0.5, lw.int32), lw.DTypeError, "make no int32"),
+        ((3, None, 1, lw.bool), lw.DTypeError, "make no bool"),
+        ((2**31, 2**31 + 5, 1, lw.int32), OverflowError, "2147483648 does not fit into int32"),
+        ((2**63, 2**63 + 5), OverflowError, "does not fit into int64"),
     ],
 )
 def test_arange_with_wrong_arguments(arguments, error, words):
     with pytest.raises(error, match=f"^arange: .*{words}"):
         lw.arange(*arguments)
+
+
+def test_a_range_that_fits_no_memory():
+    with pytest.raises(lw.OutOfMemoryError):
+        lw.arange(10**16)
 
 
 def test_rand_repeats_with_a_seed():
@@ -141,11 +157,13 @@ def test_rand_differs_in_a_forked_process():
         ({"seed": 2**64}, lw.ArgumentError),
         ({"offset": 3}, lw.ArgumentError),
         ({"seed": 1, "offset": -1}, lw.ArgumentError),
+        ({"shape": "ab"}, lw.ArgumentTypeError),
+        ({"shape": 2.5}, lw.ArgumentTypeError),
     ],
 )
 def test_rand_with_wrong_arguments(keywords, error):
     with pytest.raises(error, match=r"^rand: "):
-        lw.rand(3, **keywords)
+        lw.rand(**{"shape": 3} | keywords)
 
 
 class OnlyDLPack:

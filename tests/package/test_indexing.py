@@ -119,6 +119,22 @@ def test_masks():
     assert x[True].shape == (1, 2, 2) and x[False].shape == (0, 2, 2)
 
 
+def test_single_ints_of_every_type():
+    x = lw.arange(6).reshape(2, 3)
+    for one in (np.int64(1), np.int32(1), lw.asarray(1), np.asarray(1), lw.asarray(1, dtype=lw.int64)):
+        assert x[one].tolist() == [3, 4, 5]
+        assert x[0, one].tolist() == 1
+        assert x[one, 1:].tolist() == [4, 5]
+        assert x[one, [0, 2]].tolist() == [3, 5]
+        x[one, 0] = 3
+        x[one] = [3, 4, 5]
+    assert x[np.int64(1)]._shares_storage(x)
+    with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+        x[np.int64(2)]
+    with pytest.raises(lw.IndexOutOfRangeError, match="float32 is no index"):
+        x[np.float32(1)]
+
+
 def test_the_last_of_several_values_stays():
     x = lw.zeros(3)
     x[[1, 1, 1]] = [5, 6, 7]
