@@ -219,9 +219,9 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
     lw_taken status = lw_operand_take(name, arguments->inputs[0], &operand);
     PyObject *result = NULL;
     if (status == LW_TAKEN) {
-        if (operand.weakness == LW_STRONG) {
-            result = (PyObject *)lw_cast(name, &operand, dtype);
-        } else if (lw_operand_cast(name, &operand, dtype) == 0) {
+        /* A number is first what it is, then cast by the same rules as a tensor. */
+        int own = operand.weakness == LW_WEAK_FLOAT ? LW_FLOAT64 : operand.weakness == LW_WEAK_INT ? LW_INT64 : LW_BOOL;
+        if (operand.weakness == LW_STRONG || lw_operand_cast(name, &operand, own) == 0) {
             result = (PyObject *)lw_cast(name, &operand, dtype);
         }
     }
