@@ -28,6 +28,7 @@ import lanewise as lw  # noqa: E402
 CONTRACTS = load_contracts(ROOT / "contracts")
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 BACKENDS = [info.name for info in lw.backends() if info.available]
+HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]
 
 
 @cache
@@ -52,13 +53,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
             metafunc.parametrize(("contract", "dtype"), pairs, ids=names)
         else:
             metafunc.parametrize("contract", chosen, ids=[contract.operation for contract in chosen])
-    if "backend" in metafunc.fixturenames:
-        metafunc.parametrize("backend", BACKENDS, ids=[backend.value for backend in BACKENDS], indirect=True)
+    for name, backends in (("backend", BACKENDS), ("host", HOSTS)):
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, backends, ids=[backend.value for backend in backends], indirect=True)
 
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
     """A backend, which runs what the test computes."""
+    with lw.use_backend(request.param):
+        yield request.param
+
+
+@pytest.fixture
+def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
+    """A backend whose kernels work on the host's memory."""
     with lw.use_backend(request.param):
         yield request.param
 
@@ -74,8 +83,10 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """Notes for the support matrix what became of each operation on each backend."""
     outcome = yield
     callspec = getattr(item, "callspec", None)
-    if callspec and {"contract", "backend"} <= callspec.params.keys():
-        support.note(callspec.params["contract"].operation, callspec.params["backend"].value, outcome.get_result())
+    given = callspec.params if callspec else {}
+    backend = given.get("backend", given.get("host"))
+    if backend and "contract" in given:
+        support.note(given["contract"].operation, backend.value, outcome.get_result())
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:

@@ -3,7 +3,7 @@
 import calls
 import numpy as np
 import pytest
-from conftest import BACKENDS
+from conftest import HOSTS
 from judge import bits, complaint
 
 import lanewise as lw
@@ -27,11 +27,10 @@ def test_results(contract, dtype, backend, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.reproducible and contract.reference and not contract.internal)
 def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
-    hosts = [backend for backend in BACKENDS if not backend.is_gpu]
     for case in of_dtype(oracle, dtype):
         results = []
-        for backend in hosts:
+        for backend in HOSTS:
             with lw.use_backend(backend):
                 results.append(bits(calls.run(contract, case)))
-        for backend, result in zip(hosts, results, strict=True):
-            assert np.array_equal(result, results[0]), f"{case.name}: {backend} differs from {hosts[0]}"
+        for backend, result in zip(HOSTS, results, strict=True):
+            assert np.array_equal(result, results[0]), f"{case.name}: {backend} differs from {HOSTS[0]}"

@@ -1,0 +1,141 @@
+"""Calling a library's kernels on memory of one's own, through lanewise.cffi."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from generator import layouts
+from generator.schema import Contract
+from oracle_file import Case
+
+from lanewise.cffi import ffi, lib
+
+OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
+POISON = 0xA5
+MARGIN = 64  # bytes around an array
+
+
+@dataclass
+class Placed:
+    """An array in poisoned memory: misaligned by a byte, and with gaps between its elements if so wanted."""
+
+    memory: np.ndarray  # bytes
+    array: np.ndarray  # a view of some of them
+
+    @property
+    def pointer(self) -> Any:
+        return ffi.cast("void *", self.array.__array_interface__["data"][0])
+
+    @property
+    def place(self) -> layouts.Place:
+        return layouts.Place(self.array.shape, self.array.strides)
+
+    def beside(self) -> np.ndarray:
+        """The memory with the array taken out: poison, unless somebody wrote there."""
+        copy = self.memory.copy()
+        start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
+        view = np.lib.stride_tricks.as_strided(
+            copy[start:].view(), (*self.array.shape, self.array.itemsize), (*self.array.strides, 1)
+        )
+        view[...] = POISON
+        return copy
+
+
+def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
+    """Room for an array. With gaps, axes lie in reverse order, every other item is free, some axes run backwards."""
+    dtype = np.dtype(dtype)
+    around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
+    count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize
+    memory = np.full(2 * MARGIN + 1 + count, POISON, np.uint8)
+    whole = np.ndarray(around, dtype, buffer=memory.data, offset=MARGIN + 1)
+    if gaps and around:
+        steps = [slice(1, None, 2) if axis % 2 else slice(-2, None, -2) for axis in range(len(around))]
+        whole = whole[tuple(steps)].transpose()
+    return Placed(memory, whole)
+
+
+def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
+    placed = place(array.shape, array.dtype, gaps)
+    placed.array[...] = array
+    return placed
+
+
+class Context:
+    """What a kernel may ask of its host. Scratch memory is poisoned and guarded; tasks run last to first."""
+
+    def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1) -> None:
+        self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
+        self.damage: list[str] = []
+        self.tasks = 0
+        self.interrupt_at = interrupt_at
+        self._callbacks = [
+            ffi.callback("void *(lw_context *, size_t)", self._allocate),
+            ffi.callback("void (lw_context *, void *)", self._release),
+            ffi.callback("lw_status (lw_context *, int64_t, lw_task *, const void *)", self._run),
+        ]
+        self.pointer = self._new()
+        if memory:
+            self.pointer.allocate, self.pointer.release = self._callbacks[:2]
+        if tasks:
+            self.pointer.run = self._callbacks[2]
+
+    def _new(self) -> Any:
+        return ffi.new("lw_context *")
+
+    def _allocate(self, context: Any, count: int) -> Any:
+        memory = np.full(count + 2 * MARGIN + 64, POISON, np.uint8)
+        address = memory.__array_interface__["data"][0]
+        start = -(address + MARGIN) % 64 + MARGIN
+        self.scratch[address + start] = (memory, start, count)
+        return ffi.cast("void *", address + start)
+
+    def _release(self, context: Any, pointer: Any) -> None:
+        address = int(ffi.cast("uintptr_t", pointer))
+        if address:
+            memory, start, count = self.scratch.pop(address)
+            if (memory[:start] != POISON).any() or (memory[start + count :] != POISON).any():
+                self.damage.append(f"scratch of {count} bytes was overrun")
+
+    def _run(self, context: Any, count: int, task: Any, argument: Any) -> int:
+        for index in reversed(range(count)):
+            if self.tasks == self.interrupt_at:
+                return INTERRUPTED
+            self.tasks += 1
+            own = self._new()  # each task sees a context of its own
+            own.allocate, own.release, own.run = self.pointer.allocate, self.pointer.release, self.pointer.run
+            status = task(own, index, argument)
+            if status != OK:
+                return int(status)
+        return OK
+
+
+def call(
+    backend: str, kernel: str, layout: bytes, scalars: bytes, inputs: Sequence[Placed | None], out: Placed, context: Context
+) -> int:
+    """The kernel's status. Nothing may be left over in scratch memory."""
+    pointers = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
+    words = ffi.from_buffer("int64_t[]", bytearray(layout))
+    numbers = ffi.from_buffer("int64_t[]", bytearray(scalars)) if scalars else ffi.NULL
+    function = getattr(lib(backend).lanewise_kernels.kernels, kernel)
+    status = function(context.pointer, words, pointers, ffi.new("void *[]", [out.pointer]), ffi.cast("lw_scalar *", numbers))
+    assert not context.scratch, f"{kernel} keeps memory"
+    assert not context.damage, f"{kernel}: {context.damage[0]}"
+    return int(status)
+
+
+def parameters(contract: Contract, case: Case) -> dict[str, Any]:
+    return {each.name: each.default for each in contract.parameters} | dict(case.keywords)
+
+
+def layout_of(
+    contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed
+) -> tuple[bytes, bytes]:
+    """Layout and scalars for operands that lie elsewhere than the oracle thought."""
+    places = [each.place if each else None for each in inputs]
+    made = layouts.call(contract, parameters(contract, case), places, out.place)
+    own = struct.pack(f"<{len(made.scalars)}q", *made.scalars)
+    return made.layout, own + case.scalars[len(own) :]

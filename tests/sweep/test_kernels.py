@@ -1,0 +1,79 @@
+"""Raw kernels of every library against the oracle: unaligned pointers, gaps, poison around what they may write."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import calls
+import numpy as np
+import pytest
+import raw
+from conftest import ORACLE
+from judge import as_array, bits, complaint
+
+import lanewise as lw
+
+
+def cases_of(oracle):
+    return [case for case in oracle.cases if case.kernel]
+
+
+def run(contract, host, case, gaps=False, **lent):
+    """The status and result of a case's kernel on memory laid out anew."""
+    inputs = [None if each is None else raw.copy_of(as_array(each), gaps) for each in case.inputs]
+    before = [None if each is None else each.memory.copy() for each in inputs]
+    out = raw.place(case.reference.shape, case.result_dtype, gaps)
+    layout, scalars = raw.layout_of(contract, case, inputs, out) if gaps else (case.layout, case.scalars)
+    status = raw.call(host.value, case.kernel, layout, scalars, inputs, out, raw.Context(**lent))
+    assert (out.beside() == raw.POISON).all(), f"{case.name}: written beside the result"
+    for each, old in zip(inputs, before, strict=True):
+        assert each is None or np.array_equal(each.memory, old), f"{case.name}: an input was written"
+    return status, out.array
+
+
+def movable(contract, case):
+    """take without an axis counts in the flattened tensor, so that has no gaps."""
+    return contract.kind.name != "gather" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference)
+@pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
+def test_results(contract, host, oracle, gaps):
+    cases = [case for case in cases_of(oracle) if not gaps or movable(contract, case)]
+    assert cases
+    complaints = []
+    for case in cases:
+        status, result = run(contract, host, case, gaps)
+        assert status == raw.OK, case.name
+        complaints.append(complaint(case, result, host.value))
+    wrong = [each for each in complaints if each]
+    assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference)
+def test_without_memory(contract, host, oracle):
+    """A host that lends nothing gets the result or LW_NO_MEMORY."""
+    for case in cases_of(oracle)[-20:]:
+        status, result = run(contract, host, case, memory=False)
+        assert status in (raw.OK, raw.NO_MEMORY), case.name
+        assert status == raw.NO_MEMORY or complaint(case, result, host.value) is None
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference and not contract.internal)
+def test_python_gets_what_the_kernel_writes(contract, host, oracle):
+    cases = cases_of(oracle)
+    for case in cases[:: max(len(cases) // 10, 1)]:
+        _, result = run(contract, host, case)
+        assert np.array_equal(bits(result), bits(calls.run(contract, case))), case.name
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
+def test_no_kernel_reads_or_writes_beyond_its_operands(host):
+    """In a process of its own: every operand ends, then begins, at a page that may not be touched."""
+    script = Path(__file__).with_name("guarded.py")
+    environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # the lanewise that is tested here
+    command = [sys.executable, script, host.value, ORACLE]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    last = done.stdout.strip().splitlines()[-1:]
+    assert done.returncode == 0, f"ended with {done.returncode} in {last}\n{done.stderr}"

@@ -1,0 +1,168 @@
+"""Shapes, strides, broadcasting and indexing against NumPy, on whatever hypothesis comes up with.
+
+Values are small whole numbers, on which float32 arithmetic is exact, so results must be equal.
+"""
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from judge import bits
+
+import lanewise as lw
+
+DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
+COMPUTING = ["int32", "float32"]
+SHAPES = hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=5)
+
+settings.register_profile("sweep", deadline=None, max_examples=150, derandomize=True, database=None)
+settings.load_profile("sweep")
+
+
+@st.composite
+def views(draw, shape, dtype):
+    """An array of a shape, that lies in memory in any way: axes in any order, with gaps, backwards."""
+    order = draw(st.permutations(range(len(shape))))
+    steps = [draw(st.sampled_from([1, 1, 2, -1, -2])) for _ in shape]
+    base = np.zeros([shape[axis] * abs(steps[axis]) for axis in order], dtype)
+    base[...] = (np.arange(base.size).reshape(base.shape) * 7 + draw(st.integers(0, 9))) % 11 - 5
+    return base[(*(slice(None, None, steps[axis]) for axis in order), ...)].transpose(np.argsort(order).tolist())
+
+
+def check(result, wanted):
+    result = np.asarray(result)
+    assert result.shape == wanted.shape
+    assert result.dtype == wanted.dtype
+    assert np.array_equal(bits(result), bits(wanted))
+
+
+@st.composite
+def broadcast_views(draw, count, dtypes):
+    shapes = draw(hnp.mutually_broadcastable_shapes(num_shapes=count, max_dims=5, max_side=5)).input_shapes
+    dtype = draw(st.sampled_from(dtypes))
+    return [draw(views(shape, dtype)) for shape in shapes]
+
+
+@given(broadcast_views(2, COMPUTING))
+def test_arithmetic_broadcasts(arrays):
+    x, y = arrays
+    for operation, wanted in ((lw.add, x + y), (lw.subtract, x - y), (lw.multiply, x * y), (lw.maximum, np.maximum(x, y))):
+        check(operation(x, y), wanted)
+
+
+@given(broadcast_views(2, DTYPES))
+def test_comparisons_broadcast(arrays):
+    x, y = arrays
+    check(lw.less(x, y), x < y)
+    check(lw.equal(x, y), x == y)
+
+
+@given(broadcast_views(3, DTYPES))
+def test_where_broadcasts(arrays):
+    condition, x, y = arrays
+    check(lw.where(lw.asarray(condition) != 0, x, y), np.where(condition != 0, x, y))
+
+
+@given(hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=3, max_side=4), st.data())
+def test_matmul(found, data):
+    x, y = (data.draw(views(shape, "float32")) for shape in found.input_shapes)
+    check(lw.matmul(x, y), np.matmul(x, y))
+
+
+@given(SHAPES, st.sampled_from(COMPUTING), st.booleans(), st.data())
+def test_reductions(shape, dtype, keepdims, data):
+    x = data.draw(views(shape, dtype))
+    axes = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
+    check(lw.sum(x, axis=axes, keepdims=keepdims), np.sum(x, axis=axes, keepdims=keepdims, dtype=dtype))
+    check(lw.any(x, axis=axes, keepdims=keepdims), np.any(x, axis=axes, keepdims=keepdims))
+    assume(x.size)
+    check(lw.max(x, axis=axes, keepdims=keepdims), np.max(x, axis=axes, keepdims=keepdims))
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1)) if shape else None
+    check(lw.argmin(x, axis=axis, keepdims=keepdims), np.argmin(x, axis=axis, keepdims=keepdims).astype("int32"))
+
+
+@given(SHAPES, st.data())
+def test_memory_order_changes_no_bit(shape, data):
+    """Sums and row operations of the same elements, wherever they lie."""
+    x = data.draw(views(shape, "float32")) * np.float32(0.1)
+    again = np.asfortranarray(x)
+    assume(x.size and x.ndim)
+    axis = data.draw(st.integers(0, x.ndim - 1))
+    for operation in (lw.sum, lw.var, lw.mean, lw.softmax, lw.layer_norm):
+        check(operation(again, axis=axis), np.asarray(operation(np.ascontiguousarray(x), axis=axis)))
+
+
+@given(SHAPES, st.sampled_from(DTYPES), st.data())
+def test_views(shape, dtype, data):
+    array = data.draw(views(shape, dtype))
+    tensor = lw.asarray(array)
+    check(tensor, array)
+    axes = data.draw(st.permutations(range(len(shape))))
+    check(tensor.permute_dims(tuple(axes)), array.transpose(axes))
+    check(tensor.reshape(-1), array.reshape(-1))
+    flat = lw.asarray(np.ascontiguousarray(array)).reshape(-1)
+    check(flat.reshape(shape), array.reshape(shape))
+    place = data.draw(st.integers(-len(shape) - 1, len(shape)))
+    check(lw.expand_dims(tensor, place), np.expand_dims(array, place))
+    check(lw.squeeze(tensor), np.squeeze(array))
+    check(lw.broadcast_to(tensor, (2, *shape)), np.broadcast_to(array, (2, *shape)))
+    if len(shape) >= 2:
+        check(tensor.mT, array.swapaxes(-1, -2))
+
+
+@given(SHAPES, st.sampled_from(DTYPES), st.sampled_from(DTYPES), st.data())
+def test_casts(shape, source, target, data):
+    array = data.draw(views(shape, source))
+    check(lw.astype(array, target), array.astype(target))
+
+
+@given(SHAPES, st.sampled_from(DTYPES), st.data())
+def test_basic_indexing(shape, dtype, data):
+    array = data.draw(views(shape, dtype)).copy()
+    tensor = lw.asarray(array).copy()
+    index = data.draw(hnp.basic_indices(shape, max_dims=7, allow_ellipsis=True, allow_newaxis=True))
+    check(tensor[index], np.asarray(array[index]))
+    tensor[index] = 3
+    array[index] = 3
+    check(tensor, array)
+
+
+@st.composite
+def advanced(draw, shape):
+    """Integer and boolean arrays for some axes, slices for others."""
+    if draw(st.booleans()):
+        return draw(hnp.arrays(bool, shape[: draw(st.integers(1, len(shape)))]))
+    dtype = draw(st.sampled_from(["int32", "int64"]))
+    together = draw(hnp.array_shapes(min_dims=0, max_dims=2, min_side=0, max_side=4))
+    index = []
+    for extent in shape[: draw(st.integers(1, len(shape)))]:
+        if draw(st.booleans()):
+            index.append(draw(st.slices(extent)))
+        else:
+            index.append(draw(hnp.arrays(dtype, together, elements=st.integers(-extent, extent - 1))))
+    return tuple(index)
+
+
+@given(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5), st.sampled_from(DTYPES), st.data())
+def test_advanced_indexing(shape, dtype, data):
+    array = data.draw(views(shape, dtype)).copy()
+    tensor = lw.asarray(array).copy()
+    index = data.draw(advanced(shape))
+    own = tuple(lw.asarray(each) if isinstance(each, np.ndarray) else each for each in index) if isinstance(index, tuple) \
+        else lw.asarray(index)  # fmt: skip
+    check(tensor[own], np.asarray(array[index]))
+    tensor[own] = 1
+    array[index] = 1
+    check(tensor, array)
+
+
+@given(hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=5), st.sampled_from(DTYPES), st.data())
+def test_take_and_concat(shape, dtype, data):
+    array = data.draw(views(shape, dtype))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    extent = shape[axis]
+    places = data.draw(hnp.arrays("int32", hnp.array_shapes(min_dims=0, max_dims=2, min_side=0),
+                                  elements=st.integers(-extent, extent - 1)))  # fmt: skip
+    check(lw.take(array, places, axis=axis), np.take(array, places, axis=axis))
+    parts = data.draw(st.lists(st.just(array), min_size=1, max_size=4))
+    check(lw.concat(parts, axis=axis), np.concatenate(parts, axis=axis))

@@ -1,0 +1,58 @@
+"""Large work is split into tasks: their order changes no bit, and an interruption comes through."""
+
+import struct
+
+import numpy as np
+import pytest
+import raw
+from generator.draw import draw
+from judge import bits
+
+# Shapes by the names of inputs, and what the layout needs to know.
+LARGE = {
+    "elementwise": [({}, {"shape": (300_001,)})],
+    "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
+    "index_reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
+    "rows": [({"weight": None, "bias": None}, {"shape": (501, 600), "axis": axis}) for axis in (0, 1)],
+    "matrix": [({"x1": (2, 300, 200), "x2": (200, 150), "x": (300, 200), "weight": (150, 200), "bias": (150,)}, {})],
+}
+RESULTS = {"matmul": (2, 300, 150), "linear": (300, 150)}
+
+
+def shape_of_result(contract, settings):
+    shape = settings.get("shape", RESULTS.get(contract.operation, ()))
+    if "keepdims" in settings:
+        return tuple(1 if axis == settings["axis"] else extent for axis, extent in enumerate(shape))
+    return shape
+
+
+def scalars_of(contract):
+    defaults = [each.default for each in contract.kernel_parameters]
+    return b"".join(struct.pack("<d" if isinstance(each, float) else "<q", each if isinstance(each, float) else 0)
+                    for each in defaults)  # fmt: skip
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.name in LARGE)
+def test_tasks_in_any_order(contract, host):
+    dtype = contract.computed[-1]
+    for shapes, settings in LARGE[contract.kind.name]:
+        inputs = []
+        for each in contract.inputs:
+            shape = shapes.get(each.name, settings.get("shape"))
+            inputs.append(None if shape is None else raw.copy_of(draw(contract, each.name, dtype, shape, "tasks")))
+        out = raw.place(shape_of_result(contract, settings), contract.result(dtype))
+        places = [each.place if each else None for each in inputs]
+        layout = raw.layouts.call(contract, settings, places, out.place).layout
+
+        def run(context, layout=layout, inputs=inputs, out=out):
+            out.array[...] = 0
+            return raw.call(host.value, contract.kernel(dtype), layout, scalars_of(contract), inputs, out, context)
+
+        assert run(raw.Context()) == raw.OK
+        wanted = bits(out.array).copy()
+        context = raw.Context(tasks=True)
+        assert run(context) == raw.OK
+        assert context.tasks > 1
+        assert np.array_equal(bits(out.array), wanted)
+        assert (out.beside() == raw.POISON).all()
+        assert run(raw.Context(tasks=True, interrupt_at=context.tasks - 1)) == raw.INTERRUPTED
