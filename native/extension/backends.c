@@ -1,5 +1,5 @@
 /* Libraries of kernels: opening them, and the choice among them. Which to open, and whether a file is what the build
- * made, is decided in lanewise/backends.py before anything is opened here. */
+ * made, is decided in lanewise/registry.py before anything is opened here. */
 #include "cpu.h"
 #include "errors.h"
 #include "module.h"

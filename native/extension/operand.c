@@ -208,7 +208,12 @@ int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int 
         return 0;
     case LW_INT32:
     case LW_INT64:
-        if (weakness == LW_WEAK_FLOAT || (dtype == LW_INT32 && integer != (int32_t)integer)) {
+        if (weakness == LW_WEAK_FLOAT) {
+            PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: a float does not fit into %s; convert with astype first",
+                         operation, lw_dtype_name(dtype));
+            return -1;
+        }
+        if (dtype == LW_INT32 && integer != (int32_t)integer) {
             PyErr_Format(PyExc_OverflowError, "%s: %lld does not fit into %s; give a float, or convert with astype",
                          operation, (long long)integer, lw_dtype_name(dtype));
             return -1;

@@ -18,7 +18,7 @@ DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 4), (2, 0, 3), (2, 3, 4)])
 def test_numpy_both_ways_without_copies(dtype, shape):
-    a = np.arange(int(np.prod(shape)), dtype=dtype).reshape(shape)
+    a = np.arange(int(np.prod(shape))).astype(dtype).reshape(shape)
     t = lw.asarray(a)
     assert t.shape == shape and t.dtype == dtype
     assert t.tolist() == a.tolist()
@@ -87,18 +87,10 @@ def test_buffer_flags():
     assert memoryview(t).format == "f" and memoryview(t).shape == (2, 3)
     assert bytes(t) == np.asarray(t).tobytes()
     with pytest.raises(BufferError, match="contiguous"):
-        bytearray(b"").join([t.T])
+        array.array("f").frombytes(t.T)
     frozen = np.ones(2, np.float32)
     frozen.flags.writeable = False
     assert memoryview(lw.asarray(frozen)).readonly
-
-
-class Raises:
-    """An object whose buffer cannot be had."""
-
-    def __init__(self) -> None:
-        self.view = memoryview(b"x")
-        self.view.release()
 
 
 @pytest.mark.parametrize("function", [lw.asarray, lw.exp, lambda v: lw.ones(2) + v, lw.sum])
@@ -134,7 +126,7 @@ def test_more_than_eight_dimensions_are_refused():
 
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_dlpack_both_ways(dtype):
-    a = np.arange(12, dtype=dtype).reshape(3, 4)[:, ::2]
+    a = np.arange(12).astype(dtype).reshape(3, 4)[:, ::2]
     t = lw.from_dlpack(a)
     np.testing.assert_array_equal(np.asarray(t), a)
     back = np.from_dlpack(t)
@@ -220,6 +212,7 @@ def test_float16_values():
     values = np.random.default_rng(3).uniform(-7e4, 7e4, 2000)
     small = np.random.default_rng(4).uniform(-1e-4, 1e-4, 2000)
     for source in (values, small):
-        expected = source.astype(np.float16)
+        with np.errstate(over="ignore"):
+            expected = source.astype(np.float16)
         given = np.asarray(lw.asarray(source.tolist(), dtype=lw.float16))
         np.testing.assert_array_equal(given, expected)
