@@ -32,13 +32,22 @@ def signature(contract: Contract, self_name: str) -> str:
     inputs = contract.inputs[1:] if method else contract.inputs
     parts = [self_name, *(each.name for each in inputs if not each.optional), "/"]
     parts += [f"{each.name}=None" for each in inputs if each.optional]
-    parts += [_parameter(each) for each in contract.parameters if each.positional]
+    if method and (one := packed(contract)):
+        parts.append(f"*{one.name}")
+    else:
+        parts += [_parameter(each) for each in contract.parameters if each.positional]
     keywords = [_parameter(each) for each in contract.parameters if not each.positional]
     if contract.kind.has_out:
         keywords.append("out=None")
     if contract.device:
         keywords.append("device=None")
     return f"({', '.join([*parts, *(['*', *keywords] if keywords else [])])})"
+
+
+def packed(contract: Contract) -> Parameter | None:
+    """What a method may be given item by item: t.reshape(2, 3) as well as t.reshape((2, 3))."""
+    only = contract.parameters[0] if len(contract.parameters) == 1 else None
+    return only if only and contract.kind.name == "view" and only.name in ("shape", "axes") else None
 
 
 def docstring(contract: Contract) -> str:

@@ -23,11 +23,11 @@ PARAMETER_TYPES = {
     "int": "builtins.int",
     "bool": "builtins.bool",
     "scalar": "builtins.float",
-    "axis": "Axes",
+    "axis": "_Axes",
     "keepdims": "builtins.bool",
-    "dtype": "DTypeLike",
-    "shape": "Shape",
-    "pair": "Pair",
+    "dtype": "_DTypeLike",
+    "shape": "_Shape",
+    "pair": "_Pair",
 }
 
 # Operation -> what a binary operator's methods are called between the underscores; reflected and in-place ones follow.
@@ -60,7 +60,9 @@ def emit(contracts: tuple[Contract, ...], package: Path) -> dict[str, str]:
 def _extension(contracts: list[Contract]) -> str:
     methods = [line for contract in contracts if contract.method for line in _definitions(contract, method=True)]
     functions = [line for contract in contracts for line in _definitions(contract, method=False)]
+    names = [f'"{name}",' for contract in contracts for name in contract.names]
     return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+        names=_indented(names),
         operators=_indented(_operators({contract.operation for contract in contracts})),
         methods=_indented(methods),
         functions="\n".join(functions),
@@ -77,10 +79,10 @@ def _operators(operations: set[str]) -> list[str]:
         if operation in operations:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
-                lines.append(f"def __{prefix}{name}__(self, other: Array, /) -> {result}: ...")
+                lines.append(f"def __{prefix}{name}__(self, other: _Array, /) -> {result}: ...")
     for operation, name in COMPARISONS.items():
         if operation in operations:
-            lines.append(f"def __{name}__(self, other: Array, /) -> Tensor: ...")
+            lines.append(f"def __{name}__(self, other: _Array, /) -> Tensor: ...")
     for operation, name in IDENTITIES.items():
         if operation in operations:
             lines.append(f"def __{name}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]")
@@ -104,20 +106,19 @@ def _definitions(contract: Contract, method: bool) -> Iterator[str]:
 
 
 def _arguments(contract: Contract, method: bool) -> list[str]:
-    required = [f"{each.name}: {'Sequence[Array]' if each.sequence else 'Array'}"
+    required = [f"{each.name}: {'Sequence[_Array]' if each.sequence else '_Array'}"
                 for each in contract.inputs if not each.optional]  # fmt: skip
-    optional = [f"{each.name}: Array | None = None" for each in contract.inputs if each.optional]
+    optional = [f"{each.name}: _Array | None = None" for each in contract.inputs if each.optional]
     positional = [_parameter(each, contract) for each in contract.parameters if each.positional]
     keywords = [_parameter(each, contract) for each in contract.parameters if not each.positional]
     if contract.kind.has_out:
         keywords.append("out: Tensor | None = None")
     if contract.device:
-        keywords.append("device: Device | None = None")
+        keywords.append("device: _Device | None = None")
     if method:
         required[0] = "self"
-        if contract.kind.name == "view" and {each.name for each in contract.parameters} & {"shape", "axes"}:
-            name, _, kind = positional[0].partition(": ")  # t.reshape(2, 3) as well as t.reshape((2, 3))
-            positional = [f"*{name}: {kind.partition(' =')[0]}"]
+        if docs.packed(contract):
+            positional = [f"*{positional[0].partition(' =')[0]}"]
     bare = ["*"] if keywords and not any(each.startswith("*") for each in positional) else []
     slash = ["/"] if required else []
     return [*required, *slash, *optional, *positional, *bare, *keywords]
@@ -148,6 +149,7 @@ def _package(contracts: list[Contract], source: Path) -> str:
     ]
     for node in tree.body:
         lines.extend(_declared(node))
+    lines += ["__all__ = [", *(f'    "{name}",' for name in [*_all(tree), *names]), "]"]
     return "\n".join(lines) + "\n"
 
 
@@ -164,6 +166,15 @@ def _declared(node: ast.stmt) -> Iterator[str]:
         documentation = ast.get_docstring(node)
         node.body = [ast.Expr(ast.Constant(documentation))] if documentation else [ast.Expr(ast.Constant(...))]
         yield ast.unparse(node)
+
+
+def _all(tree: ast.Module) -> list[str]:
+    """The names that __init__.py lists in __all__; those of the operations it adds when it runs."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            listed = ast.literal_eval(node.value)
+            return [str(name) for name in listed]
+    return []
 
 
 def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
