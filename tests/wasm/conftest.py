@@ -23,16 +23,26 @@ def _absent(reason: str) -> None:
     pytest.skip(reason)
 
 
-@pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
-def pyodide(request: pytest.FixtureRequest) -> Path:
-    """The folder of a Pyodide distribution."""
+def _fetch(version: str) -> Path:
     if pyodide_runner.node() is None:
         _absent("Node is not installed")
     try:
-        return pyodide_fixture.fetch(request.param)
+        return pyodide_fixture.fetch(version)
     except pyodide_fixture.FixtureError as error:
-        _absent(f"Pyodide {request.param} cannot be had: {error}")
+        _absent(f"Pyodide {version} cannot be had: {error}")
         raise
+
+
+@pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
+def pyodide(request: pytest.FixtureRequest) -> Path:
+    """The folder of a Pyodide distribution: of each one there is."""
+    return _fetch(request.param)
+
+
+@pytest.fixture(scope="session", params=pyodide_fixture.having("micropip"))
+def pyodide_with_micropip(request: pytest.FixtureRequest) -> Path:
+    """Of each one that carries micropip."""
+    return _fetch(request.param)
 
 
 @pytest.fixture(scope="session")

@@ -69,6 +69,11 @@ class FixtureError(RuntimeError):
     """A registry did not answer, or what it gave is not what is recorded here."""
 
 
+def having(package: str) -> list[str]:
+    """The versions whose distribution carries a package."""
+    return sorted(version for version, each in DISTRIBUTIONS.items() if package in each.wheels)
+
+
 def cache_folder() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(base) / "lanewise"

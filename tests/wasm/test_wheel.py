@@ -84,3 +84,9 @@ def test_node_takes_the_modules_that_it_should(unpacked: Path) -> None:
     valid = dict(zip((path.name for path in files), json.loads(done.stdout), strict=True))
     assert valid.pop("kernels_relaxed_simd.wasm") == (pyodide_runner.node_version()[0] >= RELAXED_SINCE)
     assert valid == {"_ext.abi3.so": True, "kernels_scalar.so": True, "kernels_simd128.so": True}
+
+
+def test_micropip_installs_it(wheel: Path, pyodide_with_micropip: Path) -> None:
+    program = Path(__file__).parent / "programs" / "install.py"
+    mounts = {"/dist": wheel.parent}
+    assert pyodide_runner.run(pyodide_with_micropip, program, packages=["micropip"], mounts=mounts) == [11.0, 22.0]

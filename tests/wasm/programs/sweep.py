@@ -30,7 +30,8 @@ def tensor(array: oracle_file.Array | None) -> Any:
     if array.dtype == "float16":  # memoryview.cast() does not know it before Python 3.14
         flat = lw.asarray(list(array.values()), dtype=dtype)
     else:
-        flat = lw.asarray(array.data.cast(oracle_file.FORMATS[array.dtype]))
+        data: Any = array.data  # its type knows only formats written out
+        flat = lw.asarray(data.cast(oracle_file.FORMATS[array.dtype]))
     return lw.reshape(flat, array.shape)
 
 
