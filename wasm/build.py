@@ -17,16 +17,15 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGET = "wasm32-pyodide"
+sys.path[:0] = [str(ROOT)]
+
+from native.targets import TARGETS  # noqa: E402
+
+TARGET = TARGETS["wasm32-pyodide"]
+MODULES = (TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas))
 
 # Chromium compiles at most this much synchronously on a page's main thread, where the extension opens kernels.
 LARGEST_MODULE = 8 << 20
-MODULES = (
-    "_ext.abi3.so",
-    "_lib/kernels_scalar.so",
-    "_lib/kernels_simd128.so",
-    "_lib/kernels_relaxed_simd.wasm",
-)
 
 
 class WheelError(Exception):
@@ -39,7 +38,7 @@ def build(folder: Path, *, isolated: bool = True) -> Path:
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check"]
     if not isolated:
         command.append("--no-build-isolation")
-    environment = {**os.environ, "LANEWISE_TARGET": TARGET}
+    environment = {**os.environ, "LANEWISE_TARGET": TARGET.name}
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         done = subprocess.run([*command, "--wheel-dir", temporary, str(ROOT)], env=environment, check=False)
         wheels = list(Path(temporary).glob("*.whl"))
@@ -51,9 +50,8 @@ def build(folder: Path, *, isolated: bool = True) -> Path:
 
 def inspect(wheel: Path) -> None:
     """Refuses a wheel that Pyodide would not take."""
-    platforms = wheel.stem.split("-")[-1].split(".")
-    if platforms != sorted(platforms) or not all(name.endswith("_wasm32") for name in platforms):
-        raise WheelError(f"{wheel.name}: its platform tags are not those of Pyodide, sorted")
+    if not wheel.stem.endswith(f"-{TARGET.python_tag}-abi3-{TARGET.wheel_platform}"):
+        raise WheelError(f"{wheel.name}: its tags are not those of Pyodide; unset CC, which builds for this machine")
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename.removeprefix("lanewise/"): entry.file_size for entry in archive.infolist()}
     missing = [name for name in MODULES if name not in sizes]
