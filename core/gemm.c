@@ -14,17 +14,24 @@
 /* tile = A B, or added to it: `depth` steps through a panel of each. */
 static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
     vf32 sum[GEMM_ROWS][GEMM_VECTORS];
+    GEMM_UNROLL
     for (int r = 0; r < GEMM_ROWS; r++)
+        GEMM_UNROLL
         for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_set(0);
     for (int64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
         vf32 values[GEMM_VECTORS];
+        GEMM_UNROLL
         for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
+        GEMM_UNROLL
         for (int r = 0; r < GEMM_ROWS; r++) {
             vf32 factor = vf32_set(a[r]);
+            GEMM_UNROLL
             for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
         }
     }
+    GEMM_UNROLL
     for (int r = 0; r < GEMM_ROWS; r++)
+        GEMM_UNROLL
         for (int v = 0; v < GEMM_VECTORS; v++) {
             float *to = (float *)(tile + r * tile_row) + v * VF32_LANES;
             vf32_store(to, add ? vf32_load(to) + sum[r][v] : sum[r][v]);
@@ -161,9 +168,11 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
 }
 
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
-    if (whole->m == 0 || whole->n == 0 || gemm_thin(whole)) return LW_OK;
+    gemm g;
+    if (whole->m == 0 || whole->n == 0) return LW_OK;
+    if (gemm_is_thin(whole, &g)) return gemm_thin(context, &g);
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
-    gemm g = turn ? gemm_transposed(whole) : *whole;
+    g = turn ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS, 1 << 14};
     if (gemm_work(&g) < GEMM_SMALL) sizes.block = sizes.rows, sizes.task_columns = sizes.columns, sizes.packing = 1 << 30;
     int64_t depth = min_int64(g.k, sizes.depth);

@@ -1,12 +1,19 @@
 /* Products that packing would not pay for: few rows, or little of everything. B is read where it lies.
  *
- * Sums over k are cut into pieces, whose sums are added up, so that the error stays that of a short sum. */
+ * Sums over k are cut into pieces, whose sums are added up, so that the error stays that of a shorter sum. */
 #ifndef LANEWISE_GEMM_THIN_H
 #define LANEWISE_GEMM_THIN_H
 
 #include "gemm.h"
 
-enum { THIN_ROWS = 4, THIN_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4, THIN_PIECE = 256, THIN_STRIP = 64 };
+enum {
+    THIN_ROWS = 4,
+    THIN_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
+    THIN_PIECE = 256,   /* elements of a sum */
+    THIN_STRIP = 64,    /* columns */
+    THIN_STREAM = 1024, /* columns, where B is read once from memory: 4 KB of each of its rows */
+    THIN_STREAM_ROWS = 8
+};
 
 /* Rows of B are contiguous: `rows` rows of C, `vectors` registers wide, the last one of n lanes. */
 LANE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
@@ -52,6 +59,46 @@ static void thin_rows(const gemm *g) {
     for (; i < g->m; i++) thin_row_group(g, i, 1);
 }
 
+/* sum += A B for `rows` rows of B and `columns` of its columns; B's rows are contiguous. */
+LANE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows, int64_t columns,
+                           float *sum) {
+    vf32 factor[THIN_STREAM_ROWS];
+    for (int r = 0; r < rows; r++) factor[r] = vf32_set(gemm_float(a + r * a_column));
+    for (int64_t c = 0; c < columns; c += VF32_LANES) {
+        int n = (int)min_int64(columns - c, VF32_LANES);
+        vf32 piece = vf32_set(0);
+        for (int r = 0; r < rows; r++) {
+            const float *values = (const float *)(b + r * b_row) + c;
+            vf32 x = n == VF32_LANES ? vf32_load(values) : vf32_load_partial(values, n, vf32_set(0));
+            piece = vf32_fma(factor[r], x, piece);
+        }
+        vf32_store(sum + c, vf32_load(sum + c) + piece);
+    }
+}
+
+/* Few rows of C, much of B: each row of B is read in long runs, and its share added to sums in the cache. */
+static void thin_stream(const gemm *g) {
+    float sum[THIN_ROWS * THIN_STREAM];
+    for (int64_t j = 0; j < g->n; j += THIN_STREAM) {
+        int64_t columns = min_int64(g->n - j, THIN_STREAM);
+        for (int64_t c = 0; c < THIN_ROWS * THIN_STREAM; c += VF32_LANES) vf32_store(sum + c, vf32_set(0));
+        for (int64_t p = 0; p < g->k;) {
+            const char *b = g->b + p * g->b_row + j * g->b_column;
+            int whole = p + THIN_STREAM_ROWS <= g->k;
+            for (int64_t i = 0; i < g->m; i++) {
+                const char *a = g->a + i * g->a_row + p * g->a_column;
+                float *to = sum + i * THIN_STREAM;
+                if (whole)
+                    thin_stream_rows(a, g->a_column, b, g->b_row, THIN_STREAM_ROWS, columns, to);
+                else
+                    thin_stream_rows(a, g->a_column, b, g->b_row, 1, columns, to);
+            }
+            p += whole ? THIN_STREAM_ROWS : 1;
+        }
+        gemm_put_tile(g, 0, j, g->m, columns, sum, THIN_STREAM, 0, 1);
+    }
+}
+
 /* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
 LANE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
@@ -92,17 +139,44 @@ static void thin_columns(const gemm *g) {
         }
 }
 
-/* Whether it was thin, and then C is there. */
-static int gemm_thin(const gemm *whole) {
-    gemm g = whole->n < whole->m && whole->n <= THIN_ROWS ? gemm_transposed(whole) : *whole;
-    if (g.pack_b || (g.m > THIN_ROWS && gemm_work(&g) > 32 * 32 * 32)) return 0;
-    if (g.b_column == sizeof(float)) {
-        thin_rows(&g);
-        return 1;
-    }
-    if (g.b_row != sizeof(float) || g.a_column != sizeof(float)) return 0;
-    thin_columns(&g);
-    return 1;
+/* Whether the product is thin, and then which way to look at it. */
+static int gemm_is_thin(const gemm *whole, gemm *thin) {
+    if (whole->pack_b) return 0;
+    int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
+    *thin = few_columns ? gemm_transposed(whole) : *whole;
+    if (thin->m > THIN_ROWS && gemm_work(thin) > 32 * 32 * 32) return 0;
+    return thin->b_column == sizeof(float) || (thin->b_row == sizeof(float) && thin->a_column == sizeof(float));
+}
+
+static void thin_compute(const gemm *g) {
+    if (g->b_column != sizeof(float))
+        thin_columns(g);
+    else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > 32 * 32 * 32)
+        thin_stream(g);
+    else
+        thin_rows(g);
+}
+
+static int64_t thin_task_columns(const gemm *g) {
+    if (gemm_work(g) < GEMM_SMALL) return g->n;
+    return THIN_STREAM * divide_up(GEMM_SMALL, THIN_STREAM * g->m * g->k);
+}
+
+static lw_status thin_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const gemm *g = argument;
+    gemm part = *g;
+    int64_t columns = thin_task_columns(g), j = task * columns;
+    part.n = min_int64(g->n - j, columns);
+    part.b += j * g->b_column;
+    part.c += j * g->c_column;
+    if (g->bias) part.bias += j * g->bias_column;
+    thin_compute(&part);
+    return LW_OK;
+}
+
+static lw_status gemm_thin(lw_context *context, const gemm *g) {
+    return run_tasks(context, divide_up(g->n, thin_task_columns(g)), thin_task, g);
 }
 
 #endif

@@ -2,7 +2,9 @@
  *
  * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more. A panel of B, depth x (vectors
  * x lanes) floats, and one of A, depth x rows, share the first-level cache; a block of A, block x depth, stays in the
- * second-level one. */
+ * second-level one. Measured on one core of an AMD Zen 5, 2026-11, in GFLOP/s for 512 x 512: avx512 254, avx2 135, avx
+ * 129, sse2 48, scalar 13, simd128 in Node 20 68. One more row or vector spills registers on all but avx512, where 12
+ * rows give 265, but 187 instead of 209 for 64 x 64. neon and relaxed_simd are not tuned. */
 #ifndef LANEWISE_GEMM_TILES_H
 #define LANEWISE_GEMM_TILES_H
 
@@ -23,6 +25,9 @@ enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #else
 enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 64 };
 #endif
+
+/* Loops over these must be unrolled completely: only then are arrays of registers kept in registers. */
+#define GEMM_UNROLL _Pragma("GCC unroll 16")
 
 enum {
     GEMM_COLUMNS = GEMM_VECTORS * VF32_LANES,
