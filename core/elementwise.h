@@ -67,10 +67,18 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     char item[8]; /* no store into the buffer can change it, so it stays in a register */
     for (int32_t i = 0; i < size; i++) item[i] = place[i];
     switch (size) {
-    case 1: copy_strided_8(buffer, 1, item, 0, count); return;
-    case 2: copy_strided_16(buffer, 2, item, 0, count); return;
-    case 4: copy_strided_32(buffer, 4, item, 0, count); return;
-    default: copy_strided_64(buffer, 8, item, 0, count); return;
+    case 1:
+        copy_strided_8(buffer, 1, item, 0, count);
+        return;
+    case 2:
+        copy_strided_16(buffer, 2, item, 0, count);
+        return;
+    case 4:
+        copy_strided_32(buffer, 4, item, 0, count);
+        return;
+    default:
+        copy_strided_64(buffer, 8, item, 0, count);
+        return;
     }
 }
 

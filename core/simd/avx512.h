@@ -22,9 +22,7 @@ LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
-LANE vu16 vf32_to_float16(vf32 x) {
-    return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
-}
+LANE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 
 LANE __mmask16 avx512_first_lanes(int n) { return (__mmask16)((1u << n) - 1); }
 LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {

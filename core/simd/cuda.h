@@ -25,16 +25,16 @@ typedef double wf64;
 typedef int64_t wi64;
 typedef bool wm64;
 
-#define LANES_OF(name, element)                                                                                  \
-    LANE element name##_set(element x) { return x; }                                                             \
-    LANE bool name##_eq(element a, element b) { return a == b; }                                                 \
-    LANE bool name##_ne(element a, element b) { return a != b; }                                                 \
-    LANE bool name##_lt(element a, element b) { return a < b; }                                                  \
-    LANE bool name##_le(element a, element b) { return a <= b; }                                                 \
-    LANE bool name##_gt(element a, element b) { return a > b; }                                                  \
-    LANE bool name##_ge(element a, element b) { return a >= b; }                                                 \
-    LANE element name##_select(bool m, element yes, element no) { return m ? yes : no; }                         \
-    LANE element name##_load(const element *p) { return *p; }                                                    \
+#define LANES_OF(name, element)                                                          \
+    LANE element name##_set(element x) { return x; }                                     \
+    LANE bool name##_eq(element a, element b) { return a == b; }                         \
+    LANE bool name##_ne(element a, element b) { return a != b; }                         \
+    LANE bool name##_lt(element a, element b) { return a < b; }                          \
+    LANE bool name##_le(element a, element b) { return a <= b; }                         \
+    LANE bool name##_gt(element a, element b) { return a > b; }                          \
+    LANE bool name##_ge(element a, element b) { return a >= b; }                         \
+    LANE element name##_select(bool m, element yes, element no) { return m ? yes : no; } \
+    LANE element name##_load(const element *p) { return *p; }                            \
     LANE void name##_store(element *p, element x) { *p = x; }
 
 LANES_OF(vf32, float)

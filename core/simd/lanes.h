@@ -7,14 +7,16 @@
 
 /* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. The comparisons are IEEE 754's: all but _ne are false when
  * an operand is NaN. The bitwise form of select compiles to a blend where there is one. */
-#define LANES_OF(type, element, mask)                                                                            \
-    LANE type type##_set(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */              \
-    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                               \
-    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                               \
-    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                                \
-    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                               \
-    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                                \
-    LANE mask type##_ge(type a, type b) { return (mask)(a >= b); }                                               \
+#define LANES_OF(type, element, mask)                                                               \
+    LANE type type##_set(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
+    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                  \
+    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                  \
+    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                   \
+    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                  \
+    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                   \
+    LANE mask type##_ge(type a, type b) { return (mask)(a >= b); }
+
+#define SELECT_OF(type, mask) \
     LANE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
 
 LANES_OF(vf32, float, vm32)
@@ -25,6 +27,15 @@ LANES_OF(vi64, int64_t, vm64)
 LANES_OF(wf64, double, wm64)
 LANES_OF(wi64, int64_t, wm64)
 LANES_OF(wu64, uint64_t, wm64)
+SELECT_OF(vi32, vm32)
+SELECT_OF(vu32, vm32)
+SELECT_OF(vi64, vm64)
+SELECT_OF(wf64, wm64)
+SELECT_OF(wi64, wm64)
+#ifndef LANES_OWN_SELECT
+SELECT_OF(vf32, vm32)
+SELECT_OF(vf64, vm64)
+#endif
 
 LANE vm32 vm32_set(int x) { return vi32_set(x ? -1 : 0); }
 LANE vm32 vm32_and(vm32 a, vm32 b) { return a & b; }

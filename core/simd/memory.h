@@ -6,21 +6,22 @@
 
 #include "simd/lanes.h"
 
-#define MEMORY_OF(type, element)                                                                                 \
-    LANE type type##_load(const element *p) {                                                                    \
-        type x;                                                                                                  \
-        __builtin_memcpy(&x, p, sizeof x);                                                                       \
-        return x;                                                                                                \
-    }                                                                                                            \
-    LANE void type##_store(element *p, type x) { __builtin_memcpy(p, &x, sizeof x); }
+/* Through char pointers: a pointer to a float promises the compiler an alignment. */
+#define MEMORY_OF(type, element)                         \
+    LANE type type##_load(const element *p) {            \
+        type x;                                          \
+        __builtin_memcpy(&x, (const char *)p, sizeof x); \
+        return x;                                        \
+    }                                                    \
+    LANE void type##_store(element *p, type x) { __builtin_memcpy((char *)p, &x, sizeof x); }
 
-#define PARTIAL_OF(type, element)                                                                                \
-    LANE type type##_load_partial(const element *p, int n, type pad) {                                           \
-        for (int i = 0; i < n; i++) pad[i] = p[i];                                                               \
-        return pad;                                                                                              \
-    }                                                                                                            \
-    LANE void type##_store_partial(element *p, type x, int n) {                                                  \
-        for (int i = 0; i < n; i++) p[i] = x[i];                                                                 \
+#define PARTIAL_OF(type, element)                                                                                     \
+    LANE type type##_load_partial(const element *p, int n, type pad) {                                                \
+        for (int i = 0; i < n; i++) __builtin_memcpy((char *)&pad + i * sizeof *p, (const char *)(p + i), sizeof *p); \
+        return pad;                                                                                                   \
+    }                                                                                                                 \
+    LANE void type##_store_partial(element *p, type x, int n) {                                                       \
+        for (int i = 0; i < n; i++) __builtin_memcpy((char *)(p + i), (const char *)&x + i * sizeof *p, sizeof *p);   \
     }
 
 typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */

@@ -105,13 +105,13 @@ LANE vi32 portable_to_float16(vf32 x) {
 }
 
 /* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. */
-#define PORTABLE_PARTIAL(type, element)                                                                          \
-    LANE type portable_##type##_load_partial(const element *p, int n, type pad) {                                \
-        for (int i = 0; i < n; i++) pad[i] = p[i];                                                               \
-        return pad;                                                                                              \
-    }                                                                                                            \
-    LANE void portable_##type##_store_partial(element *p, type x, int n) {                                       \
-        for (int i = 0; i < n; i++) p[i] = x[i];                                                                 \
+#define PORTABLE_PARTIAL(type, element)                                                                               \
+    LANE type portable_##type##_load_partial(const element *p, int n, type pad) {                                     \
+        for (int i = 0; i < n; i++) __builtin_memcpy((char *)&pad + i * sizeof *p, (const char *)(p + i), sizeof *p); \
+        return pad;                                                                                                   \
+    }                                                                                                                 \
+    LANE void portable_##type##_store_partial(element *p, type x, int n) {                                            \
+        for (int i = 0; i < n; i++) __builtin_memcpy((char *)(p + i), (const char *)&x + i * sizeof *p, sizeof *p);   \
     }
 
 PORTABLE_PARTIAL(vf32, float)

@@ -5,13 +5,13 @@
 
 #include "simd/lanes.h"
 
-#define REDUCE(name, type, element, combined)                                                                    \
-    LANE element name(type x) {                                                                                  \
-        for (int n = VF32_LANES / 2; n; n /= 2) {                                                                \
-            type half = type##_fold(x, n);                                                                       \
-            x = combined;                                                                                        \
-        }                                                                                                        \
-        return type##_first(x);                                                                                  \
+#define REDUCE(name, type, element, combined)     \
+    LANE element name(type x) {                   \
+        for (int n = VF32_LANES / 2; n; n /= 2) { \
+            type half = type##_fold(x, n);        \
+            x = combined;                         \
+        }                                         \
+        return type##_first(x);                   \
     }
 
 REDUCE(vf32_reduce_add, vf32, float, x + half)

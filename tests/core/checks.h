@@ -1,0 +1,130 @@
+/* Counting and reporting for vocabulary.c, and the numbers that it draws from. */
+#ifndef CHECKS_H
+#define CHECKS_H
+
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+static long checks, failures;
+
+static void expect(int holds, const char *name, double a, double b, double c, double got, double wanted) {
+    checks++;
+    if (holds) return;
+    if (failures++ < 40) printf("%s: of %a, %a, %a is %a, must be %a\n", name, a, b, c, got, wanted);
+}
+
+/* Equal bits, any NaN for NaN. */
+static int same_float(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
+
+static float float_of(uint32_t bits) {
+    float x;
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}
+
+static const float special_floats[] = {
+    0.0f,
+    -0.0f,
+    1.0f,
+    -1.0f,
+    0.5f,
+    -0.5f,
+    1.5f,
+    -1.5f,
+    2.5f,
+    0.49999997f,
+    -0.49999997f,
+    3.0f,
+    1e-45f,
+    -1e-45f,
+    1.1754942e-38f,
+    1.17549435e-38f,
+    8388607.5f,
+    8388608.0f,
+    -8388609.0f,
+    4194304.5f,
+    16777216.0f,
+    2147483520.0f,
+    2147483648.0f,
+    -2147483648.0f,
+    -2147483904.0f,
+    9.2233715e18f,
+    9.223372e18f,
+    -9.223372e18f,
+    3.4028235e38f,
+    -3.4028235e38f,
+    65504.0f,
+    65519.996f,
+    65520.0f,
+    -65520.0f,
+    5.9604645e-8f,
+    2.9802322e-8f,
+    2.9802326e-8f,
+    6.097555e-5f,
+    6.1035156e-5f,
+    1.0004883f,
+    INFINITY,
+    -INFINITY,
+    NAN,
+    1.0002441f,
+    1.0004885f,
+    2.4414065e-4f,
+    2.4414060e-4f,
+    1.0000001f,
+};
+enum { SPECIALS = sizeof special_floats / sizeof *special_floats };
+
+static const int32_t special_integers[] = {0,
+                                           1,
+                                           -1,
+                                           2,
+                                           7,
+                                           -7,
+                                           1 << 15,
+                                           65535,
+                                           -65536,
+                                           16777217,
+                                           INT32_MAX,
+                                           INT32_MIN,
+                                           INT32_MAX - 1,
+                                           INT32_MIN + 1,
+                                           0x55555555,
+                                           -1431655766};
+enum { INTEGERS = sizeof special_integers / sizeof *special_integers };
+
+/* xorshift32: the same numbers everywhere. */
+static uint32_t random_state = 2463534242u;
+static uint32_t random_bits(void) {
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 17;
+    random_state ^= random_state << 5;
+    return random_state;
+}
+
+/* A special value, any bit pattern, or a number of moderate size. */
+static float random_float(void) {
+    uint32_t bits = random_bits();
+    switch (random_bits() % 4) {
+    case 0:
+        return special_floats[bits % SPECIALS];
+    case 1:
+        return float_of(bits);
+    default:
+        return ldexpf(1.0f + (float)(bits >> 9) * 0x1p-23f, (int)(bits % 64) - 32) * (bits & 256 ? -1.0f : 1.0f);
+    }
+}
+
+/* x y + z rounded once: C libraries' fmaf is not always right. The exact result is sum + lost; rounding the sum alone
+ * goes wrong only where it lies midway between two floats. */
+static float fused(float x, float y, float z) {
+    double product = (double)x * y, sum = product + z;
+    double part = sum - product, lost = (product - (sum - part)) + (z - part);
+    float near = (float)sum;
+    float other = nextafterf(near, (double)near < sum ? INFINITY : -INFINITY);
+    int midway = (double)other - sum == sum - (double)near;
+    return midway && lost != 0 && (lost > 0) == (other > near) ? other : near;
+}
+
+#endif

@@ -1,0 +1,319 @@
+/* The test of the vocabulary: every primitive of core/simd against the C library or plain C, lane by lane. Compiled for
+ * one instruction set; test_vocabulary.py runs it on all of them. Exits with 0 when everything holds.
+ *     vocabulary [unguarded]     unguarded: beyond the end of memory that is read or written there may be more */
+#include "checks.h"
+
+#include "lanewise.h"
+#include "simd/simd.h"
+
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+typedef struct numbers {
+    float x[VF32_LANES], y[VF32_LANES], z[VF32_LANES];
+    vf32 a, b, c;
+} numbers;
+
+static numbers draw(void) {
+    numbers n;
+    for (int i = 0; i < VF32_LANES; i++) {
+        n.x[i] = random_float();
+        n.y[i] = random_float();
+        n.z[i] = random_float();
+    }
+    n.a = vf32_load(n.x);
+    n.b = vf32_load(n.y);
+    n.c = vf32_load(n.z);
+    return n;
+}
+
+static void lanes_are(const char *name, const numbers *n, vf32 got, const float *wanted) {
+    for (int i = 0; i < VF32_LANES; i++)
+        expect(same_float(got[i], wanted[i]), name, n->x[i], n->y[i], n->z[i], got[i], wanted[i]);
+}
+
+#define EACH(i) for (int i = 0; i < VF32_LANES; i++)
+#define CHECK(got, reference)             \
+    do {                                  \
+        float wanted[VF32_LANES];         \
+        EACH(i) wanted[i] = (reference);  \
+        lanes_are(#got, &n, got, wanted); \
+    } while (0)
+#define CHECK_MASK(got, reference)                                                                      \
+    do {                                                                                                \
+        vm32 mask = (got);                                                                              \
+        EACH(i) expect(mask[i] == ((reference) ? -1 : 0), #got, n.x[i], n.y[i], 0, mask[i], reference); \
+    } while (0)
+
+static float minimum(float a, float b) {
+    if (a != a || b != b) return NAN;
+    return a == b ? (signbit(a) ? a : b) : a < b ? a : b;
+}
+static float maximum(float a, float b) {
+    if (a != a || b != b) return NAN;
+    return a == b ? (signbit(a) ? b : a) : a > b ? a : b;
+}
+
+static void test_floats(void) {
+    for (int round = 0; round < 100000 / VF32_LANES; round++) {
+        numbers n = draw();
+        CHECK(vf32_set(n.x[0]), n.x[0]);
+        CHECK(n.a + n.b, n.x[i] + n.y[i]);
+        CHECK(n.a * n.b, n.x[i] * n.y[i]);
+        CHECK(n.a / n.b, n.x[i] / n.y[i]);
+        CHECK(-n.a, -n.x[i]);
+        CHECK(vf32_sqrt(n.a), sqrtf(n.x[i]));
+        CHECK(vf32_floor(n.a), floorf(n.x[i]));
+        CHECK(vf32_ceil(n.a), ceilf(n.x[i]));
+        CHECK(vf32_trunc(n.a), truncf(n.x[i]));
+        CHECK(vf32_round(n.a), rintf(n.x[i]));
+        CHECK(vf32_abs(n.a), fabsf(n.x[i]));
+        CHECK(vf32_copysign(n.a, n.b), copysignf(n.x[i], n.y[i]));
+        CHECK(vf32_minimum(n.a, n.b), minimum(n.x[i], n.y[i]));
+        CHECK(vf32_maximum(n.a, n.b), maximum(n.x[i], n.y[i]));
+        CHECK(vf32_fma_once(n.a, n.b, n.c), fused(n.x[i], n.y[i], n.z[i]));
+        vf32 either = vf32_fma(n.a, n.b, n.c);
+        CHECK(either, same_float(either[i], n.x[i] * n.y[i] + n.z[i]) ? either[i] : fused(n.x[i], n.y[i], n.z[i]));
+        CHECK(vf32_at_least(n.a, vf32_set(-2)), n.x[i] < -2 ? -2 : n.x[i]);
+        CHECK(vf32_at_most(n.a, vf32_set(3)), n.x[i] > 3 ? 3 : n.x[i]);
+        CHECK(vf32_select(vf32_lt(n.a, n.b), n.b, n.c), n.x[i] < n.y[i] ? n.y[i] : n.z[i]);
+        CHECK(vf32_from_bits(vf32_bits(n.a)), n.x[i]);
+        CHECK_MASK(vf32_eq(n.a, n.b), n.x[i] == n.y[i]);
+        CHECK_MASK(vf32_ne(n.a, n.b), n.x[i] != n.y[i]);
+        CHECK_MASK(vf32_lt(n.a, n.b), n.x[i] < n.y[i]);
+        CHECK_MASK(vf32_le(n.a, n.b), n.x[i] <= n.y[i]);
+        CHECK_MASK(vf32_gt(n.a, n.b), n.x[i] > n.y[i]);
+        CHECK_MASK(vf32_ge(n.a, n.b), n.x[i] >= n.y[i]);
+        CHECK_MASK(vf32_isnan(n.a), n.x[i] != n.x[i]);
+    }
+    for (int k = -252; k <= 254; k++) {
+        numbers n;
+        EACH(i)
+        n.x[i] = ldexpf(1.0f + (float)(random_bits() >> 9) * 0x1p-23f, (int)(random_bits() % 48) - 24),
+        n.y[i] = (float)k, n.z[i] = 0;
+        n.a = vf32_load(n.x);
+        CHECK(vf32_scale(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
+        if (k >= -126 && k <= 127) CHECK(vf32_scale_normal(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
+    }
+}
+
+#define CHECK_INT(got, reference)                                                                              \
+    do {                                                                                                       \
+        vi32 lanes = (vi32)(got);                                                                              \
+        EACH(i) expect(lanes[i] == (int32_t)(reference), #got, x[i], y[i], 0, lanes[i], (int32_t)(reference)); \
+    } while (0)
+
+static void test_integers(void) {
+    for (int round = 0; round < 20000 / VF32_LANES; round++) {
+        int32_t x[VF32_LANES], y[VF32_LANES];
+        EACH(i) {
+            x[i] = round % 2 ? (int32_t)random_bits() : special_integers[random_bits() % INTEGERS];
+            y[i] = round % 3 ? (int32_t)random_bits() : special_integers[random_bits() % INTEGERS];
+        }
+        vi32 a = vi32_load(x), b = vi32_load(y);
+        CHECK_INT(a + b, (uint32_t)x[i] + (uint32_t)y[i]);
+        CHECK_INT(a - b, (uint32_t)x[i] - (uint32_t)y[i]);
+        CHECK_INT(a * b, (uint32_t)x[i] * (uint32_t)y[i]);
+        CHECK_INT(-a, 0u - (uint32_t)x[i]);
+        CHECK_INT(vi32_shift_left(a, 5), (uint32_t)x[i] << 5);
+        CHECK_INT(vi32_shift_right(a, 5), x[i] >> 5);
+        CHECK_INT(vu32_shift_right(vi32_to_vu32(a), 5), (uint32_t)x[i] >> 5);
+        CHECK_INT(vi32_min(a, b), x[i] < y[i] ? x[i] : y[i]);
+        CHECK_INT(vi32_max(a, b), x[i] > y[i] ? x[i] : y[i]);
+        CHECK_INT(vi32_abs(a), x[i] < 0 ? 0u - (uint32_t)x[i] : (uint32_t)x[i]);
+        CHECK_INT(vu32_mul_high(vi32_to_vu32(a), vi32_to_vu32(b)), ((uint64_t)(uint32_t)x[i] * (uint32_t)y[i]) >> 32);
+        CHECK_INT(vi32_eq(a, b), x[i] == y[i] ? -1 : 0);
+        CHECK_INT(vi32_ne(a, b), x[i] != y[i] ? -1 : 0);
+        CHECK_INT(vi32_lt(a, b), x[i] < y[i] ? -1 : 0);
+        CHECK_INT(vi32_ge(a, b), x[i] >= y[i] ? -1 : 0);
+        CHECK_INT(vu32_lt(vi32_to_vu32(a), vi32_to_vu32(b)), (uint32_t)x[i] < (uint32_t)y[i] ? -1 : 0);
+        CHECK_INT(vi32_select(vi32_lt(a, b), a, b), x[i] < y[i] ? x[i] : y[i]);
+        CHECK_INT(vm32_xor(vi32_lt(a, b), vi32_lt(b, vi32_set(0))), (x[i] < y[i]) != (y[i] < 0) ? -1 : 0);
+        CHECK_INT(vm32_and(vi32_lt(a, b), vi32_lt(b, vi32_set(0))), x[i] < y[i] && y[i] < 0 ? -1 : 0);
+        CHECK_INT(vm32_or(vi32_lt(a, b), vm32_not(vi32_lt(b, vi32_set(0)))), x[i] < y[i] || y[i] >= 0 ? -1 : 0);
+        CHECK_INT(vm32_to_vi32(vi32_lt(a, b)), x[i] < y[i]);
+        CHECK_INT(vi32_iota(), i);
+        vf32 converted = vi32_to_vf32(a);
+        wf64 wide = vi32_to_wf64(a), long_float;
+        wi64 product = vi32_to_wi64(a) * vi32_to_wi64(b);
+        long_float = wi64_to_wf64(product);
+        vf32 rounded = wi64_to_vf32(product);
+        CHECK_INT(wi64_to_vi32(product), (uint32_t)x[i] * (uint32_t)y[i]);
+        EACH(i) {
+            int64_t exact = (int64_t)x[i] * y[i];
+            expect(converted[i] == (float)x[i], "vi32_to_vf32", x[i], 0, 0, converted[i], (float)x[i]);
+            expect(wide[i] == x[i], "vi32_to_wf64", x[i], 0, 0, wide[i], x[i]);
+            expect(product[i] == exact, "vi32_to_wi64", x[i], y[i], 0, (double)product[i], (double)exact);
+            expect(long_float[i] == (double)exact, "wi64_to_wf64", x[i], y[i], 0, long_float[i], (double)exact);
+            expect(rounded[i] == (float)exact, "wi64_to_vf32", x[i], y[i], 0, rounded[i], (float)exact);
+        }
+    }
+}
+
+static int64_t saturated(double x, int64_t low, int64_t high) {
+    if (x != x) return 0;
+    if (x >= (double)high) return high;
+    return x <= (double)low ? low : (int64_t)x;
+}
+
+/* The nearest float16 in plain arithmetic: its spacing at x is 2^(e - 10), or 2^-24 for denormals. */
+static float nearest_float16(double x) {
+    if (x != x || x == 0 || fabs(x) >= 65520) return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
+    int exponent = ilogb(x);
+    double spacing = ldexp(1, (exponent < -14 ? -14 : exponent) - 10);
+    return (float)copysign(rint(x / spacing) * spacing, x);
+}
+
+static float decoded_float16(uint16_t bits) {
+    int exponent = bits >> 10 & 31, mantissa = bits & 1023;
+    float size = exponent == 31 ? (mantissa ? NAN : INFINITY)
+                                : ldexpf((float)(mantissa + (exponent ? 1024 : 0)), (exponent ? exponent : 1) - 25);
+    return bits & 0x8000 ? -size : size;
+}
+
+static void test_conversions(void) {
+    for (uint32_t first = 0; first < 65536; first += VF32_LANES) {
+        uint16_t halves[VF32_LANES], again[VF32_LANES];
+        EACH(i) halves[i] = (uint16_t)(first + (uint32_t)i);
+        vf32 x = vf32_load_float16(halves);
+        vf32_store_float16(again, x);
+        EACH(i) {
+            float wanted = decoded_float16(halves[i]);
+            expect(same_float(x[i], wanted), "vf32_from_float16", halves[i], 0, 0, x[i], wanted);
+            int kept =
+                wanted != wanted ? decoded_float16(again[i]) != decoded_float16(again[i]) : again[i] == halves[i];
+            expect(kept, "vf32_to_float16", halves[i], 0, 0, again[i], halves[i]);
+        }
+    }
+    for (int round = 0; round < 200000 / VF32_LANES; round++) {
+        numbers n = draw();
+        vi32 whole = vf32_to_vi32(n.a);
+        wf64 exact = vf32_to_wf64(n.a), wide;
+        EACH(i) wide[i] = (double)n.x[i] * (1 + (double)(int32_t)random_bits() * 0x1p-52);
+        EACH(i)
+        if (round % 2 && fabs(wide[i]) < 1e30) wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
+        wi64 longs = vf32_to_wi64(n.a), wide_longs = wf64_to_wi64(wide);
+        vi32 wide_whole = wf64_to_vi32(wide);
+        vf32 narrow = wf64_to_vf32(wide);
+        uint16_t halves[VF32_LANES], odd_halves[VF32_LANES];
+        vf32_store_float16(halves, n.a);
+        vf32_store_float16(odd_halves, wf64_to_vf32_odd(wide));
+        EACH(i) {
+            double x = n.x[i], w = wide[i];
+            int64_t wanted = saturated(x, INT32_MIN, INT32_MAX), wide_wanted = saturated(w, INT32_MIN, INT32_MAX);
+            expect(whole[i] == wanted, "vf32_to_vi32", x, 0, 0, whole[i], (double)wanted);
+            expect(wide_whole[i] == wide_wanted, "wf64_to_vi32", w, 0, 0, wide_whole[i], (double)wide_wanted);
+            wanted = saturated(x, INT64_MIN, INT64_MAX), wide_wanted = saturated(w, INT64_MIN, INT64_MAX);
+            expect(longs[i] == wanted, "vf32_to_wi64", x, 0, 0, (double)longs[i], (double)wanted);
+            expect(wide_longs[i] == wide_wanted, "wf64_to_wi64", w, 0, 0, (double)wide_longs[i], (double)wide_wanted);
+            expect(x != x || exact[i] == x, "vf32_to_wf64", x, 0, 0, exact[i], x);
+            expect(same_float(narrow[i], (float)w), "wf64_to_vf32", w, 0, 0, narrow[i], (float)w);
+            float half = decoded_float16(halves[i]), odd_half = decoded_float16(odd_halves[i]);
+            expect(same_float(half, nearest_float16(x)), "vf32_to_float16", x, 0, 0, half, nearest_float16(x));
+            expect(same_float(odd_half, nearest_float16(w)), "wf64_to_vf32_odd", w, 0, 0, odd_half, nearest_float16(w));
+        }
+    }
+}
+
+static void test_masks(void) {
+    for (int set = 0; set <= VF32_LANES; set++) {
+        vm32 one = vi32_eq(vi32_iota(), vi32_set(set)), rest = vm32_not(one);
+        expect(vm32_any(one) == (set < VF32_LANES), "vm32_any of one", set, 0, 0, vm32_any(one), set < VF32_LANES);
+        expect(vm32_all(rest) == (set == VF32_LANES), "vm32_all but one", set, 0, 0, vm32_all(rest), set == VF32_LANES);
+    }
+    expect(!vm32_any(vm32_set(0)) && vm32_all(vm32_set(1)), "vm32_set", 0, 1, 0, 0, 0);
+    vm64 none = vm64_and(vm64_set(1), vm64_not(vm64_or(vm64_set(1), vm64_set(0))));
+    for (int i = 0; i < VF64_LANES; i++) expect(none[i] == 0, "vm64 logic", i, 0, 0, (double)none[i], 0);
+}
+
+static void test_tree(void) {
+    for (int round = 0; round < 1000; round++) {
+        numbers n = draw();
+        float sum[VF32_LANES], product[VF32_LANES], least[VF32_LANES], most[VF32_LANES];
+        EACH(i) sum[i] = product[i] = least[i] = most[i] = n.x[i];
+        for (int half = VF32_LANES / 2; half; half /= 2)
+            for (int i = 0; i < half; i++) {
+                sum[i] += sum[i + half];
+                product[i] *= product[i + half];
+                least[i] = minimum(least[i], least[i + half]);
+                most[i] = maximum(most[i], most[i + half]);
+            }
+        float got[4] = {vf32_reduce_add(n.a), vf32_reduce_mul(n.a), vf32_reduce_minimum(n.a), vf32_reduce_maximum(n.a)};
+        float wanted[4] = {sum[0], product[0], least[0], most[0]};
+        for (int i = 0; i < 4; i++) expect(same_float(got[i], wanted[i]), "vf32_reduce", i, 0, 0, got[i], wanted[i]);
+    }
+    int32_t total = VF32_LANES * (VF32_LANES - 1) / 2;
+    expect(vi32_reduce_add(vi32_iota()) == total, "vi32_reduce_add", 0, 0, 0, vi32_reduce_add(vi32_iota()), total);
+    expect(vi32_reduce_max(vi32_iota()) == VF32_LANES - 1, "vi32_reduce_max", 0, 0, 0, 0, VF32_LANES - 1);
+    expect(vi32_reduce_min(-vi32_iota()) == 1 - VF32_LANES, "vi32_reduce_min", 0, 0, 0, 0, 1 - VF32_LANES);
+}
+
+static int guarded; /* memory has a hard end */
+
+/* Room that ends where reading or writing faults, where the system has such a thing. */
+static char *room_with_end(size_t bytes) {
+#ifdef __linux__
+    static char *pages;
+    if (!pages) {
+        pages = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (guarded) mprotect(pages + 65536, 65536, PROT_NONE);
+    }
+    return pages + 65536 - bytes;
+#else
+    static char room[4096];
+    return room + sizeof room - bytes;
+#endif
+}
+
+/* The first n elements at the end of readable memory; written back between guards, one byte off any alignment. */
+#define TEST_MEMORY(type, element, load, store, load_partial, store_partial, pad, lanes)                \
+    for (int n = 0; n <= (lanes); n++) {                                                                \
+        element *from = (element *)room_with_end((size_t)n * sizeof(element));                          \
+        unsigned char space[(lanes + 2) * sizeof(element) + 1], wanted[sizeof space];                   \
+        memset(space, 0x5a, sizeof space);                                                              \
+        memset(wanted, 0x5a, sizeof wanted);                                                            \
+        for (int i = 0; i < n; i++) from[i] = (element)((i * 7 + 1) % 2);                               \
+        memcpy(wanted + 1 + sizeof(element), from, (size_t)n * sizeof(element));                        \
+        type loaded = n == (lanes) ? load(from) : load_partial(from, n, pad);                           \
+        store_partial((element *)(space + 1 + sizeof(element)), loaded, n);                             \
+        int kept = memcmp(space, wanted, sizeof space) == 0;                                            \
+        store((element *)(space + 1 + sizeof(element)), loaded);                                        \
+        kept &= memcmp(space, wanted, 1 + (size_t)(n + 1) * sizeof(element)) == 0;                      \
+        kept &= memcmp(space + sizeof space - sizeof(element), wanted + sizeof space - sizeof(element), \
+                       sizeof(element)) == 0;                                                           \
+        element padding[lanes];                                                                         \
+        store(padding, pad);                                                                            \
+        kept &= memcmp(space + 1 + (size_t)(n + 1) * sizeof(element), padding,                          \
+                       (size_t)(lanes - n) * sizeof(element)) == 0;                                     \
+        expect(kept, #store_partial, n, 0, 0, 0, 0);                                                    \
+    }
+#define TEST_STORAGE(type, element, suffix, pad, lanes)                                                \
+    TEST_MEMORY(type, element, type##_load##suffix, type##_store##suffix, type##_load_partial##suffix, \
+                type##_store_partial##suffix, pad, lanes)
+
+static void test_memory(void) {
+    TEST_STORAGE(vf32, float, , vf32_set(-3.5f), VF32_LANES)
+    TEST_STORAGE(vi32, int32_t, , vi32_set(-3), VF32_LANES)
+    TEST_STORAGE(vf64, double, , vf64_set(-3.5), VF64_LANES)
+    TEST_STORAGE(vi64, int64_t, , vi64_set(-3), VF64_LANES)
+    TEST_STORAGE(wf64, double, , wf64_set(-3.5), VF32_LANES)
+    TEST_STORAGE(wi64, int64_t, , wi64_set(-3), VF32_LANES)
+    TEST_STORAGE(vf32, uint16_t, _float16, vf32_set(-3.5f), VF32_LANES)
+    TEST_STORAGE(vm32, uint8_t, _bool, vm32_set(1), VF32_LANES)
+    TEST_STORAGE(vm64, uint8_t, _bool, vm64_set(1), VF64_LANES)
+    TEST_STORAGE(vi32, uint8_t, _bits8, vi32_set(0xa5), VF32_LANES)
+    TEST_STORAGE(vi32, uint16_t, _bits16, vi32_set(0xa5a5), VF32_LANES)
+}
+
+int main(int count, char **arguments) {
+    guarded = count < 2 || strcmp(arguments[1], "unguarded") != 0;
+    test_floats();
+    test_integers();
+    test_conversions();
+    test_masks();
+    test_tree();
+    test_memory();
+    printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);
+    return failures != 0;
+}
