@@ -30,7 +30,7 @@ def everywhere(dtype: str, count: int, *seeds: object) -> Array:
     """Finite numbers with every exponent and sign alike: random bits."""
     bits = np.dtype(dtype).itemsize * 8
     random = generator("everywhere", dtype, count, *seeds)
-    found = random.integers(0, 2**bits, size=2 * count, dtype=f"uint{bits}", endpoint=False).view(dtype)
+    found: Array = random.integers(0, 2**bits, size=2 * count, dtype=f"uint{bits}").view(dtype)
     return found[np.isfinite(found)][:count]
 
 
@@ -46,8 +46,8 @@ def _values(among: Range, dtype: str, shape: tuple[int, ...], random: np.random.
     if dtype not in FLOATS:
         low, high = int(among.low), int(among.high)
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
-        small = np.clip(random.integers(-9, 10, shape), low, high)
-        return np.where(random.random(shape) < 0.5, wide, small).astype(dtype)
+        close = np.clip(random.integers(-9, 10, shape), low, high)
+        return np.where(random.random(shape) < 0.5, wide, close).astype(dtype)
     # Of three kinds: evenly spread, small ones of every magnitude (where the range has such), and whole ones, among
     # which there are ties.
     even = random.uniform(among.low, among.high, shape)

@@ -89,7 +89,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     if variants and kind.name != "elementwise":
         raise fields.error("only elementwise operations have variants")
     computed = tuple(dtypes) or DTYPES
-    names = {each.name for each in (*inputs, *parameters)}
+    names = {each.name for each in inputs} | {each.name for each in parameters}
     webgpu = fields.section("webgpu")
     contract = Contract(
         operation=operation,
@@ -347,7 +347,7 @@ def _law(name: str, fields: Fields, operation: str, computed: tuple[str, ...]) -
 
 def _fallback(fields: Fields) -> str:
     fields.choice("fallback", ("cpu",))
-    why = fields.text("why")
+    why: str = fields.text("why")
     fields.finish()
     return why
 

@@ -7,7 +7,7 @@ Floats arrive as float64, integers as int64, so that sums and products wrap only
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -84,7 +84,7 @@ def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, ep
 
 def activate(x: Array, activation: str) -> Array:
     """linear's activations."""
-    functions = {
+    functions: dict[str, Callable[[], Array]] = {
         "none": lambda: x,
         "relu": lambda: np.maximum(x, 0),
         "gelu": lambda: x * (1 + erf(x / math.sqrt(2))) / 2,
@@ -104,7 +104,7 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
 def _windows(x: Array, size: tuple[int, int], step: tuple[int, int], apart: tuple[int, int]) -> Array:
     """(N, C, rows, columns, window height, window width), from an image that is padded already."""
     spans = [(size[i] - 1) * apart[i] + 1 for i in (0, 1)]
-    views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))  # type: ignore[call-overload]
+    views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
     return np.asarray(views[:, :, :: step[0], :: step[1], :: apart[0], :: apart[1]])
 
 

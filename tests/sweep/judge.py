@@ -29,7 +29,8 @@ def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
     inputs = [as_array(each)[first] for each in case.inputs if each and each.shape == good.shape]
     given = f" of {', '.join(map(repr, inputs))}" if inputs else ""
     where = list(map(int, first))
-    return f"{case.name}: {np.count_nonzero(~good)} wrong, first [{where}]{given}: {result[first]!r}, {wanted[first]!r} expected"
+    what = f"{result[first]!r}, {wanted[first]!r} expected"
+    return f"{case.name}: {np.count_nonzero(~good)} wrong, first {where}{given}: {what}"
 
 
 def near(got: np.ndarray, wanted: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:

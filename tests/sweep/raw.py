@@ -114,14 +114,21 @@ class Context:
 
 
 def call(
-    backend: str, kernel: str, layout: bytes, scalars: bytes, inputs: Sequence[Placed | None], out: Placed, context: Context
+    backend: str,
+    kernel: str,
+    layout: bytes,
+    scalars: bytes,
+    inputs: Sequence[Placed | None],
+    out: Placed,
+    context: Context,
 ) -> int:
     """The kernel's status. Nothing may be left over in scratch memory."""
-    pointers = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
+    read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
+    written = ffi.new("void *[]", [out.pointer])
     numbers = ffi.from_buffer("int64_t[]", bytearray(scalars)) if scalars else ffi.NULL
-    function = getattr(lib(backend).lanewise_kernels.kernels, kernel)
-    status = function(context.pointer, words, pointers, ffi.new("void *[]", [out.pointer]), ffi.cast("lw_scalar *", numbers))
+    parameters = ffi.cast("lw_scalar *", numbers)
+    status = getattr(lib(backend).lanewise_kernels.kernels, kernel)(context.pointer, words, read, written, parameters)
     assert not context.scratch, f"{kernel} keeps memory"
     assert not context.damage, f"{kernel}: {context.damage[0]}"
     return int(status)
@@ -131,9 +138,7 @@ def parameters(contract: Contract, case: Case) -> dict[str, Any]:
     return {each.name: each.default for each in contract.parameters} | dict(case.keywords)
 
 
-def layout_of(
-    contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed
-) -> tuple[bytes, bytes]:
+def layout_of(contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed) -> tuple[bytes, bytes]:
     """Layout and scalars for operands that lie elsewhere than the oracle thought."""
     places = [each.place if each else None for each in inputs]
     made = layouts.call(contract, parameters(contract, case), places, out.place)

@@ -46,7 +46,12 @@ def broadcast_views(draw, count, dtypes):
 @given(broadcast_views(2, COMPUTING))
 def test_arithmetic_broadcasts(arrays):
     x, y = arrays
-    for operation, wanted in ((lw.add, x + y), (lw.subtract, x - y), (lw.multiply, x * y), (lw.maximum, np.maximum(x, y))):
+    for operation, wanted in (
+        (lw.add, x + y),
+        (lw.subtract, x - y),
+        (lw.multiply, x * y),
+        (lw.maximum, np.maximum(x, y)),
+    ):
         check(operation(x, y), wanted)
 
 
@@ -148,8 +153,8 @@ def test_advanced_indexing(shape, dtype, data):
     array = data.draw(views(shape, dtype)).copy()
     tensor = lw.asarray(array).copy()
     index = data.draw(advanced(shape))
-    own = tuple(lw.asarray(each) if isinstance(each, np.ndarray) else each for each in index) if isinstance(index, tuple) \
-        else lw.asarray(index)  # fmt: skip
+    parts = index if isinstance(index, tuple) else (index,)
+    own = tuple(lw.asarray(each) if isinstance(each, np.ndarray) else each for each in parts)
     check(tensor[own], np.asarray(array[index]))
     tensor[own] = 1
     array[index] = 1

@@ -17,10 +17,9 @@ def of_dtype(oracle, dtype):
 def test_results(contract, dtype, backend, oracle):
     cases = of_dtype(oracle, dtype)
     assert cases
-    complaints = []
-    for case in cases:
-        if backend.value not in case.excused:
-            complaints.append(complaint(case, calls.run(contract, case), backend.value))
+    complaints = [
+        complaint(case, calls.run(contract, case), backend.value) for case in cases if backend.value not in case.excused
+    ]
     wrong = [each for each in complaints if each]
     assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
 

@@ -1,0 +1,64 @@
+"""Both judges of results, and what they must not let pass."""
+
+import math
+
+import numpy as np
+import oracle_file
+import pytest
+from generator.draw import everywhere
+from judge import as_array, complaint, near, unit
+from oracle_file import Bound
+
+EXACT = Bound(0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_units_are_numpys_spacing(dtype):
+    values = everywhere(dtype, 1000, "units")
+    assert np.array_equal(unit(values.astype("f8"), dtype), np.abs(np.spacing(np.abs(values))).astype("f8"))
+    assert all(oracle_file.unit(float(x), dtype) == abs(float(np.spacing(np.abs(x)))) for x in values)
+
+
+@pytest.mark.parametrize(
+    ("got", "wanted", "bound", "strict", "good"),
+    [
+        (1.0, 1.0, EXACT, False, True),
+        (np.float32(0.1), 0.1, EXACT, False, True),
+        (np.nextafter(np.float32(0.1), 1), 0.1, EXACT, False, False),
+        (np.nextafter(np.float32(0.1), 1), 0.1, Bound(2, 0, 0, 0), False, True),
+        (0.0, -0.0, EXACT, True, False),
+        (0.0, -0.0, EXACT, False, True),
+        (0.0, -0.0, Bound(2, 0, 0, 0), True, False),
+        (1e-45, 0.0, Bound(2, 0, 0, 0), True, False),
+        (1e-45, 0.0, Bound(2, 0, 0, 0), False, True),
+        (math.nan, 1.0, Bound(0, 9, 0, 0), False, False),
+        (1.0, math.nan, Bound(0, 9, 0, 0), False, False),
+        (math.nan, math.nan, EXACT, True, True),
+        (math.inf, 1e39, EXACT, False, True),
+        (3.4028235e38, math.inf, Bound(2, 0, 0, 0), False, False),
+        (math.inf, 3.4028234e38, Bound(2, 0, 0, 0), False, True),  # a unit above the largest
+        (math.inf, 3.0e38, Bound(2, 0, 0, 0), False, False),
+        (-math.inf, math.inf, EXACT, False, False),
+    ],
+)
+def test_judges(got, wanted, bound, strict, good):
+    array = np.array(got, "float32")
+    assert bool(near(array, np.array(wanted), bound, 0.0, strict)) == good
+    assert oracle_file.near(float(array), wanted, "float32", bound, 0.0, strict) == good
+
+
+@pytest.mark.contracts(lambda contract: contract.reference)
+def test_the_reference_passes_and_what_differs_does_not(contract, oracle):
+    for case in oracle.cases[::7]:
+        reference = as_array(case.reference)
+        with np.errstate(all="ignore"):
+            result = np.array(reference.astype(case.result_dtype))
+        bound = case.bound("")
+        loose = bound.absolute or bound.ulp or bound.relative or bound.magnitude
+        assert complaint(case, result, "") is None
+        assert case.complaint(result.ravel().tolist(), "") is None
+        if result.size and not loose:
+            flat = result.reshape(-1)
+            flat[-1] = not flat[-1] if result.dtype == bool else 1 if flat[-1] == 0 or np.isnan(flat[-1]) else 0
+            assert complaint(case, result, "")
+            assert case.complaint(result.ravel().tolist(), "")

@@ -1,0 +1,53 @@
+"""Sizes at which 24 bits of a float no longer count elements, and a plain sum loses its digits."""
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+SIZE = 2**24 + 4097
+
+
+@pytest.fixture(scope="module")
+def long_array():
+    """Rising, so that an index lost by rounding shows."""
+    return np.arange(SIZE, dtype="int32")
+
+
+def test_indices_beyond_what_float32_counts(backend, long_array):
+    """argmax and argmin of values that are largest or smallest near the end, ties included."""
+    values = np.zeros(SIZE, "float32")
+    values[SIZE - 2 :] = 1
+    x = lw.asarray(values)
+    assert int(lw.argmax(x)) == SIZE - 2
+    assert int(lw.argmin(-x)) == SIZE - 2
+    assert int(lw.argmax(lw.asarray(long_array))) == SIZE - 1
+    assert int(lw.argmin(lw.asarray(long_array[::-1]))) == SIZE - 1
+    values[:] = np.nan
+    values[: SIZE - 1] = 7
+    assert int(lw.argmax(x)) == SIZE - 1
+
+
+def test_elements_beyond_what_float32_counts(backend, long_array):
+    x = lw.asarray(long_array)
+    places = [SIZE - 1, 2**24 + 1, -SIZE]
+    assert lw.take(x, lw.asarray(places)).tolist() == [SIZE - 1, 2**24 + 1, 0]
+    assert lw.arange(SIZE)[-3:].tolist() == [SIZE - 3, SIZE - 2, SIZE - 1]
+    assert int(lw.sum(x > 2**24)) == SIZE - 1 - 2**24
+    assert int((x + 1)[-1]) == SIZE
+
+
+def test_sums_keep_their_digits(backend):
+    """2^20 times 0.1, which a running float32 sum gets wrong by a thousand; 16M numbers within 1e-6."""
+    tenth = np.full(2**20, 0.1, "float32")
+    assert abs(float(lw.sum(lw.asarray(tenth))) - np.sum(tenth, dtype="float64")) <= 0.2
+    values = np.random.default_rng(7).uniform(-1, 2, 2**24).astype("float32")
+    error = abs(float(lw.sum(lw.asarray(values))) - np.sum(values, dtype="float64"))
+    assert error <= 1e-6 * np.sum(np.abs(values), dtype="float64")
+
+
+def test_variance_survives_a_large_mean(backend):
+    """10000 and noise of 0.02: the variance is 0.0004, and what float32 holds of it."""
+    values = (10000 + np.random.default_rng(8).normal(0, 0.02, 100_000)).astype("float32")
+    wanted = np.var(values, dtype="float64")
+    assert abs(float(lw.var(lw.asarray(values))) - wanted) <= 1e-5 * wanted
