@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 
 import pyodide_fixture  # noqa: E402
 import pyodide_runner  # noqa: E402

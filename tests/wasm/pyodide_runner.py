@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import os
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 RUNNER = Path(__file__).with_name("node_runner.mjs")
@@ -61,6 +63,15 @@ def run(
     if "error" in answer:
         raise ProgramError(f"{program.name}: {answer['error']}\n{done.stderr[-4000:]}")
     return answer["result"]
+
+
+def load(program: Path) -> ModuleType:
+    """The program as a module of this Python, for what it gives here."""
+    spec = importlib.util.spec_from_file_location(program.stem, program)
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def require_node() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,7 @@ TERMS = 1 << 20
 @pytest.fixture(scope="session")
 def native() -> dict[str, Any]:
     """The same program's results in this Python."""
-    spec = importlib.util.spec_from_file_location("smoke", PROGRAMS / "smoke.py")
-    assert spec is not None and spec.loader is not None
-    program = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(program)
-    results: dict[str, Any] = program.results()
+    results: dict[str, Any] = pyodide_runner.load(PROGRAMS / "smoke.py").results()
     return results
 
 

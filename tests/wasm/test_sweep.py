@@ -3,30 +3,39 @@ here because its contract has a reference; nobody names it."""
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pyodide_runner
 import pytest
 
-from lanewise import operations
+from lanewise import libraries
 
 TESTS = Path(__file__).parents[1]
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
-OPERATIONS = [name for name in operations.names() if (ORACLE / f"{name}.bin").exists()]
+PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 
-Complaints = dict[str, dict[str, list[str]]]  # operation, backend
+_DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
+OPERATIONS = [each["name"] for each in _DESCRIBED if (ORACLE / f"{each['name']}.bin").exists()]
+REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
+
+Findings = dict[str, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")
-def complaints(pyodide: Path, wheel: Path) -> Complaints:
-    found: Complaints = pyodide_runner.run(
-        pyodide,
-        TESTS / "wasm" / "programs" / "sweep.py",
-        packages=[wheel],
-        mounts={"/tests": TESTS, "/oracle": ORACLE},
-        timeout=900,
-    )
+def findings(pyodide: Path, wheel: Path) -> Findings:
+    """What the sweep found in a Pyodide."""
+    mounts = {"/tests": TESTS, "/oracle": ORACLE}
+    found: Findings = pyodide_runner.run(pyodide, PROGRAM, packages=[wheel], mounts=mounts, timeout=900)
+    return found
+
+
+@pytest.fixture(scope="session")
+def native() -> Findings:
+    """What it finds on the native scalar backend, whose bits are those of all native backends (tests/sweep)."""
+    found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 
 
@@ -35,7 +44,18 @@ def test_the_oracle_is_there() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_results(operation: str, complaints: Complaints) -> None:
-    assert {"simd128", "scalar"} <= set(complaints[operation])
-    wrong = [f"{backend}: {text}" for backend, texts in complaints[operation].items() for text in texts]
+def test_results(operation: str, findings: Findings) -> None:
+    assert {"simd128", "scalar"} <= set(findings[operation])
+    wrong = [f"{backend}: {text}" for backend, found in findings[operation].items() for text in found["complaints"]]
     assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("operation", REPRODUCIBLE)
+def test_the_bits_are_those_of_the_native_backends(operation: str, findings: Findings, native: Findings) -> None:
+    wanted = native[operation]["scalar"]["digest"]
+    different = [
+        backend
+        for backend, found in findings[operation].items()
+        if backend != "relaxed_simd" and found["digest"] != wanted
+    ]
+    assert not different

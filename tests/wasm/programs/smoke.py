@@ -33,4 +33,4 @@ def results() -> dict[str, dict[str, object]]:
     return found
 
 
-results()
+results() if __name__ == "__main__" else None

@@ -1,11 +1,13 @@
 """Every operation on every backend of this engine, against the oracle's files: what tests/sweep does, with Python's
-standard library alone, because a bare Pyodide has no NumPy. The result: {operation: {backend: [complaints]}}.
+standard library alone, because a bare Pyodide has no NumPy. Runs natively too, for the bits to compare with.
 
 Mounts: /tests (for oracle_file.py) and /oracle."""
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import struct
 import sys
 from collections.abc import Sequence
@@ -19,6 +21,9 @@ sys.path.append("/tests")
 import oracle_file
 
 LONGEST = 5  # complaints about one operation on one backend
+
+# {operation: {backend: {"complaints": [...], "digest": of all results' bits, but for those of NaN}}}
+Findings = dict[str, dict[str, dict[str, Any]]]
 
 
 def tensor(array: oracle_file.Array | None) -> Any:
@@ -35,50 +40,63 @@ def tensor(array: oracle_file.Array | None) -> Any:
     return lw.reshape(flat, array.shape)
 
 
-def run(operation: str, case: oracle_file.Case, arrays: list[Any], *, sequence: bool) -> Any:
+def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
+    arrays = [tensor(array) for array in case.inputs]
     keywords = {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()}
     return getattr(lw, operation)(*([arrays] if sequence else arrays), **keywords)
 
 
-def complaint(case: oracle_file.Case, result: Any, backend: str) -> str | None:
+def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
+    """In row-major order."""
+    return struct.unpack(form(case), memoryview(result).tobytes())
+
+
+def form(case: oracle_file.Case) -> str:
+    return f"<{case.reference.size}{oracle_file.FORMATS[case.result_dtype]}"
+
+
+def judge(case: oracle_file.Case, result: Any, backend: str, digest: Any) -> str | None:
     dtype = str(result.dtype).rpartition(".")[2]
     if (dtype, result.shape) != (case.result_dtype, case.reference.shape):
         return f"{case.name}: {dtype} {result.shape}, {case.result_dtype} {case.reference.shape} expected"
-    return case.complaint(elements(result, case), backend)
+    values = elements(result, case)
+    digest.update(struct.pack(form(case), *(value if value == value else math.nan for value in values)))
+    return case.complaint(values, backend)
 
 
-def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
-    """In row-major order."""
-    data = memoryview(result).tobytes()
-    return struct.unpack(f"<{case.reference.size}{oracle_file.FORMATS[case.result_dtype]}", data)
+def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequence: bool) -> dict[str, Any]:
+    complaints: list[str] = []
+    digest = hashlib.sha256()
+    for case in oracle.cases:
+        if backend in case.excused or len(complaints) == LONGEST:
+            continue
+        try:
+            with lw.use_backend(backend):
+                text = judge(case, run(operation, case, sequence=sequence), backend, digest)
+        except Exception as error:
+            text = f"{case.name}: {type(error).__name__}: {error}"
+        if text:
+            complaints.append(text)
+    return {"complaints": complaints, "digest": digest.hexdigest()}
 
 
-def sweep() -> dict[str, dict[str, list[str]]]:
+def sweep(folder: Path, backends: Sequence[str]) -> Findings:
     described = json.loads((libraries.DIRECTORY / "operations.json").read_text())["operations"]
-    backends = [info.name for info in lw.backends() if info.available]
-    complaints: dict[str, dict[str, list[str]]] = {}
+    findings: Findings = {}
     for each in described:
-        name, path = each["name"], Path("/oracle") / f"{each['name']}.bin"
+        name, path = each["name"], folder / f"{each['name']}.bin"
         if not path.exists():  # its contract has no reference
             continue
-        sequence = any(one["sequence"] for one in each["inputs"])
-        found = complaints[name] = {backend: [] for backend in backends}
         oracle = oracle_file.read(path)
         if oracle.signature != _ext.signature():
             raise ValueError(f"{path} and the wheel were made from different contracts; make both again")
-        for case in oracle.cases:
-            for backend in backends:
-                if backend in case.excused or len(found[backend]) == LONGEST:
-                    continue
-                try:
-                    with lw.use_backend(backend):
-                        arrays = [tensor(array) for array in case.inputs]
-                        text = complaint(case, run(name, case, arrays, sequence=sequence), backend)
-                except Exception as error:
-                    text = f"{case.name}: {type(error).__name__}: {error}"
-                if text:
-                    found[backend].append(text)
-    return complaints
+        sequence = any(one["sequence"] for one in each["inputs"])
+        findings[name] = {backend: try_all(name, oracle, backend, sequence=sequence) for backend in backends}
+    return findings
 
 
-sweep()
+def here() -> Findings:
+    return sweep(Path("/oracle"), [info.name for info in lw.backends() if info.available])
+
+
+here() if __name__ == "__main__" else None
