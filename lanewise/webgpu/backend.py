@@ -23,7 +23,7 @@ def devices() -> list[DeviceInfo]:
     return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
 
 
-def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:  # noqa: A001 - as a provider calls it
+def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
     """An executor on one of devices(), with the built shaders or those of another folder."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
@@ -39,7 +39,9 @@ def _adapters() -> list[Any]:
     try:
         from lanewise.webgpu import desktop
     except ImportError as error:
-        raise BackendUnavailableError(f"the package wgpu is not usable ({error}); pip install 'lanewise[webgpu]'") from error
+        raise BackendUnavailableError(
+            f"the package wgpu is not usable ({error}); pip install 'lanewise[webgpu]'"
+        ) from error
     return sorted(desktop.adapters(), key=lambda adapter: _rank(adapter.info["adapter_type"]))
 
 

@@ -56,6 +56,9 @@ class Pool:
         self._device = device
         self._free: collections.defaultdict[int, list[Any]] = collections.defaultdict(list)
         self._returned: collections.deque[tuple[int, Any]] = collections.deque()
+        # Every handle, in use or not: where a DeviceBuffer goes in a cycle, the collector must not take its handle
+        # along, which would come back to the pool as a wreck.
+        self._handles: dict[int, Any] = {}
         self._settle = settle  # submits what was recorded and forgets bindings: after it, memory can be freed
         self.budget = budget  # bytes that may be allocated in all, None where only the device knows
         self.allocated = 0  # bytes, unused ones included
@@ -81,9 +84,10 @@ class Pool:
                 f"wgpu: a tensor of {size} bytes does not fit: {self.allocated} of {self.budget} bytes are in use; "
                 "free tensors, or raise LANEWISE_WGPU_MEMORY"
             )
-        buffer = DeviceBuffer(self._returned, self._device.buffer(capacity), capacity, size)
+        handle = self._device.buffer(capacity)
+        self._handles[id(handle)] = handle
         self.allocated += capacity
-        return buffer
+        return DeviceBuffer(self._returned, handle, capacity, size)
 
     def trim(self) -> None:
         """Frees all that is unused."""
@@ -91,6 +95,7 @@ class Pool:
         self._collect()
         for handles in self._free.values():
             for handle in handles:
+                del self._handles[id(handle)]
                 self._device.destroy(handle)
         self._free.clear()
         self.allocated -= self.unused

@@ -27,6 +27,7 @@ def adapters() -> tuple[Any, ...]:
     found = wgpu.gpu.enumerate_adapters_sync()
     return tuple(adapter for adapter in found if adapter.info["backend_type"] != "OpenGL")
 
+
 @contextlib.contextmanager
 def _errors(what: str) -> Iterator[None]:
     try:
@@ -35,6 +36,7 @@ def _errors(what: str) -> Iterator[None]:
         raise OutOfMemoryError(f"wgpu: {what}: the device is out of memory; free tensors that it holds") from error
     except wgpu.GPUError as error:
         raise DeviceError(f"wgpu: {what}: {error}") from error
+
 
 class DesktopDevice:
     """One device of wgpu-py."""
@@ -107,16 +109,18 @@ class DesktopDevice:
             if parameters:
                 self._queue.write_buffer(self._parameters, 0, parameters)
             encoder = self._device.create_command_encoder()
-            running = None
+            running = current = None
             for command in commands:
                 if isinstance(command, Copy):
                     if running:
                         running.end()
-                        running = None
+                        running = current = None
                     encoder.copy_buffer_to_buffer(command.source, 0, command.target, 0, command.size)
                     continue
                 running = running or encoder.begin_compute_pass()
-                running.set_pipeline(command.pipeline[0])
+                if command.pipeline is not current:
+                    current = command.pipeline
+                    running.set_pipeline(current[0])
                 running.set_bind_group(0, command.bindings, [command.slot * PARAMETER_BYTES])
                 running.dispatch_workgroups(*command.groups)
             if running:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -78,6 +78,10 @@ class WebGpuExecutor:
             self._gpu.read(buffer.handle, 0, padded)
             into[:] = padded[: into.nbytes]
 
+    def carries(self, kernel: str) -> bool:
+        """Whether there is a shader for a kernel of the table."""
+        return (self._folder / f"{kernel}.wgsl").exists()
+
     def flush(self) -> None:
         """Submits what was recorded, without waiting for it."""
         with self._lock:
@@ -113,7 +117,9 @@ class WebGpuExecutor:
             elif kind == "matrix":
                 self._matrix(shader, layout, given, outputs[0], parameters, absent)
             else:
-                raise BackendError(f"{kernel}: wgpu does not carry kernels of kind {kind}; bring its operands to the CPU")
+                raise BackendError(
+                    f"{kernel}: wgpu does not carry kernels of kind {kind}; bring its operands to the CPU"
+                )
             if len(self._commands) >= BATCH:
                 self.flush()
 
@@ -130,7 +136,7 @@ class WebGpuExecutor:
             and strided.strides[0] == strided.strides[-1]
         )
         buffers = self._unaliased(inputs, out, keep=in_place)
-        access: list[Access] = ["read"] * len(inputs) + ["read_write"]
+        access: list[Access] = [*_reads(inputs), "read_write"]
         if in_place:
             access[0] = ""
         packed = strided.fills_words(len(inputs), out[1], shader.item_bytes)
@@ -180,9 +186,9 @@ class WebGpuExecutor:
         if not batch * layout["m"] * layout["n"]:
             return
         buffers = self._unaliased(inputs, out)
-        groups = tuple(self._groups(size) for size in (-(-layout["n"] // TILE), -(-layout["m"] // TILE), batch))
-        access: list[Access] = ["read"] * len(inputs) + ["read_write"]
-        self._record(shader, "main", access, [*buffers, out[0]], values, groups)
+        columns, rows = self._groups(-(-layout["n"] // TILE)), self._groups(-(-layout["m"] // TILE))
+        access: list[Access] = [*_reads(inputs), "read_write"]
+        self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
         """The inputs' buffers, those that are the result's own as copies; `keep`: but for the first."""
@@ -230,6 +236,10 @@ class WebGpuExecutor:
     def _settle(self) -> None:
         self.flush()
         self._bindings.clear()
+
+
+def _reads(inputs: Sequence[Operand]) -> Iterator[Access]:
+    return ("read" for _ in inputs)
 
 
 def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:

@@ -97,11 +97,9 @@ def _float32(value: float) -> bytes:
 
 def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
     """Per dimension the strides of all operands: a vector."""
-    words = []
-    for dimension in range(DIMENSIONS):
-        here = [each[dimension] if dimension < len(each) else 0 for each in strides]
-        words += _words(here, OPERANDS)
-    return words
+    spare = [0] * (OPERANDS - len(strides))
+    words = [word for here in zip(*strides, strict=True) for word in (*here, *spare)]
+    return _words(words, DIMENSIONS * OPERANDS)
 
 
 def _packed(words: Sequence[int]) -> bytes:

@@ -73,7 +73,9 @@ def _check(path: Path) -> None:
     exported = binaries.read(path).exported
     if exported != (binaries.TABLE,):
         path.unlink()
-        raise BuildError(f"{path.name} exports {', '.join(exported) or 'nothing'}; it must export {binaries.TABLE} alone")
+        raise BuildError(
+            f"{path.name} exports {', '.join(exported) or 'nothing'}; it must export {binaries.TABLE} alone"
+        )
 
 
 if __name__ == "__main__":

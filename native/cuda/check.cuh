@@ -9,10 +9,10 @@
 #include "lanewise.h"
 
 /* Leaves the function with LW_NO_MEMORY or LW_DEVICE_ERROR, and in context->message which operation met what. */
-#define CUDA_CHECK(context, operation, call)                                                                     \
-    do {                                                                                                         \
-        cudaError_t cuda_error = (call);                                                                         \
-        if (cuda_error != cudaSuccess) return cuda_failed(context, operation, cuda_error);                       \
+#define CUDA_CHECK(context, operation, call)                                               \
+    do {                                                                                   \
+        cudaError_t cuda_error = (call);                                                   \
+        if (cuda_error != cudaSuccess) return cuda_failed(context, operation, cuda_error); \
     } while (0)
 
 static lw_status cuda_failed(lw_context *context, const char *operation, cudaError_t error) {

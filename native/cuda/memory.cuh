@@ -20,8 +20,7 @@ static void cuda_release(lw_context *context, void *memory) {
 
 /* The host's bytes may change as soon as this returns: CUDA has copied pageable memory by then. */
 static lw_status cuda_upload(lw_context *context, void *device, const void *host, size_t bytes) {
-    CUDA_CHECK(context, "upload",
-               cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_of(context)));
+    CUDA_CHECK(context, "upload", cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_of(context)));
     return LW_OK;
 }
 
@@ -31,8 +30,7 @@ static lw_status cuda_synchronize(lw_context *context) {
 }
 
 static lw_status cuda_download(lw_context *context, void *host, const void *device, size_t bytes) {
-    CUDA_CHECK(context, "download",
-               cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_of(context)));
+    CUDA_CHECK(context, "download", cudaMemcpyAsync(host, device, bytes, cudaMemcpyDeviceToHost, stream_of(context)));
     return cuda_synchronize(context);
 }
 

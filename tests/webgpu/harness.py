@@ -52,10 +52,6 @@ class Runner:
         assert (guards == POISON).all(), "the kernel wrote beside its result"
         return into[GUARD : GUARD + nbytes].view(dtype).reshape(shape)
 
-    def carries(self, kernel: str) -> bool:
-        """Whether there is a shader for it."""
-        return (self.executor._folder / f"{kernel}.wgsl").exists()
-
     def start(
         self,
         kernel: str,
@@ -77,7 +73,12 @@ class Runner:
         return self.start(*arguments)()
 
     def elementwise(
-        self, kernel: str, inputs: Iterable[np.ndarray], dtype: Any, parameters: Sequence[float] = (), kind="elementwise"
+        self,
+        kernel: str,
+        inputs: Iterable[np.ndarray],
+        dtype: Any,
+        parameters: Sequence[float] = (),
+        kind="elementwise",
     ) -> np.ndarray:
         """An elementwise or cast kernel, its inputs broadcast as NumPy does."""
         views = np.broadcast_arrays(*inputs) if len(inputs := list(inputs)) > 1 else inputs
@@ -121,7 +122,9 @@ class Runner:
             "batch_ndim": len(batch),
             "batch_shape": [*batch],
             "batch_strides": [[*each[:-2]] for each in strides],
-            **{"m": m, "n": n, "k": k},
+            "m": m,
+            "n": n,
+            "k": k,
             "row_strides": [each[-2] for each in strides],
             "column_strides": [each[-1] for each in strides],
         }

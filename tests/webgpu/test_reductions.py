@@ -71,7 +71,9 @@ def test_variance_survives_a_large_mean(gpu: Runner, length: int) -> None:
     result = gpu.reduction("var_float32", x, [0], np.float32, [1.0])
     np.testing.assert_allclose(result, x.astype(np.float64).var(ddof=1), rtol=1e-5)
     x[0] = 1e6
-    np.testing.assert_allclose(gpu.reduction("std_float32", x, [0], np.float32, [0.0]), x.astype(np.float64).std(), rtol=1e-5)
+    np.testing.assert_allclose(
+        gpu.reduction("std_float32", x, [0], np.float32, [0.0]), x.astype(np.float64).std(), rtol=1e-5
+    )
 
 
 MATRICES = [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+
 import numpy as np
 import pytest
 from harness import Runner, strided_layout
@@ -163,6 +165,17 @@ def test_released_memory_serves_again(gpu: Runner) -> None:
         buffer.release()
     assert len(handles) <= 2
     assert all(size <= size_class(size) <= size * 9 / 8 + 256 for size in range(1, 100_000, 97))
+
+
+def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
+    x = numbers(54_321)
+    cycle = [gpu.upload(x)[0]]
+    cycle.append(cycle)
+    handle = id(cycle[0].handle)
+    del cycle
+    gc.collect()
+    buffers = [gpu.upload(x)[0] for _ in range(4)]
+    assert handle in {id(each.handle) for each in buffers}
 
 
 def test_what_is_refused(gpu: Runner) -> None:

@@ -1,0 +1,61 @@
+"""The CUDA plugin, compiled where there is nvcc. Without nvcc the tests are skipped, without a GPU those that run
+kernels; they fail where LANEWISE_REQUIRE names cuda-compile or cuda."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), *(str(ROOT / each) for each in ("contracts", "tests", "tests/sweep", "tests/cuda"))]
+
+import oracle_file  # noqa: E402
+from generator import oracle as generated  # noqa: E402
+from generator import table  # noqa: E402
+from generator.schema import all_kernels  # noqa: E402
+from plugin import CONTRACTS, LAUNCHED, Plugin  # noqa: E402
+
+REQUIRED = set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Tests that take `contract` run for each that the plugin carries."""
+    if "contract" in metafunc.fixturenames:
+        chosen = [each for each in CONTRACTS if each.kind.name in LAUNCHED]
+        metafunc.parametrize("contract", chosen, ids=[each.operation for each in chosen])
+
+
+@pytest.fixture(scope="session")
+def library() -> Path:
+    """The plugin's file, up to date."""
+    from native.cuda import build
+
+    if build.find_nvcc() is None:
+        (pytest.fail if {"cuda", "cuda-compile"} & REQUIRED else pytest.skip)("there is no nvcc on the PATH")
+    return build.compile_library()
+
+
+@pytest.fixture(scope="session")
+def plugin(library: Path) -> Plugin:
+    """The plugin, loaded."""
+    return Plugin(library, [kernel.name for kernel in all_kernels(CONTRACTS)])
+
+
+@pytest.fixture(scope="session")
+def gpu(plugin: Plugin) -> Plugin:
+    """The plugin, where it can run."""
+    reason = plugin.missing_gpu()
+    if reason:
+        (pytest.fail if "cuda" in REQUIRED else pytest.skip)(f"no CUDA device: {reason}")
+    return plugin
+
+
+@pytest.fixture
+def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
+    """The cases of the contract, as it is in the tree."""
+    path = tmp_path / "oracle.bin"
+    path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
+    return oracle_file.read(path)
