@@ -17,10 +17,10 @@ enum { CONV_FEW_CHANNELS = 4 };
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;       /* of the first image's first group */
-    int64_t x_group;    /* bytes from a group of channels of x to the next */
-    int64_t per_task;   /* products */
-    int64_t products;   /* images x groups */
+    gemm product;     /* of the first image's first group */
+    int64_t x_group;  /* bytes from a group of channels of x to the next */
+    int64_t per_task; /* products */
+    int64_t products; /* images x groups */
 } conv;
 
 /* What pack_b needs to know of one product. */
@@ -92,17 +92,31 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     int64_t channels = w->in_channels / w->groups, taps = channels * w->kernel_size[0] * w->kernel_size[1];
     conv all = {.layout = w, .x_group = channels * w->strides[0][1], .products = w->batch * w->groups};
     all.product = (gemm){
-        .m = w->out_channels / w->groups, .n = w->out_size[0] * w->out_size[1], .k = taps,
-        .a = inputs[1], .bias = inputs[2], .c = outputs[0],
-        .a_row = weight[0], .a_column = weight[3], .bias_row = w->strides[2][0], .c_row = out[1], .c_column = out[3],
-        .pack_b = conv_pack, .source = inputs[0],
+        .m = w->out_channels / w->groups,
+        .n = w->out_size[0] * w->out_size[1],
+        .k = taps,
+        .a = inputs[1],
+        .bias = inputs[2],
+        .c = outputs[0],
+        .a_row = weight[0],
+        .a_column = weight[3],
+        .bias_row = w->strides[2][0],
+        .c_row = out[1],
+        .c_column = out[3],
+        .pack_b = conv_pack,
+        .source = inputs[0],
     };
     int weight_is_matrix = (weight[2] == w->kernel_size[1] * weight[3] || w->kernel_size[0] == 1) &&
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
     if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix) {
-        strips s = {.layout = w, .x = inputs[0], .weight = inputs[1], .bias = inputs[2], .out = outputs[0],
-                    .out_strides = out, .function = conv_strip};
+        strips s = {.layout = w,
+                    .x = inputs[0],
+                    .weight = inputs[1],
+                    .bias = inputs[2],
+                    .out = outputs[0],
+                    .out_strides = out,
+                    .function = conv_strip};
         return run_strips(context, &s, taps);
     }
     double work = gemm_work(&all.product);

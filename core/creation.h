@@ -8,10 +8,10 @@
 #include "pieces.h"
 #include "strided.h"
 
-#define CREATION(op, dtype)                                                                                      \
-    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs,       \
-                                       void *const *outputs, const lw_scalar *parameters) {                      \
-        return run_pieces(context, layout, inputs, 0, outputs, parameters, 0, op##_piece_##dtype);               \
+#define CREATION(op, dtype)                                                                                \
+    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
+                                       void *const *outputs, const lw_scalar *parameters) {                \
+        return run_pieces(context, layout, inputs, 0, outputs, parameters, 0, op##_piece_##dtype);         \
     }
 
 #endif

@@ -1,5 +1,5 @@
 /* What compilers call even where there is no C library: to copy a large struct, or for a loop that they recognise.
- * Hidden, so that a library of kernels still calls nothing outside itself. Included once, by the generated kernels.c. */
+ * Hidden, so that a library of kernels calls nothing outside itself. Included once, by the generated kernels.c. */
 #ifndef LANEWISE_FREESTANDING_H
 #define LANEWISE_FREESTANDING_H
 

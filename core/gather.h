@@ -57,15 +57,15 @@ LANE void gather_piece(const piece *p, const lw_scalar *parameters, int indexed,
 }
 
 /* Defines the kernel lw_<op>_bits<bits>. Where several indices are equal, the last value that is put stays. */
-#define GATHER(op, bits, indexed)                                                                                \
-    static void op##_piece_##bits(const piece *p, const lw_scalar *parameters) {                                 \
-        gather_piece(p, parameters, indexed, bits / 8);                                                          \
-    }                                                                                                            \
-    static lw_status lw_##op##_bits##bits(lw_context *context, const void *layout, const void *const *inputs,    \
-                                          void *const *outputs, const lw_scalar *parameters) {                   \
-        lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                            \
-        if (status != LW_OK) return status;                                                                      \
-        return run_pieces(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_piece_##bits);     \
+#define GATHER(op, bits, indexed)                                                                             \
+    static void op##_piece_##bits(const piece *p, const lw_scalar *parameters) {                              \
+        gather_piece(p, parameters, indexed, bits / 8);                                                       \
+    }                                                                                                         \
+    static lw_status lw_##op##_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
+                                          void *const *outputs, const lw_scalar *parameters) {                \
+        lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                         \
+        if (status != LW_OK) return status;                                                                   \
+        return run_pieces(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_piece_##bits);  \
     }
 
 #endif

@@ -11,31 +11,26 @@
 #include "gemm.h"
 #include "gemm_thin.h"
 
-/* tile = A B, or added to it: `depth` steps through a panel of each. */
+/* tile = A B, or added to it: `depth` steps through a panel of each. The loops over the tile's registers must be
+ * unrolled completely: only then is the array of them kept in registers. */
 static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
-    vf32 sum[GEMM_ROWS][GEMM_VECTORS];
-    GEMM_UNROLL
-    for (int r = 0; r < GEMM_ROWS; r++)
-        GEMM_UNROLL
-        for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_set(0);
+    enum { REGISTERS = GEMM_ROWS * GEMM_VECTORS };
+    vf32 sum[REGISTERS];
+#pragma GCC unroll 32
+    for (int s = 0; s < REGISTERS; s++) sum[s] = vf32_set(0);
     for (int64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
         vf32 values[GEMM_VECTORS];
-        GEMM_UNROLL
+#pragma GCC unroll 32
         for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
-        GEMM_UNROLL
-        for (int r = 0; r < GEMM_ROWS; r++) {
-            vf32 factor = vf32_set(a[r]);
-            GEMM_UNROLL
-            for (int v = 0; v < GEMM_VECTORS; v++) sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
-        }
+#pragma GCC unroll 32
+        for (int s = 0; s < REGISTERS; s++)
+            sum[s] = vf32_fma(vf32_set(a[s / GEMM_VECTORS]), values[s % GEMM_VECTORS], sum[s]);
     }
-    GEMM_UNROLL
-    for (int r = 0; r < GEMM_ROWS; r++)
-        GEMM_UNROLL
-        for (int v = 0; v < GEMM_VECTORS; v++) {
-            float *to = (float *)(tile + r * tile_row) + v * VF32_LANES;
-            vf32_store(to, add ? vf32_load(to) + sum[r][v] : sum[r][v]);
-        }
+#pragma GCC unroll 32
+    for (int s = 0; s < REGISTERS; s++) {
+        float *to = (float *)(tile + s / GEMM_VECTORS * tile_row) + s % GEMM_VECTORS * VF32_LANES;
+        vf32_store(to, add ? vf32_load(to) + sum[s] : sum[s]);
+    }
 }
 
 /* Four by four floats, turned. */
@@ -43,12 +38,14 @@ typedef float gemm_quad __attribute__((vector_size(16)));
 LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
     for (int r = 0; r < 4; r++) __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
-    gemm_quad ab = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5), AB = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
-    gemm_quad cd = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5), CD = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
-    q[0] = __builtin_shufflevector(ab, cd, 0, 1, 4, 5);
-    q[1] = __builtin_shufflevector(ab, cd, 2, 3, 6, 7);
-    q[2] = __builtin_shufflevector(AB, CD, 0, 1, 4, 5);
-    q[3] = __builtin_shufflevector(AB, CD, 2, 3, 6, 7);
+    gemm_quad top_left = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
+    gemm_quad top_right = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
+    gemm_quad low_left = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5);
+    gemm_quad low_right = __builtin_shufflevector(q[2], q[3], 2, 6, 3, 7);
+    q[0] = __builtin_shufflevector(top_left, low_left, 0, 1, 4, 5);
+    q[1] = __builtin_shufflevector(top_left, low_left, 2, 3, 6, 7);
+    q[2] = __builtin_shufflevector(top_right, low_right, 0, 1, 4, 5);
+    q[3] = __builtin_shufflevector(top_right, low_right, 2, 3, 6, 7);
     for (int r = 0; r < 4; r++) __builtin_memcpy(to + r * width, &q[r], sizeof q[r]);
 }
 
@@ -174,12 +171,17 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = turn ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS, 1 << 14};
-    if (gemm_work(&g) < GEMM_SMALL) sizes.block = sizes.rows, sizes.task_columns = sizes.columns, sizes.packing = 1 << 30;
+    if (gemm_work(&g) < GEMM_SMALL) {
+        sizes.block = sizes.rows;
+        sizes.task_columns = sizes.columns;
+        sizes.packing = 1 << 30;
+    }
     int64_t depth = min_int64(g.k, sizes.depth);
     int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * depth;
     int64_t b_size = divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * depth;
     a_size = divide_up(a_size, 16) * 16; /* so that b is aligned as well */
-    float *scratch = context->allocate ? context->allocate(context, (size_t)(a_size + b_size + 16) * sizeof *scratch) : NULL;
+    float *scratch =
+        context->allocate ? context->allocate(context, (size_t)(a_size + b_size + 16) * sizeof *scratch) : NULL;
     if (scratch) {
         lw_status status = gemm_blocked(context, &g, sizes, scratch, scratch + a_size);
         if (context->release) context->release(context, scratch);

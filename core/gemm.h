@@ -71,8 +71,7 @@ static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int
     char *c = g->c + i * g->c_row + j * g->c_column;
     if (add)
         for (int64_t r = 0; r < rows; r++)
-            for (int64_t s = 0; s < columns; s++)
-                tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
+            for (int64_t s = 0; s < columns; s++) tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
     if (last && (g->bias || g->activate))
         gemm_finish_tile(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
     for (int64_t r = 0; r < rows; r++)
@@ -83,9 +82,21 @@ static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int
 /* The same product with rows and columns exchanged. */
 static gemm gemm_transposed(const gemm *g) {
     return (gemm){
-        .m = g->n, .n = g->m, .k = g->k, .a = g->b, .b = g->a, .bias = g->bias, .c = g->c,
-        .a_row = g->b_column, .a_column = g->b_row, .b_row = g->a_column, .b_column = g->a_row,
-        .bias_row = g->bias_column, .bias_column = g->bias_row, .c_row = g->c_column, .c_column = g->c_row,
+        .m = g->n,
+        .n = g->m,
+        .k = g->k,
+        .a = g->b,
+        .b = g->a,
+        .bias = g->bias,
+        .c = g->c,
+        .a_row = g->b_column,
+        .a_column = g->b_row,
+        .b_row = g->a_column,
+        .b_column = g->a_row,
+        .bias_row = g->bias_column,
+        .bias_column = g->bias_row,
+        .c_row = g->c_column,
+        .c_column = g->c_row,
         .activate = g->activate,
     };
 }

@@ -116,8 +116,7 @@ LANE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *re
         if (p < end) {
             int n = (int)(end - p);
             vf32 factor = vf32_load_partial(a + p, n, vf32_set(0));
-            for (int c = 0; c < 4; c++)
-                sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
+            for (int c = 0; c < 4; c++) sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
             p = end;
         }
         for (int c = 0; c < 4; c++) total[c] = total[c] + sum[c];
@@ -131,8 +130,7 @@ static void thin_columns(const gemm *g) {
         for (int64_t j = 0; j < g->n; j += THIN_STRIP) {
             int64_t rows = min_int64(g->m - i, THIN_ROWS), columns = min_int64(g->n - j, THIN_STRIP);
             for (int64_t c = 0; c < columns; c += 4)
-                for (int64_t r = 0; r < rows; r++)
-                    thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
+                for (int64_t r = 0; r < rows; r++) thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
             for (int64_t r = 0; r < rows; r++) /* what the activation meets beyond the last column */
                 for (int64_t c = divide_up(columns, 4) * 4; c < THIN_STRIP; c++) tile[r * THIN_STRIP + c] = 0;
             gemm_put_tile(g, i, j, rows, columns, tile, THIN_STRIP, 0, 1);

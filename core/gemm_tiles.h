@@ -26,9 +26,6 @@ enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 64 };
 #endif
 
-/* Loops over these must be unrolled completely: only then are arrays of registers kept in registers. */
-#define GEMM_UNROLL _Pragma("GCC unroll 16")
-
 enum {
     GEMM_COLUMNS = GEMM_VECTORS * VF32_LANES,
     GEMM_OUTER_ROWS = 2048 / GEMM_BLOCK * GEMM_BLOCK, /* of A packed at once: 2 MB in the third-level cache */

@@ -94,24 +94,24 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
 }
 
 /* Defines the kernel lw_<op>_<in>; `key` is an expression of the elements x, lanes of `in`. */
-#define INDEX_REDUCTION(op, in, key)                                                                             \
-    LANE vi32 op##_key_##in(const char *p, int n, vi32 state) {                                                  \
-        lane_##in x = lane_load_##in(p, n);                                                                      \
-        (void)state;                                                                                             \
-        return key;                                                                                              \
-    }                                                                                                            \
-    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                  \
-        choice_block(x, start, count, sizeof(item_##in), op##_key_##in, result);                                 \
-    }                                                                                                            \
-    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,  \
-                                  reduced *results) {                                                            \
-        choice_columns(x, stride, start, count, columns, sizeof(item_##in), op##_key_##in, results);             \
-    }                                                                                                            \
-    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,          \
-                                    void *const *outputs, const lw_scalar *parameters) {                         \
-        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined,          \
-                                  choice_finish};                                                                \
-        return reduce(context, layout, inputs, outputs, parameters, &r);                                         \
+#define INDEX_REDUCTION(op, in, key)                                                                            \
+    LANE vi32 op##_key_##in(const char *p, int n, vi32 state) {                                                 \
+        lane_##in x = lane_load_##in(p, n);                                                                     \
+        (void)state;                                                                                            \
+        return key;                                                                                             \
+    }                                                                                                           \
+    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                 \
+        choice_block(x, start, count, sizeof(item_##in), op##_key_##in, result);                                \
+    }                                                                                                           \
+    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, \
+                                  reduced *results) {                                                           \
+        choice_columns(x, stride, start, count, columns, sizeof(item_##in), op##_key_##in, results);            \
+    }                                                                                                           \
+    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,         \
+                                    void *const *outputs, const lw_scalar *parameters) {                        \
+        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined,         \
+                                  choice_finish};                                                               \
+        return reduce(context, layout, inputs, outputs, parameters, &r);                                        \
     }
 
 #endif

@@ -10,7 +10,7 @@ typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
 typedef struct matrix_batch {
     const lw_layout *layout; /* of the batch: operands A, B, bias, C */
     matrix_multiply *multiply;
-    gemm product;            /* of its first index */
+    gemm product; /* of its first index */
     int64_t count, per_task;
 } matrix_batch;
 
@@ -41,9 +41,18 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
     const int64_t *row = layout->row_strides, *column = layout->column_strides;
     int result = has_bias ? 3 : 2;
     gemm g = {
-        .m = layout->m, .n = layout->n, .k = layout->k, .a = inputs[0], .b = inputs[1], .c = outputs[0],
-        .a_row = row[0], .a_column = column[0], .b_row = row[1], .b_column = column[1],
-        .c_row = row[result], .c_column = column[result],
+        .m = layout->m,
+        .n = layout->n,
+        .k = layout->k,
+        .a = inputs[0],
+        .b = inputs[1],
+        .c = outputs[0],
+        .a_row = row[0],
+        .a_column = column[0],
+        .b_row = row[1],
+        .b_column = column[1],
+        .c_row = row[result],
+        .c_column = column[result],
     };
     if (has_bias && inputs[2]) {
         g.bias = inputs[2];
@@ -73,9 +82,9 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
         g->a_row = batch.strides[0][batch.ndim - 1];
         g->c_row = batch.strides[3][batch.ndim - 1];
     }
-    for (int32_t d = batch.ndim - 1; d >= 0 && batch.strides[1][d] == 0 && batch.strides[0][d] == g->m * g->a_row &&
-                                     batch.strides[3][d] == g->m * g->c_row && batch.strides[2][d] == 0 &&
-                                     (g->bias == NULL || g->bias_row == 0);
+    for (int32_t d = batch.ndim - 1;
+         d >= 0 && batch.strides[1][d] == 0 && batch.strides[0][d] == g->m * g->a_row &&
+         batch.strides[3][d] == g->m * g->c_row && batch.strides[2][d] == 0 && (g->bias == NULL || g->bias_row == 0);
          d--) {
         g->m *= batch.shape[d];
         batch.ndim = d;

@@ -48,8 +48,8 @@ static lw_status pieces_task(lw_context *context, int64_t task, const void *argu
 }
 
 /* Operands: the inputs, then one output. `in_order`: one piece after another, in row-major order. */
-static lw_status run_pieces(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
-                            void *const *outputs, const lw_scalar *parameters, int in_order,
+static lw_status run_pieces(lw_context *context, const lw_layout *layout, const void *const *inputs,
+                            int32_t input_count, void *const *outputs, const lw_scalar *parameters, int in_order,
                             piece_function *function) {
     pieces all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
     for (int32_t i = 0; i < input_count; i++) all.data[i] = (char *)inputs[i];

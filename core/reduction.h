@@ -161,8 +161,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     reduction_tree(r, g, first, left, results);
     reduction_tree(r, g, first + left, blocks - left, right);
     int64_t right_count = min_int64((first + blocks) * FOLD_BLOCK, r->count) - (first + left) * FOLD_BLOCK;
-    for (int64_t c = 0; c < g->width; c++)
-        r->reducer->join(results + c, left * FOLD_BLOCK, right + c, right_count);
+    for (int64_t c = 0; c < g->width; c++) r->reducer->join(results + c, left * FOLD_BLOCK, right + c, right_count);
 }
 
 /* Task: whole groups. */
@@ -192,8 +191,7 @@ static lw_status reduction_blocks(lw_context *context, int64_t task, const void 
     reduction_walk w;
     reduction_start(&w, r, task / per_group);
     reduction_group g = reduction_next(&w, r);
-    for (int64_t b = first; b < end; b++)
-        reduction_block(r, &g, b, r->ready + (g.number * r->blocks + b) * r->width);
+    for (int64_t b = first; b < end; b++) reduction_block(r, &g, b, r->ready + (g.number * r->blocks + b) * r->width);
     return LW_OK;
 }
 
@@ -233,45 +231,45 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
 /* Defines the kernel lw_<op>_<in>. The expressions are of lanes: `identity`; `mapped`, what an element x (lanes of
  * `in`) contributes; `joined`, of the partials a and b (lanes of `out`). `finished` is of scalars: the partial `total`
  * and the number of elements, `count`. */
-#define REDUCTION(op, in, out, identity, mapped, joined, finished)                                               \
-    LANE vi32 op##_map_##in(const char *p, int n, vi32 state) {                                                  \
-        lane_##in x = lane_load_##in(p, n);                                                                      \
-        (void)state;                                                                                             \
-        return (vi32)(mapped);                                                                                   \
-    }                                                                                                            \
-    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                                            \
-        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                                  \
-        return (vi32)(joined);                                                                                   \
-    }                                                                                                            \
-    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                  \
-        (void)start;                                                                                             \
-        result->bits = vi32_first(fold_block(x, count, sizeof(item_##in), (vi32)(identity), vi32_set(0),         \
-                                             op##_map_##in, op##_join_##in));                                    \
-    }                                                                                                            \
-    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,  \
-                                  reduced *results) {                                                            \
-        int32_t bits[FOLD_COLUMNS];                                                                              \
-        (void)start;                                                                                             \
-        fold_columns(x, stride, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in,        \
-                     op##_join_##in, bits);                                                                      \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                         \
-    }                                                                                                            \
-    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) {               \
-        (void)a_count, (void)b_count;                                                                            \
-        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                              \
-    }                                                                                                            \
-    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {  \
-        scalar_##out total;                                                                                      \
-        (void)count, (void)parameters;                                                                           \
-        __builtin_memcpy(&total, &result->bits, sizeof total);                                                   \
-        item_##out value = (item_##out)(finished);                                                               \
-        __builtin_memcpy(to, &value, sizeof value);                                                              \
-    }                                                                                                            \
-    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,          \
-                                    void *const *outputs, const lw_scalar *parameters) {                         \
-        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in,       \
-                                  op##_finish_##in};                                                             \
-        return reduce(context, layout, inputs, outputs, parameters, &r);                                         \
+#define REDUCTION(op, in, out, identity, mapped, joined, finished)                                                  \
+    LANE vi32 op##_map_##in(const char *p, int n, vi32 state) {                                                     \
+        lane_##in x = lane_load_##in(p, n);                                                                         \
+        (void)state;                                                                                                \
+        return (vi32)(mapped);                                                                                      \
+    }                                                                                                               \
+    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                                               \
+        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                                     \
+        return (vi32)(joined);                                                                                      \
+    }                                                                                                               \
+    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                     \
+        (void)start;                                                                                                \
+        result->bits = vi32_first(                                                                                  \
+            fold_block(x, count, sizeof(item_##in), (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in)); \
+    }                                                                                                               \
+    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,     \
+                                  reduced *results) {                                                               \
+        int32_t bits[FOLD_COLUMNS];                                                                                 \
+        (void)start;                                                                                                \
+        fold_columns(x, stride, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in,           \
+                     op##_join_##in, bits);                                                                         \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                            \
+    }                                                                                                               \
+    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) {                  \
+        (void)a_count, (void)b_count;                                                                               \
+        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                                 \
+    }                                                                                                               \
+    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {     \
+        scalar_##out total;                                                                                         \
+        (void)count, (void)parameters;                                                                              \
+        __builtin_memcpy(&total, &result->bits, sizeof total);                                                      \
+        item_##out value = (item_##out)(finished);                                                                  \
+        __builtin_memcpy(to, &value, sizeof value);                                                                 \
+    }                                                                                                               \
+    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,             \
+                                    void *const *outputs, const lw_scalar *parameters) {                            \
+        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in,          \
+                                  op##_finish_##in};                                                                \
+        return reduce(context, layout, inputs, outputs, parameters, &r);                                            \
     }
 
 #endif

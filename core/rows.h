@@ -40,7 +40,8 @@ static inline float *row_result(const row *r, int64_t start, float *packed) {
 }
 static inline void row_write(const row *r, int64_t start, int64_t count, const float *piece) {
     if (r->out_stride == sizeof(float)) return;
-    copy_strided(r->out + start * r->out_stride, r->out_stride, (const char *)piece, sizeof(float), count, sizeof(float));
+    copy_strided(r->out + start * r->out_stride, r->out_stride, (const char *)piece, sizeof(float), count,
+                 sizeof(float));
 }
 
 typedef struct rows {
@@ -86,10 +87,10 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
 }
 
 /* Defines the kernel lw_<op>_float32 from the function <op>_row and the number of inputs. */
-#define ROWS(op, input_count)                                                                                    \
-    static lw_status lw_##op##_float32(lw_context *context, const void *layout, const void *const *inputs,       \
-                                       void *const *outputs, const lw_scalar *parameters) {                      \
-        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row);                    \
+#define ROWS(op, input_count)                                                                              \
+    static lw_status lw_##op##_float32(lw_context *context, const void *layout, const void *const *inputs, \
+                                       void *const *outputs, const lw_scalar *parameters) {                \
+        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row);              \
     }
 
 #endif

@@ -5,13 +5,13 @@
 #include "lanewise.h"
 #include "simd/simd.h"
 
-#define COPY_STRIDED(bits)                                                                                       \
+#define COPY_STRIDED(bits)                                                                                         \
     LANE void copy_strided_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
-        for (int64_t i = 0; i < count; i++) {                                                                    \
-            uint##bits##_t item;                                                                                 \
-            __builtin_memcpy(&item, from + i * from_step, sizeof item);                                          \
-            __builtin_memcpy(to + i * to_step, &item, sizeof item);                                              \
-        }                                                                                                        \
+        for (int64_t i = 0; i < count; i++) {                                                                      \
+            uint##bits##_t item;                                                                                   \
+            __builtin_memcpy(&item, from + i * from_step, sizeof item);                                            \
+            __builtin_memcpy(to + i * to_step, &item, sizeof item);                                                \
+        }                                                                                                          \
     }
 
 COPY_STRIDED(8)
@@ -26,10 +26,18 @@ static void copy_strided(char *to, int64_t to_step, const char *from, int64_t fr
         return;
     }
     switch (size) {
-    case 1: copy_strided_8(to, to_step, from, from_step, count); return;
-    case 2: copy_strided_16(to, to_step, from, from_step, count); return;
-    case 4: copy_strided_32(to, to_step, from, from_step, count); return;
-    default: copy_strided_64(to, to_step, from, from_step, count); return;
+    case 1:
+        copy_strided_8(to, to_step, from, from_step, count);
+        return;
+    case 2:
+        copy_strided_16(to, to_step, from, from_step, count);
+        return;
+    case 4:
+        copy_strided_32(to, to_step, from, from_step, count);
+        return;
+    default:
+        copy_strided_64(to, to_step, from, from_step, count);
+        return;
     }
 }
 

@@ -1,4 +1,4 @@
-/* The first index of the smallest element; NaN counts as the smallest. Inverting an integer's bits reverses the order. */
+/* The first index of the smallest element; NaN counts as the smallest. Inverting all bits reverses integers' order. */
 #ifndef LANEWISE_OPS_ARGMIN_H
 #define LANEWISE_OPS_ARGMIN_H
 

@@ -53,12 +53,12 @@ static void layer_norm_row(const row *r) {
         const float *bias = r->in[2].data ? row_read(r->in[2], start, count, packed_bias) : NULL;
         float *result = row_result(r, start, packed);
         for (; i + VF32_LANES <= count; i += VF32_LANES)
-            vf32_store(result + i, layer_norm_lanes(x + i, weight ? weight + i : NULL, bias ? bias + i : NULL,
-                                                    VF32_LANES, s));
+            vf32_store(result + i,
+                       layer_norm_lanes(x + i, weight ? weight + i : NULL, bias ? bias + i : NULL, VF32_LANES, s));
         if (i < count) {
             int n = (int)(count - i);
-            vf32_store_partial(result + i, layer_norm_lanes(x + i, weight ? weight + i : NULL,
-                                                            bias ? bias + i : NULL, n, s), n);
+            vf32_store_partial(result + i,
+                               layer_norm_lanes(x + i, weight ? weight + i : NULL, bias ? bias + i : NULL, n, s), n);
         }
         row_write(r, start, count, result);
     }

@@ -10,10 +10,10 @@
 #include "ops/silu.h"
 #include "ops/tanh.h"
 
-#define LINEAR_ACTIVATION(op)                                                                                    \
-    static void linear_##op(float *values, int64_t count) {                                                      \
-        for (int64_t i = 0; i < count; i += VF32_LANES)                                                          \
-            vf32_store(values + i, op_##op##_float32(vf32_load(values + i)));                                    \
+#define LINEAR_ACTIVATION(op)                                                 \
+    static void linear_##op(float *values, int64_t count) {                   \
+        for (int64_t i = 0; i < count; i += VF32_LANES)                       \
+            vf32_store(values + i, op_##op##_float32(vf32_load(values + i))); \
     }
 
 LINEAR_ACTIVATION(relu)

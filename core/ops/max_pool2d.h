@@ -24,8 +24,8 @@ static lw_status lw_max_pool2d_float32(lw_context *context, const void *layout, 
                                        void *const *outputs, const lw_scalar *parameters) {
     (void)parameters;
     const lw_window_layout *w = layout;
-    strips s = {.layout = w, .x = inputs[0], .out = outputs[0], .out_strides = w->strides[1],
-                .function = max_pool2d_strip};
+    strips s = {
+        .layout = w, .x = inputs[0], .out = outputs[0], .out_strides = w->strides[1], .function = max_pool2d_strip};
     return run_strips(context, &s, w->kernel_size[0] * w->kernel_size[1]);
 }
 

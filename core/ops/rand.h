@@ -1,8 +1,8 @@
 /* Uniform in [0, 1): the top 24 bits of Philox4x32-10. parameters: seed, offset.
  *
  * Element i is number offset + i of the stream, in which four come from each 128-bit counter under the key seed: so
- * an element depends on its position only, not on how the work is split or on the instruction set. Source: Salmon, Moraes, Dror and Shaw,
- * "Parallel random numbers: as easy as 1, 2, 3", 2011. */
+ * an element depends on its position only, not on how the work is split or on the instruction set. Source: Salmon,
+ * Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011. */
 #ifndef LANEWISE_OPS_RAND_H
 #define LANEWISE_OPS_RAND_H
 
