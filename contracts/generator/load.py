@@ -89,7 +89,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     if variants and kind.name != "elementwise":
         raise fields.error("only elementwise operations have variants")
     computed = tuple(dtypes) or DTYPES
-    names = {each.name for each in inputs} | {each.name for each in parameters}
+    _check_arguments(fields, [each.name for each in inputs] + [each.name for each in parameters])
     webgpu = fields.section("webgpu")
     contract = Contract(
         operation=operation,
@@ -119,7 +119,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         device=fields.flag("device", default=False),
     )
     fields.finish()
-    _check(fields, contract, names)
+    _check(fields, contract)
     return contract
 
 
@@ -352,13 +352,16 @@ def _fallback(fields: Fields) -> str:
     return why
 
 
-def _check(fields: Fields, contract: Contract, names: set[str]) -> None:
-    """What no field can know by itself."""
-    if len(names) < len(contract.inputs) + len(contract.parameters):
+def _check_arguments(fields: Fields, names: list[str]) -> None:
+    if len(set(names)) < len(names):
         raise fields.error("an input and a parameter have the same name")
-    taken = sorted(names & set(RESERVED))
+    taken = sorted(set(names) & set(RESERVED))
     if taken:
         raise fields.error(f"{taken[0]!r} cannot be the name of an input or parameter")
+
+
+def _check(fields: Fields, contract: Contract) -> None:
+    """What no field can know by itself."""
     if contract.kind.has_kernels and len(contract.inputs) + 1 > MAX_OPERANDS:
         raise fields.error(f"{len(contract.inputs)} inputs; with the result at most {MAX_OPERANDS} operands fit")
     seen_optional = False

@@ -19,7 +19,7 @@ from .cases import Case, cases
 from .draw import Array
 from .fields import ContractError
 from .references import NAMES
-from .schema import DTYPES, FLOATS, Contract, Parameter
+from .schema import DTYPES, FLOATS, Contract, Input, Parameter
 
 MAGIC, VERSION = b"LWORACLE", 1
 STRICT = 1  # flag: signs of zeros count
@@ -109,6 +109,7 @@ def _copies(case: Case) -> int:
 def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
     # Data movement and casts see the numbers as they are, the rest wider ones.
     raw = contract.moves or contract.kind.name == "cast"
+    inputs = {each.name: _present(each, case.dtype, inputs[each.name]) for each in contract.inputs}
     values = {name: value if raw else _wide(value) for name, value in inputs.items()}
     settings = {each.name: _setting(contract, each, parameters[each.name]) for each in contract.parameters}
     with np.errstate(all="ignore"), warnings.catch_warnings(action="ignore"):
@@ -164,13 +165,18 @@ def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
         value = case.inputs[each.name]
         if each.sequence:
             arrays += value
-        elif value is None and each.default:
-            dtype = np.dtype(each.dtype or case.dtype)
-            lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
-            arrays.append(np.array(lowest if each.default == "lowest" else highest, dtype))
         else:
-            arrays.append(value)
+            arrays.append(_present(each, case.dtype, value))
     return arrays
+
+
+def _present(each: Input, dtype: str, value: Any) -> Any:
+    """An input, or the number that stands for it where it is absent."""
+    if value is not None or each.default is None:
+        return value
+    own = np.dtype(each.dtype or dtype)
+    lowest, highest = (-np.inf, np.inf) if own.kind == "f" else (np.iinfo(own).min, np.iinfo(own).max)
+    return np.array(lowest if each.default == "lowest" else highest, own)
 
 
 def _place(array: Array) -> layouts.Place:

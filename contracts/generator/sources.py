@@ -7,25 +7,22 @@ from pathlib import Path
 from .fields import ContractError
 from .schema import Contract
 
-EXPRESSIONS = ("elementwise", "cast", "reduction", "index_reduction", "rows")  # kinds with a file each in core/ops
-
 
 def check(contracts: tuple[Contract, ...], root: Path) -> None:
-    """Raises ContractError for the first operation without C, or file without contract.
+    """Raises ContractError for the first operation without C or WGSL, or file without contract.
 
-    That WGSL is there is checked by wgsl.py, which knows the functions it needs.
+    That a WGSL file has the functions it should is checked by wgsl.py, that a C header has them by the compiler.
     """
     for contract in contracts:
-        wanted = root / "core" / "ops" / f"{contract.operation}.h"
-        if contract.kind.name in EXPRESSIONS and not wanted.exists():
-            raise ContractError(f"{contract.operation}: no C expression; write core/ops/{contract.operation}.h")
-        if contract.fallback is None and contract.kind.lanes["webgpu"] == "now":
-            shader = root / "webgpu" / "ops" / f"{contract.operation}.wgsl"
-            if not shader.exists():
-                raise ContractError(
-                    f"{contract.operation}: no WGSL function; write webgpu/ops/{contract.operation}.wgsl, "
-                    "or declare `webgpu: {fallback: cpu, why: ...}`"
-                )
+        name = contract.operation
+        if contract.kind.lanes["cpu"] == "now" and not (root / f"core/ops/{name}.h").exists():
+            raise ContractError(f"{name}: no C expression; write core/ops/{name}.h")
+        demanded = contract.kind.lanes["webgpu"] == "now" and contract.fallback is None
+        if demanded and not (root / f"webgpu/ops/{name}.wgsl").exists():
+            raise ContractError(
+                f"{name}: no WGSL function; write webgpu/ops/{name}.wgsl, "
+                "or declare `webgpu: {fallback: cpu, why: ...}`"
+            )
     operations = {contract.operation for contract in contracts}
     for folder, suffix in (("core/ops", ".h"), ("webgpu/ops", ".wgsl")):
         for path in sorted((root / folder).glob(f"*{suffix}")):

@@ -6,10 +6,8 @@ run ends: a cell is ticked by tests that passed in that run and by nothing else.
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,27 +17,10 @@ sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__)
 
 import oracle_file  # noqa: E402
 import support  # noqa: E402
-from generator import table  # noqa: E402
-from generator.load import load_contracts  # noqa: E402
 from generator.schema import Contract  # noqa: E402
+from tested import BACKENDS, CONTRACTS, HOSTS, oracle_of  # noqa: E402
 
 import lanewise as lw  # noqa: E402
-
-CONTRACTS = load_contracts(ROOT / "contracts")
-ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
-BACKENDS = [info.name for info in lw.backends() if info.available]
-HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]
-
-
-@cache
-def oracle_of(operation: str) -> oracle_file.Oracle:
-    path = ORACLE / f"{operation}.bin"
-    if not path.exists():
-        pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")
-    found = oracle_file.read(path)
-    if found.signature != table.signature(CONTRACTS):
-        pytest.fail(f"{path} is older than the contracts; run contracts/generate.py --oracle again")
-    return found
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -9,8 +9,8 @@ import calls
 import numpy as np
 import pytest
 import raw
-from conftest import ORACLE
 from judge import as_array, bits, complaint
+from tested import ORACLE
 
 import lanewise as lw
 

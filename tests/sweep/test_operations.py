@@ -3,8 +3,8 @@
 import calls
 import numpy as np
 import pytest
-from conftest import HOSTS
 from judge import bits, complaint
+from tested import HOSTS
 
 import lanewise as lw
 

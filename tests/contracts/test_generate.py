@@ -1,0 +1,152 @@
+"""What contracts/generate.py writes, when it writes nothing, and when it stops."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from generator import docs, sources, table
+from generator.fields import ContractError
+from generator.load import load_contracts
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def generate(root, *options):
+    command = [sys.executable, root / "contracts" / "generate.py", *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def repository(tmp_path):
+    """A copy of all that the generator reads."""
+    for name in ("contracts", "core/ops", "webgpu"):
+        shutil.copytree(ROOT / name, tmp_path / name)
+    (tmp_path / "lanewise").mkdir()
+    shutil.copy(ROOT / "lanewise" / "__init__.py", tmp_path / "lanewise")
+    return tmp_path
+
+
+SLANT_C = (
+    "LANE vf32 op_slant_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }"
+)
+SLANT_WGSL = """\
+fn lw_slant_float32(x: f32, slope: f32) -> f32 {
+    return select(slope * x, x, x > 0.0);
+}
+"""
+
+
+def test_an_operation_is_three_files(repository, slant):
+    """They come, and everything follows; they go, and nothing is left."""
+    files = {
+        repository / "contracts/slant-v1.yaml": slant,
+        repository / "core/ops/slant.h": SLANT_C,
+        repository / "webgpu/ops/slant.wgsl": SLANT_WGSL,
+    }
+    out = repository / "build"
+    assert generate(repository, "--out", out).returncode == 0
+    without = {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()}
+    for path, text in files.items():
+        path.write_text(text, encoding="utf-8")
+    added = generate(repository, "--out", out, "-v")
+    assert added.returncode == 0, added.stderr
+    assert f"wrote {out / 'lanewise/wgsl/slant_float32.wgsl'}" in added.stdout
+    for name in ("lanewise_table.h", "lanewise_operations.c", "kernels.c", "cuda_kernels.cu", "lanewise/_ext.pyi"):
+        assert "slant" in (out / name).read_text(encoding="utf-8"), name
+    for path in files:
+        path.unlink()
+    assert generate(repository, "--out", out).returncode == 0
+    assert {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()} == without
+
+
+def test_only_what_changed_is_written(repository):
+    out = repository / "build"
+    first = generate(repository, "--out", out, "-v")
+    assert first.returncode == 0, first.stderr
+    assert f"wrote {out / 'lanewise_table.h'}" in first.stdout
+    assert generate(repository, "--out", out, "-v").stdout == ""
+    (out / "own.h").touch()  # somebody else's
+    path = repository / "contracts" / "relu-v1.yaml"
+    path.write_text(path.read_text(encoding="utf-8").replace('summary: "Each', 'summary: "Any'), encoding="utf-8")
+    changed = generate(repository, "--out", out, "-v").stdout
+    assert "lanewise_operations.c" in changed
+    assert "lanewise_table.h" not in changed
+    assert (out / "own.h").exists()
+
+
+def test_the_same_again(repository):
+    outs = [repository / "first", repository / "second"]
+    for out in outs:
+        assert generate(repository, "--out", out).returncode == 0
+    for path in outs[0].rglob("*"):
+        if path.is_file():
+            assert path.read_bytes() == (outs[1] / path.relative_to(outs[0])).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("missing", "message"),
+    [
+        ("core/ops/relu.h", "relu: no C expression; write core/ops/relu.h"),
+        (
+            "webgpu/ops/relu.wgsl",
+            "relu: no WGSL function; write webgpu/ops/relu.wgsl, or declare `webgpu: {fallback: cpu, why: ...}`",
+        ),
+        ("contracts/relu-v1.yaml", "core/ops/relu.h: no contract; write contracts/relu-v1.yaml, or remove the file"),
+    ],
+)
+def test_missing_files_stop_it(repository, missing, message):
+    (repository / missing).unlink()
+    done = generate(repository, "--out", repository / "build")
+    assert done.returncode == 1
+    assert done.stderr.strip() == message
+    with pytest.raises(ContractError, match=re.escape(message)):
+        sources.check(load_contracts(repository / "contracts"), repository)
+
+
+def test_a_declared_fallback_needs_no_shader(repository):
+    (repository / "webgpu/ops/floor.wgsl").unlink()
+    path = repository / "contracts" / "floor-v1.yaml"
+    path.write_text(path.read_text(encoding="utf-8") + "webgpu: {fallback: cpu, why: a test}\n", encoding="utf-8")
+    assert generate(repository, "--out", repository / "build").returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("found", "changed", "moves"),
+    [
+        ("slope: {type: float", "slope: {type: int", True),
+        ("{float32: float32}", "{float32: bool}", True),
+        ('summary: "Each', 'summary: "Every', False),
+        ("default: 0.01", "default: 0.02", False),
+        ("aliases: []", "aliases: [slope]", False),
+    ],
+)
+def test_the_signature_is_of_what_kernels_are_handed(folder, found, changed, moves):
+    path = folder / "slant-v1.yaml"
+    text = path.read_text(encoding="utf-8") + "aliases: []\n"
+    text = text.replace("default: 0.01", "default: 1") if "int" in changed else text
+    before = table.signature(load_contracts(folder))
+    path.write_text(text.replace(found, changed), encoding="utf-8")
+    assert (table.signature(load_contracts(folder)) != before) == moves
+
+
+def test_signatures_read_as_python():
+    contracts = {contract.operation: contract for contract in load_contracts(ROOT / "contracts")}
+    assert docs.signature(contracts["add"], "$module") == "($module, x1, x2, /, *, out=None)"
+    assert docs.signature(contracts["add"], "$self") == "($self, x2, /, *, out=None)"
+    assert docs.signature(contracts["clip"], "$module") == "($module, x, /, min=None, max=None, *, out=None)"
+    assert docs.signature(contracts["reshape"], "$self") == "($self, /, *shape)"
+    assert docs.signature(contracts["gelu"], "$module") == "($module, x, /, *, approximate='none', out=None)"
+
+
+def test_metadata_is_json(repository):
+    out = repository / "build"
+    assert generate(repository, "--out", out).returncode == 0
+    content = json.loads((out / "lanewise" / "_lib" / "operations.json").read_text(encoding="utf-8"))
+    relu = next(each for each in content["operations"] if each["name"] == "relu")
+    assert relu["dtypes"] == {"int32": "int32", "float32": "float32"}
+    assert relu["webgpu"]["kernels"] == ["relu_int32", "relu_float32"]
+    assert {each["name"] for each in content["internal"]} == {"copy", "put"}

@@ -1,0 +1,81 @@
+"""The generated types: what the extension has, no more and no less, and of use to a type checker."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import lanewise as lw
+
+PACKAGE = Path(lw.__file__).parent
+
+USE = """
+import lanewise as lw
+import numpy as np
+from typing_extensions import assert_type
+
+x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
+assert_type(x, lw.Tensor)
+assert_type(x @ x + 1.0 - np.ones(2), lw.Tensor)
+assert_type(2 * x.relu().sum(axis=0), lw.Tensor)
+assert_type(x == x, lw.Tensor)
+assert_type(x[0, ..., None], lw.Tensor)
+assert_type(x.reshape(4, 1).permute_dims(1, 0), lw.Tensor)
+assert_type(lw.gelu(np.ones(3), approximate="tanh"), lw.Tensor)
+assert_type(lw.zeros((2, 3), lw.int32).dtype, lw.DType)
+assert_type(lw.clip(x, 0.0, max=x), lw.Tensor)
+assert_type(lw.pi, float)
+assert_type(x.to("scalar").backend, lw.Backend)
+x += 1
+x[0] = [1.0, 2.0]
+with lw.use_backend("scalar"):
+    lw.concat([x, x], axis=1)
+print(lw.backends()[0].available, lw.ShapeError, lw.__version__)
+"""
+
+MISUSE = """
+import lanewise as lw
+lw.gelu([1.0], approximate="exact")
+lw.gelu([1.0], "tanh")
+lw.add([1.0])
+lw.nosuch([1.0])
+lw.ones(2).nosuch()
+lw.conv2d(lw.ones(2), lw.ones(2), stride="two")
+"""
+
+
+def mypy(folder, text, *options):
+    program = folder / "program.py"
+    program.write_text(text, encoding="utf-8")
+    (folder / "mypy.ini").write_text(f"[mypy]\nstrict = true\nmypy_path = {PACKAGE.parent}\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy", "--cache-dir", folder / "cache", "--config-file", folder / "mypy.ini"]
+    return subprocess.run([*command, *options, program], capture_output=True, text=True, cwd=folder, check=False)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("typed")
+
+
+def test_use(folder):
+    done = mypy(folder, USE)
+    wrong = [line for line in done.stdout.splitlines() if line.startswith("program.py") or ".pyi:" in line]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_misuse(folder):
+    found = {line.split(":")[1] for line in mypy(folder, MISUSE).stdout.splitlines() if line.startswith("program.py")}
+    assert found == {"3", "4", "5", "6", "7", "8"}
+
+
+def test_stubs_are_what_the_extension_has(folder):
+    """mypy's stubtest compares names and signatures. From Python 3.12 on there is __buffer__ to see."""
+    (folder / "stubtest.ini").write_text(
+        "[mypy]\nignore_errors = true\nignore_missing_imports = true\n", encoding="utf-8"
+    )
+    (folder / "allowed").write_text(r"lanewise\._ext\.Tensor\.__buffer__" + "\n", encoding="utf-8")
+    command = [sys.executable, "-m", "mypy.stubtest", "lanewise._ext", "--concise", "--ignore-unused-allowlist"]
+    options = ["--mypy-config-file", folder / "stubtest.ini", "--allowlist", folder / "allowed"]
+    done = subprocess.run([*command, *options], capture_output=True, text=True, cwd=PACKAGE.parent, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr

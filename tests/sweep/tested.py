@@ -1,0 +1,32 @@
+"""What the sweep runs over: the contracts, the oracle's files, the backends of this machine."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from pathlib import Path
+
+import oracle_file
+import pytest
+from generator import table
+from generator.load import load_contracts
+
+import lanewise as lw
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACTS = load_contracts(ROOT / "contracts")
+ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
+BACKENDS = [info.name for info in lw.backends() if info.available]
+HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # their kernels work on the host's memory
+
+
+@cache
+def oracle_of(operation: str) -> oracle_file.Oracle:
+    """The cases of an operation; the test fails where the file is missing or of other contracts."""
+    path = ORACLE / f"{operation}.bin"
+    if not path.exists():
+        pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")
+    found = oracle_file.read(path)
+    if found.signature != table.signature(CONTRACTS):
+        pytest.fail(f"{path} is of other contracts; run: python contracts/generate.py --oracle {ORACLE}")
+    return found
