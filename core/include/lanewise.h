@@ -66,10 +66,10 @@ struct lw_context {
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
-    void *host;          /* the host's own */
-    void *stream;        /* of the device; NULL on a CPU */
-    int64_t bad_index;   /* with LW_BAD_INDEX */
-    char message[128];   /* with LW_DEVICE_ERROR */
+    void *host;        /* the host's own */
+    void *stream;      /* of the device; NULL on a CPU */
+    int64_t bad_index; /* with LW_BAD_INDEX */
+    char message[128]; /* with LW_DEVICE_ERROR */
 };
 
 /* Where the elements of each operand are. Operands are numbered inputs first, then outputs. Strides are in bytes,
@@ -103,8 +103,8 @@ typedef struct lw_window_layout {
 } lw_window_layout;
 
 /* Every kernel. The layout's type follows from the operation's kind (contracts/kinds.yaml). */
-typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs,
-                            void *const *outputs, const lw_scalar *parameters);
+typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
+                            const lw_scalar *parameters);
 
 /* Memory of a device. All NULL where the kernels work on host memory. */
 typedef struct lw_memory {

@@ -108,11 +108,12 @@ static PyObject *refuse_file(const char *path) {
 static int check_head(const char *path, int backend, const lw_library_head *head) {
     if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
         head->signature != LW_SIGNATURE) {
-        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
-                     "%s: was built for another version (ABI %u, %u kernels, signature %llx; wanted ABI %d, %d kernels, "
-                     "signature %llx); reinstall lanewise",
-                     path, head->abi_version, head->kernel_count, (unsigned long long)head->signature, LW_ABI_VERSION,
-                     LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE);
+        PyErr_Format(
+            lw_error_class(LW_LIBRARY_ERROR),
+            "%s: was built for another version (ABI %u, %u kernels, signature %llx; wanted ABI %d, %d kernels, "
+            "signature %llx); reinstall lanewise",
+            path, head->abi_version, head->kernel_count, (unsigned long long)head->signature, LW_ABI_VERSION,
+            LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE);
         return -1;
     }
     if (strcmp(head->name, names[backend]) != 0) {
@@ -136,9 +137,9 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     const char *name = count == 2 ? text_of(arguments[1]) : NULL;
     int backend = name ? lw_backend_from(name) : -1;
     if (!path || backend < 0) {
-        return PyErr_Occurred() ? NULL
-                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                                               "open_library(path, backend) is wanted");
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "open_library(path, backend) is wanted");
     }
     void *handle = open_file(path);
     if (!handle) {

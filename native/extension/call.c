@@ -77,8 +77,8 @@ static int take_positional(collected *arguments, int position, PyObject *value) 
         allowed++;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                 "%s: more than %d positional arguments were given; name the others, see help(lw.%s)",
-                 operation->name, allowed, operation->name);
+                 "%s: more than %d positional arguments were given; name the others, see help(lw.%s)", operation->name,
+                 allowed, operation->name);
     return -1;
 }
 

@@ -93,7 +93,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     }
     lw_layout layout = {.ndim = 1, .shape = {out->size}, .strides = {{lw_item_size(dtype)}}};
     void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, NULL, outputs, scalars, out->size) < 0) {
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, NULL, outputs, scalars, out->size) <
+        0) {
         Py_DECREF((PyObject *)out);
         return NULL;
     }

@@ -150,7 +150,9 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
         Py_XDECREF(own);
         Py_XDECREF(same);
         if (equal <= 0) {
-            return equal < 0 ? NULL : PyErr_Format(PyExc_BufferError, "__dlpack__: only the CPU, (1, 0), is offered, not %R", device);
+            return equal < 0 ? NULL
+                             : PyErr_Format(PyExc_BufferError, "__dlpack__: only the CPU, (1, 0), is offered, not %R",
+                                            device);
         }
     }
     int wants_version = 0;
@@ -181,7 +183,8 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!lw_is_host(((lw_tensor *)self)->backend)) {
-        return PyErr_Format(PyExc_BufferError, "__dlpack_device__: the tensor is on a device that DLPack does not share");
+        return PyErr_Format(PyExc_BufferError,
+                            "__dlpack_device__: the tensor is on a device that DLPack does not share");
     }
     PyObject *pair = PyTuple_New(2);
     if (pair) {
@@ -222,8 +225,8 @@ static int check_view(const dl_tensor *view) {
         return -1;
     }
     if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: the array has %d dimensions, at most %d are supported",
-                     view->ndim, LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "from_dlpack: the array has %d dimensions, at most %d are supported", view->ndim, LW_MAX_NDIM);
         return -1;
     }
     if (dtype_of(view) < 0) {
@@ -272,8 +275,8 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
         return NULL;
     }
     int read_only = is_versioned && (newer->flags & DLPACK_READ_ONLY);
-    lw_storage *storage = lw_storage_borrow(view->data, 0, read_only, owner,
-                                            is_versioned ? release_versioned : release_unversioned);
+    lw_storage *storage =
+        lw_storage_borrow(view->data, 0, read_only, owner, is_versioned ? release_versioned : release_unversioned);
     if (!storage) {
         return NULL;
     }

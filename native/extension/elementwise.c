@@ -61,7 +61,7 @@ static void lay_out(lw_layout *layout, const lw_operand *operands, int count, co
     for (int axis = 0; axis < out->ndim; axis++) {
         strides[count][axis] = out->strides[axis];
     }
-    lw_collapse(layout, out->ndim, 0, out->shape, count + 1, (const int64_t(*)[LW_MAX_NDIM])strides);
+    lw_collapse(layout, out->ndim, 0, out->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
 /* Runs the kernel over operands that already have the kernel's dtypes. */
@@ -112,8 +112,8 @@ static PyObject *compute(const lw_operation *operation, int variant, lw_operand 
             return NULL;
         }
     }
-    lw_tensor *out = lw_output(operation->name, out_argument, operation->results[dtype], ndim, shape, operands, count, 1,
-                               place);
+    lw_tensor *out =
+        lw_output(operation->name, out_argument, operation->results[dtype], ndim, shape, operands, count, 1, place);
     if (out && run(operation, operation->kernels[variant][dtype], operands, count, out, parameters, place) < 0) {
         Py_DECREF((PyObject *)out);
         out = NULL;

@@ -3,18 +3,12 @@
 #include <stdio.h>
 
 static const char *const class_names[LW_ERROR_COUNT] = {
-    [LW_SHAPE_ERROR] = "ShapeError",
-    [LW_DTYPE_ERROR] = "DTypeError",
-    [LW_AXIS_ERROR] = "AxisError",
-    [LW_INDEX_ERROR] = "IndexOutOfRangeError",
-    [LW_ARGUMENT_ERROR] = "ArgumentError",
-    [LW_ARGUMENT_TYPE_ERROR] = "ArgumentTypeError",
-    [LW_READ_ONLY_ERROR] = "ReadOnlyError",
-    [LW_OUT_OF_MEMORY_ERROR] = "OutOfMemoryError",
-    [LW_BACKEND_ERROR] = "BackendError",
-    [LW_BACKEND_UNAVAILABLE_ERROR] = "BackendUnavailableError",
-    [LW_LIBRARY_ERROR] = "LibraryError",
-    [LW_DEVICE_FAULT] = "DeviceError",
+    [LW_SHAPE_ERROR] = "ShapeError",        [LW_DTYPE_ERROR] = "DTypeError",
+    [LW_AXIS_ERROR] = "AxisError",          [LW_INDEX_ERROR] = "IndexOutOfRangeError",
+    [LW_ARGUMENT_ERROR] = "ArgumentError",  [LW_ARGUMENT_TYPE_ERROR] = "ArgumentTypeError",
+    [LW_READ_ONLY_ERROR] = "ReadOnlyError", [LW_OUT_OF_MEMORY_ERROR] = "OutOfMemoryError",
+    [LW_BACKEND_ERROR] = "BackendError",    [LW_BACKEND_UNAVAILABLE_ERROR] = "BackendUnavailableError",
+    [LW_LIBRARY_ERROR] = "LibraryError",    [LW_DEVICE_FAULT] = "DeviceError",
 };
 static PyObject *classes[LW_ERROR_COUNT];
 

@@ -32,8 +32,7 @@ static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
         return NULL;
     }
     *view = operand.view; /* takes the export over */
-    lw_storage *storage =
-        lw_storage_borrow(view->buf, (size_t)view->len, view->readonly, view, release_view);
+    lw_storage *storage = lw_storage_borrow(view->buf, (size_t)view->len, view->readonly, view, release_view);
     if (!storage) {
         PyBuffer_Release(view);
         free(view);
@@ -87,8 +86,8 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
         return NULL;
     }
     int is_sequence = lw_is_list(object) || lw_is_tuple(object);
-    lw_tensor *tensor = is_sequence ? lw_tensor_from_sequence("asarray", object, dtype)
-                                    : lw_tensor_from("asarray", object);
+    lw_tensor *tensor =
+        is_sequence ? lw_tensor_from_sequence("asarray", object, dtype) : lw_tensor_from("asarray", object);
     if (!tensor) {
         if (PyErr_Occurred()) {
             return NULL;
@@ -100,8 +99,9 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     int converts = dtype >= 0 && dtype != tensor->dtype;
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "asarray: copy=False was given, but the elements have to be copied or converted; leave it out");
+        return PyErr_Format(
+            lw_error_class(LW_ARGUMENT_ERROR),
+            "asarray: copy=False was given, but the elements have to be copied or converted; leave it out");
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;
@@ -121,9 +121,9 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     int ndim = dtype < 0 ? -1 : lw_shape_from("from_bytes", arguments[2], shape);
     Py_buffer view;
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
-        return PyErr_Occurred() ? NULL
-                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                                               "from_bytes(bytes, dtype, shape) is wanted");
+        return PyErr_Occurred()
+                   ? NULL
+                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_bytes(bytes, dtype, shape) is wanted");
     }
     int committed;
     int backend = host_backend(&committed);
@@ -217,8 +217,8 @@ int lw_exchange_slots(PyType_Slot *slots) {
 }
 
 static PyObject *refuse_device(const char *operation) {
-    return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: the tensor is on a device; bring it here with to(\"cpu\")",
-                        operation);
+    return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                        "%s: the tensor is on a device; bring it here with to(\"cpu\")", operation);
 }
 
 static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {

@@ -72,7 +72,7 @@ static void lay_out(lw_layout *layout, const gathered *shape, const int64_t *fir
     memcpy(strides[0], first, sizeof strides[0]);
     memcpy(strides[1], shape->index_strides, sizeof strides[1]);
     memcpy(strides[2], last, sizeof strides[2]);
-    lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t(*)[LW_MAX_NDIM])strides);
+    lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
 static PyObject *take(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
@@ -110,7 +110,8 @@ static PyObject *take(const lw_arguments *arguments, lw_operand *operands, lw_pl
         gather_shape(operation->name, x, indices, axis, &shape) < 0) {
         return NULL;
     }
-    lw_tensor *out = lw_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

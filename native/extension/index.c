@@ -33,8 +33,8 @@ static lw_taken cut_integer(const lw_tensor *tensor, int axis, PyObject *object,
     }
     int64_t extent = tensor->shape[axis];
     if (index < -extent || index >= extent) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: %zd is out of range for axis %d of extent %lld", index, axis,
-                     (long long)extent);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: %zd is out of range for axis %d of extent %lld", index,
+                     axis, (long long)extent);
         return LW_FAILED;
     }
     result->data += (index < 0 ? index + extent : index) * tensor->strides[axis];
@@ -75,9 +75,10 @@ static lw_taken cut_items(const lw_tensor *tensor, PyObject *const *items, Py_ss
         return status;
     }
     if (consumed > tensor->ndim || ellipses > 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "index: %d indices and %d ellipses for %d dimensions; at most one index a dimension and one ellipsis",
-                     consumed, ellipses, tensor->ndim);
+        PyErr_Format(
+            lw_error_class(LW_INDEX_ERROR),
+            "index: %d indices and %d ellipses for %d dimensions; at most one index a dimension and one ellipsis",
+            consumed, ellipses, tensor->ndim);
         return LW_FAILED;
     }
     int axis = 0;

@@ -66,8 +66,8 @@ static PyObject *run(const lw_arguments *arguments, int dtype, const lw_operand 
     }
     void *outputs[1] = {out->data};
     int64_t work = out->size * (layout->k / 8 + 1);
-    if (out->size && lw_run(operation, place.backend, operation->kernels[0][dtype], layout, inputs, outputs, parameters,
-                            work) < 0) {
+    if (out->size &&
+        lw_run(operation, place.backend, operation->kernels[0][dtype], layout, inputs, outputs, parameters, work) < 0) {
         Py_DECREF((PyObject *)out);
         return NULL;
     }
@@ -120,7 +120,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
         return NULL;
     }
     if (weight->ndim != 2 || weight->shape[1] != x->shape[x->ndim - 1]) {
-        return refuse_shapes(operation, x, weight, "the weight is (out, in), and in must match the input's last extent");
+        return refuse_shapes(operation, x, weight,
+                             "the weight is (out, in), and in must match the input's last extent");
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != weight->shape[0])) {
         return refuse_shapes(operation, weight, bias, "the bias has one value an output");
@@ -135,8 +136,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
     int64_t shape[LW_MAX_NDIM];
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
     shape[x->ndim - 1] = layout.n;
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape, operands, 3,
-                               0, place);
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape, operands, 3, 0, place);
     if (!out) {
         return NULL;
     }

@@ -95,8 +95,9 @@ static int execute(PyObject *module) {
         PyErr_SetString(PyExc_ImportError, "lanewise: a second interpreter in one process is not supported");
         return -1;
     }
-    PyMethodDef *const tables[] = {functions,           lw_operation_functions, lw_backend_functions,
-                                   lw_exchange_functions, lw_creation_functions,  lw_gather_functions};
+    PyMethodDef *const tables[] = {
+        functions,          lw_operation_functions, lw_backend_functions, lw_exchange_functions, lw_creation_functions,
+        lw_gather_functions};
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
             return -1;

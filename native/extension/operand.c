@@ -92,8 +92,7 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
         operand->local_shape[i] = view->shape[i];
         operand->local_strides[i] = view->strides[i];
     }
-    operand->contiguous =
-        (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
+    operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
     return LW_TAKEN;
 }
 

@@ -26,8 +26,8 @@ typedef struct lw_operand {
 
 typedef enum lw_taken {
     LW_TAKEN,
-    LW_FAILED,    /* an error is set */
-    LW_NOT_MINE   /* a list, a DLPack object, ...: lanewise/dispatch.py converts it */
+    LW_FAILED,  /* an error is set */
+    LW_NOT_MINE /* a list, a DLPack object, ...: lanewise/dispatch.py converts it */
 } lw_taken;
 
 /* Fills `operand` from a tensor, a Python scalar or an object with the buffer protocol. */

@@ -40,8 +40,8 @@ typedef enum lw_parameter_type {
 typedef struct lw_parameter {
     const char *name;
     lw_parameter_type type;
-    uint8_t required;           /* no default */
-    uint8_t positional;         /* may also be given by position, after the inputs */
+    uint8_t required;   /* no default */
+    uint8_t positional; /* may also be given by position, after the inputs */
     uint8_t default_is_none;
     lw_scalar default_value;    /* a choice: its position in choices; a pair: both halves equal */
     const char *const *choices; /* NULL-terminated, or NULL */
@@ -81,7 +81,7 @@ extern PyMethodDef lw_operation_functions[];
 extern PyMethodDef lw_operation_methods[];
 
 /* What the stubs call. `self` is NULL for a function of the module. */
-PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments,
-                  Py_ssize_t argument_count, PyObject *keyword_names);
+PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments, Py_ssize_t argument_count,
+                  PyObject *keyword_names);
 
 #endif

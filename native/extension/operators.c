@@ -8,8 +8,8 @@
 
 /* Whether an operand is of a kind that an operation can take: what else meets a tensor has its own say. */
 static int is_operand(PyObject *object) {
-    if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) ||
-        lw_is_tuple(object) || PyObject_CheckBuffer(object)) {
+    if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) || lw_is_tuple(object) ||
+        PyObject_CheckBuffer(object)) {
         return 1;
     }
     PyObject *dlpack = PyObject_GetAttrString(object, "__dlpack__");
@@ -79,8 +79,8 @@ static struct {
     const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
 } operations;
 
-#define BINARY_SLOTS(operation)                                                                                     \
-    static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); }      \
+#define BINARY_SLOTS(operation)                                                                                \
+    static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); } \
     static PyObject *slot_inplace_##operation(PyObject *a, PyObject *b) { return in_place(operations.operation, a, b); }
 BINARY_SLOTS(add)
 BINARY_SLOTS(subtract)
@@ -181,7 +181,8 @@ int lw_operator_slots(PyType_Slot *slots) {
         int in_place_slot;
         void *in_place_function;
     } table[] = {
-#define BINARY(name, slot) {#name, &operations.name, Py_nb_##slot, (void *)slot_##name, Py_nb_inplace_##slot, (void *)slot_inplace_##name}
+#define BINARY(name, slot) \
+    {#name, &operations.name, Py_nb_##slot, (void *)slot_##name, Py_nb_inplace_##slot, (void *)slot_inplace_##name}
         BINARY(add, add),
         BINARY(subtract, subtract),
         BINARY(multiply, multiply),

@@ -57,7 +57,7 @@ static void lay_out(lw_layout *layout, const lw_operand *x, const uint8_t *reduc
         strides[0][i] = x->strides[axis];
         strides[1][i] = i >= x->ndim - inner ? 0 : out->strides[keepdims ? axis : i];
     }
-    lw_collapse(layout, x->ndim, inner, shape, 2, (const int64_t(*)[LW_MAX_NDIM])strides);
+    lw_collapse(layout, x->ndim, inner, shape, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
     if (inner == 0) { /* a 0-dimensional x, or axis=(): one element each */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
@@ -96,8 +96,7 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
             shape[ndim++] = reduced[axis] ? 1 : x->shape[axis];
         }
     }
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, 1, 0, place);
+    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, 1, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -129,8 +128,8 @@ static int check_row_operand(const lw_operation *operation, int input, const lw_
     }
     char given[LW_SHAPE_TEXT];
     PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has shape %s; one dimension of the row's %lld is wanted",
-                 operation->name, operation->inputs[input].name,
-                 lw_shape_text(given, operand->ndim, operand->shape), (long long)row);
+                 operation->name, operation->inputs[input].name, lw_shape_text(given, operand->ndim, operand->shape),
+                 (long long)row);
     return -1;
 }
 
@@ -179,7 +178,7 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         strides[count][i] = out->strides[order[i]];
     }
     lw_layout layout;
-    lw_collapse(&layout, x->ndim, 1, shape, count + 1, (const int64_t(*)[LW_MAX_NDIM])strides);
+    lw_collapse(&layout, x->ndim, 1, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
     void *outputs[1] = {out->data};
     if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
                out->size << operation->complexity) < 0) {

@@ -231,7 +231,9 @@ int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t redu
     int sequence = lw_is_tuple(object) || lw_is_list(object);
     Py_ssize_t count = !sequence ? 1 : lw_is_tuple(object) ? PyTuple_Size(object) : PyList_Size(object);
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = !sequence ? object : lw_is_tuple(object) ? PyTuple_GetItem(object, i) : PyList_GetItem(object, i);
+        PyObject *item = !sequence             ? object
+                         : lw_is_tuple(object) ? PyTuple_GetItem(object, i)
+                                               : PyList_GetItem(object, i);
         int axis = lw_axis_from(operation, item, ndim);
         if (axis < 0) {
             return -1;
@@ -254,8 +256,17 @@ int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_
         return -1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        PyObject *item = !sequence ? object : lw_is_tuple(object) ? PyTuple_GetItem(object, i) : PyList_GetItem(object, i);
-        shape[i] = PyNumber_AsSsize_t(item, PyExc_OverflowError);
+        PyObject *item = !sequence             ? object
+                         : lw_is_tuple(object) ? PyTuple_GetItem(object, i)
+                                               : PyList_GetItem(object, i);
+        PyObject *index = PyNumber_Index(item);
+        int overflow = 0;
+        shape[i] = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
+        Py_XDECREF(index);
+        if (overflow) {
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the extent %R does not fit into 64 bits", operation,
+                         item);
+        }
         if (shape[i] == -1 && PyErr_Occurred()) {
             return -1;
         }

@@ -93,8 +93,8 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
     }
 }
 
-int lw_run(const lw_operation *operation, int backend, int kernel_index, const void *layout,
-           const void *const *inputs, void *const *outputs, const lw_scalar *parameters, int64_t work) {
+int lw_run(const lw_operation *operation, int backend, int kernel_index, const void *layout, const void *const *inputs,
+           void *const *outputs, const lw_scalar *parameters, int64_t work) {
     const lw_library *library = lw_libraries[backend];
     lw_kernel *kernel = kernel_index < 0 ? NULL : ((lw_kernel *const *)&library->kernels)[kernel_index];
     if (!kernel) {

@@ -152,7 +152,8 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
         if (i >= size_of(object)) { /* an element's __index__ or the like has shortened it */
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read", reader->operation);
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read",
+                         reader->operation);
             return -1;
         }
         if (read_level(reader, item_of(object, (Py_ssize_t)i), depth + 1) < 0) {
@@ -173,10 +174,10 @@ lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, in
         return NULL;
     }
     if (dtype < 0) {
-        dtype = reader.weakest == LW_WEAK_BOOL                  ? LW_BOOL
-                : reader.weakest != LW_WEAK_INT                 ? LW_FLOAT32
-                : reader.wide                                   ? LW_INT64
-                                                                : LW_INT32;
+        dtype = reader.weakest == LW_WEAK_BOOL  ? LW_BOOL
+                : reader.weakest != LW_WEAK_INT ? LW_FLOAT32
+                : reader.wide                   ? LW_INT64
+                                                : LW_INT32;
     }
     int committed;
     int backend = lw_current_backend(&committed);

@@ -92,13 +92,12 @@ lw_storage *lw_storage_new(size_t bytes) {
             return NULL;
         }
     }
-    *storage = (lw_storage){
-        .references = 1, .data = (char *)storage + HEADER, .bytes = class_bytes, .size_class = index};
+    *storage =
+        (lw_storage){.references = 1, .data = (char *)storage + HEADER, .bytes = class_bytes, .size_class = index};
     return storage;
 }
 
-lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner,
-                              void (*release)(lw_storage *)) {
+lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *)) {
     lw_storage *storage = malloc(sizeof(lw_storage));
     if (!storage) {
         lw_raise_no_memory(sizeof(lw_storage));

@@ -52,8 +52,7 @@ static lw_tensor *allocate_tensor(void) {
     return tensor;
 }
 
-lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend,
-                         int committed) {
+lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed) {
     int64_t strides[LW_MAX_NDIM];
     int64_t item_size = lw_item_size(dtype);
     int64_t bytes = lw_row_major(ndim, shape, item_size, strides);
@@ -220,8 +219,8 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim < 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "mT: the tensor has %d dimensions, at least 2 are wanted", tensor->ndim);
+        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "mT: the tensor has %d dimensions, at least 2 are wanted",
+                            tensor->ndim);
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (view) {
@@ -230,8 +229,7 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
         view->shape[last - 1] = tensor->shape[last];
         view->strides[last] = tensor->strides[last - 1];
         view->strides[last - 1] = tensor->strides[last];
-        view->contiguous =
-            (uint8_t)lw_is_row_major(view->ndim, view->shape, view->strides, lw_item_size(view->dtype));
+        view->contiguous = (uint8_t)lw_is_row_major(view->ndim, view->shape, view->strides, lw_item_size(view->dtype));
     }
     return (PyObject *)view;
 }

@@ -26,23 +26,21 @@ static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512;
 typedef struct lw_storage lw_storage;
 struct lw_storage {
     Py_ssize_t references;
-    char *data;      /* host address; NULL where `owner` is a device's buffer */
+    char *data; /* host address; NULL where `owner` is a device's buffer */
     size_t bytes;
     int read_only;
-    int size_class;  /* of the pool, or -1 where the memory is somebody else's */
+    int size_class;                       /* of the pool, or -1 where the memory is somebody else's */
     void (*release)(lw_storage *storage); /* of somebody else's memory */
     void *owner;                          /* what `release` lets go */
 };
 
 /* A new storage of at least `bytes`, 64-byte aligned, from the pool; NULL with OutOfMemoryError set. */
 lw_storage *lw_storage_new(size_t bytes);
-lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner,
-                              void (*release)(lw_storage *));
+lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 
 typedef struct lw_tensor {
-    PyObject_HEAD
-    lw_storage *storage;
+    PyObject_HEAD lw_storage *storage;
     char *data; /* the first element: storage->data and an offset */
     int64_t size;
     int8_t dtype;
@@ -67,8 +65,7 @@ const char *lw_dtype_name(int dtype);
 
 /* An empty row-major tensor; its elements are whatever the memory held. `operation` names the caller in errors:
  * a shape whose size overflows, too many dimensions, no memory. */
-lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend,
-                         int committed);
+lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed);
 /* Another tensor on the same storage; takes over nothing. Sets size and contiguous from shape and strides. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* A tensor over `storage`, whose reference it takes over, also when it fails. */

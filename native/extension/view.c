@@ -25,9 +25,10 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
         return 0;
     }
     char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "reshape: %lld elements of shape %s do not fill shape %s; the sizes must be equal, one extent may be -1",
-                 (long long)size, lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
+    PyErr_Format(
+        lw_error_class(LW_SHAPE_ERROR),
+        "reshape: %lld elements of shape %s do not fill shape %s; the sizes must be equal, one extent may be -1",
+        (long long)size, lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
     return -1;
 }
 
@@ -155,8 +156,9 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expand_dims: the result would have %d dimensions, at most %d are supported",
-                     LW_MAX_NDIM + 1, LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "expand_dims: the result would have %d dimensions, at most %d are supported", LW_MAX_NDIM + 1,
+                     LW_MAX_NDIM);
         return NULL;
     }
     int axis = 0;
@@ -185,8 +187,8 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
             continue;
         }
         if (dropped[i] && given) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "squeeze: axis %d has extent %lld; only extents of 1 can go", i,
-                         (long long)tensor->shape[i]);
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "squeeze: axis %d has extent %lld; only extents of 1 can go",
+                         i, (long long)tensor->shape[i]);
             return NULL;
         }
         shape[ndim] = tensor->shape[i];

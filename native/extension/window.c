@@ -31,9 +31,8 @@ static int take_image(const lw_operation *operation, const lw_operand *x, lw_win
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
         char given[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the input has shape %s; (N, C, H, W) or (C, H, W) is wanted", operation->name,
-                     lw_shape_text(given, x->ndim, x->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the input has shape %s; (N, C, H, W) or (C, H, W) is wanted",
+                     operation->name, lw_shape_text(given, x->ndim, x->shape));
         return -1;
     }
     layout->batch = single ? 1 : x->shape[0];
@@ -67,8 +66,8 @@ static int take_weight(const lw_operation *operation, const lw_operand *weight, 
     if (weight->shape[1] != layout->in_channels / groups) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                      "%s: the weight has shape %s, but %lld input channels in %lld groups want (O, %lld, H, W)",
-                     operation->name, lw_shape_text(given, weight->ndim, weight->shape),
-                     (long long)layout->in_channels, (long long)groups, (long long)(layout->in_channels / groups));
+                     operation->name, lw_shape_text(given, weight->ndim, weight->shape), (long long)layout->in_channels,
+                     (long long)groups, (long long)(layout->in_channels / groups));
         return -1;
     }
     if (weight->shape[2] < 1 || weight->shape[3] < 1) {
@@ -77,8 +76,9 @@ static int take_weight(const lw_operation *operation, const lw_operand *weight, 
         return -1;
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the bias has shape %s; (%lld,) is wanted, one an output channel",
-                     operation->name, lw_shape_text(given, bias->ndim, bias->shape), (long long)layout->out_channels);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: the bias has shape %s; (%lld,) is wanted, one an output channel", operation->name,
+                     lw_shape_text(given, bias->ndim, bias->shape), (long long)layout->out_channels);
         return -1;
     }
     layout->kernel_size[0] = weight->shape[2];
@@ -169,7 +169,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     void *outputs[1] = {out->data};
     int64_t window = layout.kernel_size[0] * layout.kernel_size[1];
     int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 8 + 1);
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) < 0) {
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) <
+        0) {
         Py_DECREF((PyObject *)out);
         return NULL;
     }

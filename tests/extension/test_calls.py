@@ -115,8 +115,8 @@ def test_shapes_that_do_not_align():
 
 
 def test_shapes_that_overflow():
-    for shape in [(2**31, 2**31, 2**31), (2**62,), (2**63 - 1, 2)]:
-        with pytest.raises((lw.ShapeError, OverflowError, MemoryError)):
+    for shape in [(2**31, 2**31, 2**31), (2**63 - 1, 2), (2**63,), (2**100, 1)]:
+        with pytest.raises(lw.ShapeError):
             lw.zeros(shape)
     with pytest.raises(MemoryError):
         lw.zeros((2**45,))

@@ -135,7 +135,7 @@ def test_unknown_operands_are_left_to_python():
 
 
 def test_lists_are_operands():
-    assert (lw.asarray([1.0, 2.0]) + [3.0, 4.0]).tolist() == [4.0, 6.0]
+    assert (lw.asarray([1.0, 2.0]) * [3.0, 4.0]).tolist() == [3.0, 8.0]
     assert ([3.0, 4.0] - lw.asarray([1.0, 2.0])).tolist() == [2.0, 2.0]
 
 

@@ -6,7 +6,6 @@ import ctypes
 import gc
 import os
 import platform
-import signal
 import subprocess
 import sys
 import textwrap
