@@ -21,11 +21,14 @@ LANE vi32 vf32_to_vi32(vf32 x) {
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
+/* The largest double below 2^63 lacks the last ten bits of the largest integer. */
 LANE wi64 wf64_to_wi64(wf64 x) {
-    wm64 over = wf64_ge(x, wf64_set(0x1p63)), under = wf64_le(x, wf64_set(-0x1p63));
-    wm64 fits = wf64_lt(x, wf64_set(0x1p63)) & ~under;
-    wi64 whole = __builtin_convertvector(wf64_select(fits, x, wf64_set(0)), wi64);
-    return wi64_select(over, wi64_set(INT64_MAX), wi64_select(under, wi64_set(INT64_MIN), whole));
+    const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
+    wm64 over = wf64_gt(x, high);
+    x = wf64_select(wf64_eq(x, x), x, wf64_set(0));
+    x = wf64_select(wf64_lt(x, low), low, x);
+    x = wf64_select(over, high, x);
+    return __builtin_convertvector(x, wi64) | (over & 1023);
 }
 LANE vi32 wf64_to_vi32(wf64 x) {
     x = wf64_select(wf64_eq(x, x), x, wf64_set(0));

@@ -4,9 +4,8 @@
 #ifndef LANEWISE_SIMD_MEMORY_H
 #define LANEWISE_SIMD_MEMORY_H
 
-#include "simd/lanes.h"
+#include "simd/portable.h"
 
-/* Through char pointers: a pointer to a float promises the compiler an alignment. */
 #define MEMORY_OF(type, element)                         \
     LANE type type##_load(const element *p) {            \
         type x;                                          \
@@ -14,15 +13,6 @@
         return x;                                        \
     }                                                    \
     LANE void type##_store(element *p, type x) { __builtin_memcpy((char *)p, &x, sizeof x); }
-
-#define PARTIAL_OF(type, element)                                                                                     \
-    LANE type type##_load_partial(const element *p, int n, type pad) {                                                \
-        for (int i = 0; i < n; i++) __builtin_memcpy((char *)&pad + i * sizeof *p, (const char *)(p + i), sizeof *p); \
-        return pad;                                                                                                   \
-    }                                                                                                                 \
-    LANE void type##_store_partial(element *p, type x, int n) {                                                       \
-        for (int i = 0; i < n; i++) __builtin_memcpy((char *)(p + i), (const char *)&x + i * sizeof *p, sizeof *p);   \
-    }
 
 typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */
 
@@ -36,13 +26,13 @@ MEMORY_OF(wi64, int64_t)
 MEMORY_OF(vu8, uint8_t)
 MEMORY_OF(vu16, uint16_t)
 MEMORY_OF(du8, uint8_t)
-PARTIAL_OF(vf64, double)
-PARTIAL_OF(vi64, int64_t)
-PARTIAL_OF(wf64, double)
-PARTIAL_OF(wi64, int64_t)
-PARTIAL_OF(vu8, uint8_t)
-PARTIAL_OF(vu16, uint16_t)
-PARTIAL_OF(du8, uint8_t)
+PARTIAL_OF(vf64, vf64, double)
+PARTIAL_OF(vi64, vi64, int64_t)
+PARTIAL_OF(wf64, wf64, double)
+PARTIAL_OF(wi64, wi64, int64_t)
+PARTIAL_OF(vu8, vu8, uint8_t)
+PARTIAL_OF(vu16, vu16, uint16_t)
+PARTIAL_OF(du8, du8, uint8_t)
 
 /* float16, computed with as float32. */
 LANE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }

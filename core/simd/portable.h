@@ -104,17 +104,25 @@ LANE vi32 portable_to_float16(vf32 x) {
     return result | ((vf32_bits(x) >> 16) & 0x8000);
 }
 
-/* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. */
-#define PORTABLE_PARTIAL(type, element)                                                                               \
-    LANE type portable_##type##_load_partial(const element *p, int n, type pad) {                                     \
-        for (int i = 0; i < n; i++) __builtin_memcpy((char *)&pad + i * sizeof *p, (const char *)(p + i), sizeof *p); \
-        return pad;                                                                                                   \
-    }                                                                                                                 \
-    LANE void portable_##type##_store_partial(element *p, type x, int n) {                                            \
-        for (int i = 0; i < n; i++) __builtin_memcpy((char *)(p + i), (const char *)&x + i * sizeof *p, sizeof *p);   \
+/* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. Through char
+ * pointers: a pointer to a float promises the compiler an alignment. */
+#define PARTIAL_OF(name, type, element)                                                                         \
+    LANE type name##_load_partial(const element *p, int n, type pad) {                                          \
+        enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
+        element items[COUNT];                                                                                   \
+        __builtin_memcpy(items, &pad, sizeof pad);                                                              \
+        for (int i = 0; i < n && i < COUNT; i++) __builtin_memcpy(items + i, (const char *)(p + i), sizeof *p); \
+        __builtin_memcpy(&pad, items, sizeof pad);                                                              \
+        return pad;                                                                                             \
+    }                                                                                                           \
+    LANE void name##_store_partial(element *p, type x, int n) {                                                 \
+        enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
+        element items[COUNT];                                                                                   \
+        __builtin_memcpy(items, &x, sizeof x);                                                                  \
+        for (int i = 0; i < n && i < COUNT; i++) __builtin_memcpy((char *)(p + i), items + i, sizeof *p);       \
     }
 
-PORTABLE_PARTIAL(vf32, float)
-PORTABLE_PARTIAL(vi32, int32_t)
+PARTIAL_OF(portable_vf32, vf32, float)
+PARTIAL_OF(portable_vi32, vi32, int32_t)
 
 #endif
