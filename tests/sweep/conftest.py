@@ -1,7 +1,7 @@
 """The sweep: every contract, in every dtype, on every backend that this machine runs.
 
 Backends come from lanewise.backends(); no test names one. What passed is written to build/reports/support.md when the
-run ends: a cell is ticked by tests that passed in that run and by nothing else.
+run ends (tests/support.py): a cell is ticked by tests that passed in that run and by nothing else.
 """
 
 from __future__ import annotations
@@ -66,12 +66,13 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     callspec = getattr(item, "callspec", None)
     given = callspec.params if callspec else {}
     backend = given.get("backend", given.get("host"))
-    if backend and "contract" in given:
-        support.note(given["contract"].operation, backend.value, outcome.get_result())
+    report = outcome.get_result()
+    if backend and "contract" in given and (report.failed or (report.passed and report.when == "call")):
+        support.note(given["contract"].operation, backend.value, report.passed)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    support.write(ROOT / "build" / "reports" / "support.md", CONTRACTS)
+    support.save("sweep")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -1,0 +1,41 @@
+"""Functions of one number over the whole range of their dtype: every exponent and sign, not only the domain."""
+
+import numpy as np
+import pytest
+from generator import oracle as generated
+from generator.cases import Case
+from judge import near
+from oracle_file import Bound
+
+import lanewise as lw
+
+STEP = 2**13 - 1  # between the bit patterns tried; a prime, so that all last bits occur
+
+
+def whole(contract):
+    return len(contract.inputs) == 1 and any(
+        contract.range(contract.inputs[0].name, d).whole for d in contract.computed
+    )
+
+
+@pytest.mark.contracts(
+    lambda contract: contract.kind.name == "elementwise" and not contract.internal and whole(contract)
+)
+def test_every_exponent(contract, backend):
+    name = contract.inputs[0].name
+    x = np.arange(0, 2**32, STEP, dtype="uint32").view("float32")
+    x = x[np.isfinite(x)]
+    part = contract.tolerance.of(backend.value)
+    bound = Bound(part.ulp, part.absolute, part.relative, part.magnitude)
+    for choice in contract.variants.stems if contract.variants else (None,):
+        settings = {each.name: each.default for each in contract.parameters}
+        if choice:
+            variant = contract.variants.stems.index(choice)
+            settings[contract.variants.parameter] = contract.parameter(contract.variants.parameter).choices[variant]
+        wanted = generated.expected(contract, Case("everywhere", "float32", {name: x}, settings))
+        result = np.asarray(getattr(lw, contract.operation)(lw.asarray(x), **settings))
+        good = near(result, wanted, bound, 0.0, False)
+        first = int(np.argmin(good))
+        assert good.all(), (
+            f"{np.count_nonzero(~good)} wrong, first {x[first]!r}: {result[first]!r}, not {wanted[first]!r}"
+        )
