@@ -20,6 +20,7 @@ from xml.etree import ElementTree
 if sys.version_info < (3, 11):  # noqa: UP036  (pip would say it, but this runs before pip)
     sys.exit("Lanewise needs Python 3.11 or later; this is " + sys.version.split()[0])
 
+import support
 from environment import ROOT, install_system_packages, prepare, required
 
 REPORTS = ROOT / "build" / "reports"
@@ -134,6 +135,8 @@ def summary(stages: list[Stage], notes: str) -> int:
         print(f"skipped {count}: {reason}")
     if notes:
         print(notes)
+    if support.TABLE.exists():
+        print(f"support matrix: {support.TABLE.relative_to(ROOT)}")
     failed = sum(stage.failed for stage in stages)
     print(f"{sum(stage.passed for stage in stages)} passed, {failed} failed", flush=True)
     return 1 if failed else 0
@@ -153,6 +156,7 @@ def main() -> int:
     setup.seconds = time.monotonic() - began
     print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
     REPORTS.mkdir(parents=True, exist_ok=True)
+    support.clear()  # the matrix shows what passes in this run
     stages = [setup, Stage("build")]
     if build(runner, stages[1]):
         for name in choices:

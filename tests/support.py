@@ -34,8 +34,8 @@ def save(folder: str) -> None:
 
 def clear() -> None:
     """Forgets earlier runs."""
-    for path in SAVED.glob("*.json"):
-        path.unlink()
+    for path in (*SAVED.glob("*.json"), TABLE):
+        path.unlink(missing_ok=True)
 
 
 def _merged() -> dict[str, dict[str, bool]]:

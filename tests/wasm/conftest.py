@@ -14,6 +14,11 @@ sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 
 import pyodide_fixture  # noqa: E402
 import pyodide_runner  # noqa: E402
+import support  # noqa: E402
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    support.save("wasm")
 
 
 def _absent(reason: str) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyodide_runner
 import pytest
+import support
 
 from lanewise import libraries
 
@@ -20,6 +21,8 @@ PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 _DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
 OPERATIONS = [each["name"] for each in _DESCRIBED if (ORACLE / f"{each['name']}.bin").exists()]
 REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
+
+WASM = ("simd128", "relaxed_simd")  # the backends that only an engine has
 
 Findings = dict[str, dict[str, dict[str, Any]]]
 
@@ -46,6 +49,9 @@ def test_the_oracle_is_there() -> None:
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_results(operation: str, findings: Findings) -> None:
     assert {"simd128", "scalar"} <= set(findings[operation])
+    for backend, found in findings[operation].items():
+        if backend in WASM:
+            support.note(operation, backend, not found["complaints"])
     wrong = [f"{backend}: {text}" for backend, found in findings[operation].items() for text in found["complaints"]]
     assert not wrong, "\n".join(wrong)
 

@@ -14,6 +14,7 @@ sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests", "tests/sweep
 
 
 import oracle_file  # noqa: E402
+import support  # noqa: E402
 from generator import oracle as generated  # noqa: E402
 from generator import table  # noqa: E402
 from generator.load import load_contracts  # noqa: E402
@@ -30,6 +31,20 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item: pytest.Item):
+    """Notes for the support matrix what became of each operation."""
+    outcome = yield
+    report = outcome.get_result()
+    contract = item.callspec.params.get("contract") if hasattr(item, "callspec") else None
+    if contract and (report.failed or (report.passed and report.when == "call")):
+        support.note(contract.operation, "wgpu", report.passed)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    support.save("webgpu")
 
 
 @pytest.fixture
