@@ -111,7 +111,7 @@ def wheel(target: Target) -> Path:
 
 def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
     source = GENERATED / "kernels.c"
-    inputs = (source, *_included(KERNEL_INCLUDE, ".h", ".c"))  # algorithms are .c files, included too
+    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # algorithms are .c files, included too
     check = None if using.sanitize else binaries.check_kernels  # its runtime is what such a library calls
     return [
         steps.Step(
@@ -132,7 +132,7 @@ def _sources() -> list[Path]:
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
     include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" else ())
-    headers = _included(include, ".h")
+    headers = included(include, ".h")
     made = []
     for source in _sources():
         output = folder / "objects" / f"{source.stem}.o"
@@ -191,7 +191,7 @@ def _table() -> Path:
     return GENERATED / "lanewise_table.h"
 
 
-def _included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:
+def included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:
     """All that an #include could find, so that a new header counts as a change."""
     own = {path for folder in include if folder != GENERATED for path in _files(folder)}
     return sorted({path for path in own if path.suffix in suffixes} | set(GENERATED.glob("*.h")))

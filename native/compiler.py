@@ -55,11 +55,14 @@ class Compiler:
 
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Compiles and links a library of kernels."""
-        command = [*self._begin(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
-        command += [*_directories(include), str(source), *self._shared()]
+        command = [*self._kernel_flags(target, isa, include), str(source), *self._shared()]
         if target.binary_format == "pe":  # nothing to run when it is loaded; large frames need zig's stack probe
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
+
+    def kernel_object(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
+        """Compiles kernels for a program to link with, as the tests' runner does."""
+        return [*self._kernel_flags(target, isa, include), "-c", str(source), "-o", str(output)]
 
     def object(self, target: Target, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Compiles one file of the extension, for the oldest processor."""
@@ -76,6 +79,12 @@ class Compiler:
         }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
+    def program(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
+        """Links a program of C, as the tests' runner; with musl, one that needs nothing of the system."""
+        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._checked()]
+        libraries = ["-static", "-lm"] if "musl" in target.zig_triple else ["-lm", "-ldl"]
+        return [*command, *libraries, "-o", str(output)]
+
     def import_library(self, target: Target, definition: Path, output: Path) -> list[str]:
         """Makes the stub through which a DLL finds the functions of another, from a list of their names."""
         machine = "i386:x86-64" if target.name.startswith("x86_64") else "arm64"
@@ -84,6 +93,12 @@ class Compiler:
     def _begin(self, target: Target, isa: Isa) -> list[str]:
         position = () if target.binary_format == "pe" else ("-fPIC",)
         return [*self.command, *self.cflags, *self._machine(target, isa), *_LANGUAGE, *position, *self._checked()]
+
+    def _kernel_flags(self, target: Target, isa: Isa, include: Iterable[Path]) -> list[str]:
+        command = [*self._begin(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
+        if self.family == "gcc":
+            command += ["-Wno-psabi"]  # how vectors are passed matters between files, and this is one
+        return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:
         if self.family == "zig":
@@ -96,7 +111,13 @@ class Compiler:
     def _checked(self) -> tuple[str, ...]:
         if not self.sanitize:
             return ()
-        return ("-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer")
+        return (
+            "-O1",
+            "-g",
+            "-fsanitize=address,undefined",
+            "-fno-sanitize-recover=undefined",
+            "-fno-omit-frame-pointer",
+        )
 
     def _shared(self) -> list[str]:
         return ["-shared", *(("-fsanitize=address,undefined",) if self.sanitize else ("-s",)), *self.ldflags]

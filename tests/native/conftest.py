@@ -1,0 +1,68 @@
+"""Fixtures of the native tests: reports of the oracle runner, by the processor that it ran on."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from native import compiler
+from native.targets import TARGETS, host
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from oracle_runner import Report, compile_runner, run
+
+
+@pytest.fixture(scope="session")
+def absent() -> Callable[[str, str], None]:
+    """Skips for want of something, or fails where LANEWISE_REQUIRE names the backend that needs it."""
+
+    def say(backend: str, reason: str) -> None:
+        if backend in os.environ.get("LANEWISE_REQUIRE", "").split(","):
+            pytest.fail(f"{backend} is required here: {reason}")
+        pytest.skip(reason)
+
+    return say
+
+
+@pytest.fixture(scope="session")
+def runner() -> Path:
+    """Opens this checkout's libraries; itself for the oldest processor."""
+    return compile_runner(host(), compiler.choose())
+
+
+@pytest.fixture(scope="session")
+def neon(absent: Callable[[str, str], None]) -> Report:
+    """The report of NEON, under an emulator unless this is an ARM machine."""
+    emulator = shutil.which("qemu-aarch64")
+    native = host().name == "aarch64-linux"
+    if not emulator and not native:
+        absent("neon", "qemu-aarch64 is not installed (Debian: qemu-user)")
+    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: no system to emulate
+    program = compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
+    return run([program] if native else [str(emulator), program])
+
+
+@pytest.fixture(scope="session")
+def reports(runner: Path) -> dict[str, Report]:
+    """The reports of all instruction sets that this processor has."""
+    import lanewise as lw
+    from lanewise.libraries import checked_path
+
+    names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
+    return {name: run([runner, checked_path(name)]) for name in names}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _zig_alone() -> Iterator[None]:
+    """What the surroundings set for a build must not decide what is tested here."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"):
+            patch.delenv(name, raising=False)
+        yield

@@ -1,0 +1,73 @@
+"""Compiles and runs the oracle runner (runner.c)."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from native import build, compiler, steps
+from native.targets import Isa, Target
+
+__all__ = ["ORACLE", "ROOT", "Report", "compile_runner", "run"]
+
+ROOT = Path(__file__).parents[2]
+NATIVE = Path(__file__).parent
+OUT = ROOT / "build" / "tests"  # kept between runs: what did not change is not compiled again
+ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a runner printed: the library's name, and per operation the failures and the checksum of all results."""
+
+    library: str
+    failed: dict[str, int]
+    checksums: dict[str, str]
+    output: str
+
+
+def run(command: list[str | Path]) -> Report:
+    """Runs a runner over the whole oracle."""
+    assert ORACLE, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
+    done = subprocess.run([*command, *ORACLE], capture_output=True, text=True, check=False, timeout=600)
+    assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    library = re.match(r"library (\w+),", done.stdout)
+    assert library, done.stderr
+    rows = re.findall(r"^(\w+) \d+ (\d+) ([0-9a-f]+)$", done.stdout, flags=re.MULTILINE)
+    failed = {operation: int(count) for operation, count, _ in rows}
+    checksums = {operation: checksum for operation, _, checksum in rows}
+    assert len(failed) == len(ORACLE) + 1
+    return Report(library[1], failed, checksums, done.stdout)
+
+
+def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
+    """A runner for this target that opens libraries, or with the kernels of an instruction set linked in."""
+    name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitize else ''}"
+    folder = OUT / (f"{name}-{isa.name}" if isa else name)
+    include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
+    names = re.findall(r"lw_kernel \*(\w+);", (build.GENERATED / "lanewise_table.h").read_text())
+    lines = "".join(f'    "{each}",\n' for each in names)
+    header = f"static const char *const kernel_names[] = {{\n{lines}}};\n"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kernel_names.h").write_text(header)
+    inputs = tuple(build.included(build.KERNEL_INCLUDE, ".h", ".c"))
+    objects = [
+        steps.Step(
+            folder / f"{source.stem}.o",
+            [*using.object(target, source, include, folder / f"{source.stem}.o"), *(["-DLW_STATIC"] if isa else [])],
+            (source, folder / "kernel_names.h", *inputs),
+            using.version,
+        )
+        for source in (NATIVE / "runner.c", ROOT / "native" / "cpu.c")
+    ]
+    if isa:
+        output, source = folder / "kernels.o", build.GENERATED / "kernels.c"
+        command = using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, output)
+        objects.append(steps.Step(output, command, (source, *inputs), using.version))
+    steps.run(objects)
+    program = folder / "runner"
+    made = tuple(step.output for step in objects)
+    steps.run([steps.Step(program, using.program(target, made, program), made, using.version)])
+    return program

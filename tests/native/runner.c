@@ -1,0 +1,306 @@
+/* Runs a library of kernels over the oracle's files, where there is no Python: under an emulator, or with sanitizers.
+ *
+ *     runner LIBRARY ORACLE...      opens a library
+ *     runner ORACLE...              built with LW_STATIC and the kernels linked in
+ *
+ * One line a file: operation, cases, failures, and a checksum of all results, to compare bits between libraries. The
+ * format of the files is contracts/generator/oracle.py's, what is near enough tests/oracle_file.py's. */
+#include "cpu.h"
+#include "kernel_names.h"
+#include "lanewise_table.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#if !defined(LW_STATIC)
+#include <dlfcn.h>
+#endif
+
+enum { GUARD = 64, CANARY = 0xa5, ABSENT = -1, STRICT = 1, MAX_BOUNDS = 16, SHOWN = 3 };
+static const size_t item_size[] = {1, 4, 8, 2, 4, 8};
+static const char *const dtype_name[] = {"bool", "int32", "int64", "float16", "float32", "float64"};
+static const int digits[] = {0, 0, 0, 11, 24, 53}, smallest[] = {0, 0, 0, -24, -149, -1074},
+                 limit[] = {0, 0, 0, 16, 128, 0};
+
+typedef struct {
+    const uint8_t *at, *end;
+} reader;
+
+typedef struct {
+    char text[128];
+} name;
+
+typedef struct {
+    int32_t dtype; /* or ABSENT */
+    size_t count, bytes;
+    const uint8_t *data;
+} array;
+
+typedef struct {
+    double ulp, absolute, relative, magnitude;
+} bound;
+
+static void stop(const char *why) {
+    fprintf(stderr, "runner: %s\n", why);
+    exit(2);
+}
+
+static const uint8_t *take(reader *r, size_t bytes) {
+    const uint8_t *found = r->at;
+    if ((size_t)(r->end - r->at) < bytes) stop("the oracle's file is truncated");
+    r->at += bytes;
+    return found;
+}
+
+static uint32_t word(reader *r) {
+    uint32_t value;
+    memcpy(&value, take(r, sizeof value), sizeof value);
+    return value;
+}
+
+static uint64_t wide(reader *r) {
+    uint64_t value;
+    memcpy(&value, take(r, sizeof value), sizeof value);
+    return value;
+}
+
+static name text(reader *r) {
+    name found = {""};
+    uint32_t size = word(r);
+    const uint8_t *data = take(r, size + (8 - (4 + size) % 8) % 8);
+    memcpy(found.text, data, size < sizeof found.text ? size : sizeof found.text - 1);
+    return found;
+}
+
+static array read_array(reader *r) {
+    array a = {(int32_t)word(r), 1, 0, NULL};
+    uint32_t ndim = word(r);
+    if (a.dtype == ABSENT) return a;
+    for (uint32_t i = 0; i < ndim; i++) a.count *= (size_t)wide(r);
+    a.bytes = (size_t)wide(r);
+    a.data = take(r, a.bytes + (8 - a.bytes % 8) % 8);
+    return a;
+}
+
+/* -- what is near enough -- */
+
+static double half_to_double(uint16_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction ? NAN : INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -value : value;
+}
+
+static double element(int dtype, const uint8_t *p) {
+    uint16_t half;
+    float single;
+    double full;
+    if (dtype == LW_FLOAT16) return memcpy(&half, p, 2), half_to_double(half);
+    if (dtype == LW_FLOAT32) return memcpy(&single, p, 4), single;
+    return memcpy(&full, p, 8), full;
+}
+
+static double unit(int dtype, double value) {
+    int exponent = smallest[dtype];
+    if (value != 0) frexp(fmin(fabs(value), limit[dtype] ? ldexp(1, limit[dtype] - 1) : HUGE_VAL), &exponent);
+    return ldexp(1, exponent - digits[dtype] > smallest[dtype] ? exponent - digits[dtype] : smallest[dtype]);
+}
+
+static double rounded_once(int dtype, double value) {
+    if (isnan(value) || isinf(value) || dtype == LW_FLOAT64) return value;
+    double step = unit(dtype, value), rounded = nearbyint(value / step) * step;
+    return limit[dtype] && fabs(rounded) >= ldexp(1, limit[dtype]) ? copysign(INFINITY, value)
+                                                                   : copysign(rounded, value);
+}
+
+static int is_near(double got, double wanted, int dtype, bound b, double magnitude, int strict) {
+    if (isnan(wanted) || isnan(got)) return isnan(wanted) && isnan(got);
+    int exact = b.ulp == 0 && b.absolute == 0 && b.relative == 0 && b.magnitude == 0;
+    if (exact || wanted == 0 || isinf(wanted)) {
+        double rounded = rounded_once(dtype, wanted);
+        if (strict && got == 0 && rounded == 0) return !signbit(got) == !signbit(rounded);
+        if (exact || strict || isinf(wanted)) return got == rounded;
+    }
+    double most = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
+    double distance = fabs(fmax(-most, fmin(most, got)) - fmax(-most, fmin(most, wanted)));
+    double allowed =
+        fmax(fmax(b.ulp * unit(dtype, wanted), b.absolute), fmax(b.relative * fabs(wanted), b.magnitude * magnitude));
+    return distance <= allowed;
+}
+
+/* -- calling a kernel -- */
+
+static void *allocate(lw_context *context, size_t bytes) {
+    (void)context;
+    return aligned_alloc(64, (bytes + 63) / 64 * 64);
+}
+
+static void release(lw_context *context, void *memory) {
+    (void)context;
+    free(memory);
+}
+
+static lw_kernel *kernel_of(const lw_library *library, const char *kernel) {
+    lw_kernel *const *table = (lw_kernel *const *)&library->kernels;
+    for (int i = 0; i < LW_KERNEL_COUNT; i++) {
+        if (strcmp(kernel_names[i], kernel) == 0) return table[i];
+    }
+    return NULL;
+}
+
+/* A copy at the end of its memory, so that an address sanitizer sees one byte too far, and off the registers' alignment. */
+static uint8_t *placed(const array *a, void **memory) {
+    size_t lead = a->dtype == ABSENT ? 0 : item_size[a->dtype];
+    *memory = malloc(lead + a->bytes + !a->bytes);
+    memcpy((uint8_t *)*memory + lead, a->data, a->bytes);
+    return (uint8_t *)*memory + lead;
+}
+
+static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
+    for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
+    return sum;
+}
+
+/* The results' bits, but that one NaN is as good as another. */
+static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *p = out + i * item_size[dtype];
+        int is_nan = dtype >= LW_FLOAT16 && isnan(element(dtype, p));
+        sum = is_nan ? mix(sum, (const uint8_t *)"nan", 3) : mix(sum, p, item_size[dtype]);
+    }
+    return sum;
+}
+
+static int run_case(const lw_library *library, reader *r, bound b, uint64_t *checksum) {
+    name label = text(r), kernel = text(r);
+    text(r); /* keywords of the call from Python */
+    name excused = text(r);
+    int strict = word(r) & STRICT, dtype = (int)word(r);
+    size_t layout_bytes = word(r), scalar_count = word(r);
+    const void *layout = take(r, layout_bytes);
+    const lw_scalar *scalars = (const lw_scalar *)take(r, scalar_count * sizeof(lw_scalar));
+    size_t input_count = word(r);
+    int has_magnitude = (int)word(r);
+    array inputs[LW_MAX_OPERANDS];
+    if (input_count > LW_MAX_OPERANDS) stop("more inputs than operands");
+    for (size_t i = 0; i < input_count; i++) inputs[i] = read_array(r);
+    array wanted = read_array(r), magnitude = {ABSENT, 0, 0, NULL};
+    if (has_magnitude) magnitude = read_array(r);
+    if (!kernel.text[0] || strstr(excused.text, library->head.name)) return 0;
+
+    lw_kernel *call = kernel_of(library, kernel.text);
+    if (!call) {
+        printf("%s: there is no kernel %s\n", label.text, kernel.text);
+        return 1;
+    }
+    void *memory[LW_MAX_OPERANDS] = {NULL};
+    const void *pointers[LW_MAX_OPERANDS] = {NULL};
+    for (size_t i = 0; i < input_count; i++) {
+        if (inputs[i].dtype != ABSENT) pointers[i] = placed(&inputs[i], &memory[i]);
+    }
+    size_t bytes = wanted.count * item_size[dtype], lead = GUARD + item_size[dtype];
+    uint8_t *guarded = malloc(lead + bytes + GUARD), *out = guarded + lead;
+    memset(guarded, CANARY, lead + bytes + GUARD);
+    lw_context context = {.allocate = allocate, .release = release};
+    lw_status status = call(&context, layout, pointers, (void *[]){out}, scalars);
+
+    int failed = status != LW_OK;
+    if (failed) printf("%s: status %d\n", label.text, (int)status);
+    for (size_t i = 0; i < GUARD && !failed; i++) {
+        failed = out[-1 - (ptrdiff_t)i] != CANARY || out[bytes + i] != CANARY;
+        if (failed) printf("%s: wrote outside its result\n", label.text);
+    }
+    for (size_t i = 0; i < wanted.count && !failed; i++) {
+        const uint8_t *p = out + i * item_size[dtype];
+        if (dtype < LW_FLOAT16) {
+            failed = memcmp(p, wanted.data + i * item_size[dtype], item_size[dtype]) != 0;
+            if (failed) printf("%s: element %zu (%s) differs\n", label.text, i, dtype_name[dtype]);
+            continue;
+        }
+        double got = element(dtype, p), reference = element(LW_FLOAT64, wanted.data + i * 8);
+        double scale = has_magnitude ? element(LW_FLOAT64, magnitude.data + i * 8) : 0;
+        failed = !is_near(got, reference, dtype, b, scale, strict);
+        if (failed) printf("%s: element %zu is %.17g, %.17g expected\n", label.text, i, got, reference);
+    }
+    *checksum = mix_results(*checksum, dtype, out, wanted.count);
+    for (size_t i = 0; i < input_count; i++) free(memory[i]);
+    free(guarded);
+    return failed;
+}
+
+static int run_file(const lw_library *library, const char *path) {
+    FILE *file = fopen(path, "rb");
+    if (!file || fseek(file, 0, SEEK_END)) stop(path);
+    size_t size = (size_t)ftell(file);
+    uint8_t *content = malloc(size);
+    rewind(file);
+    if (fread(content, 1, size, file) != size) stop(path);
+    fclose(file);
+
+    reader r = {content, content + size};
+    if (memcmp(take(&r, 8), "LWORACLE", 8) || word(&r) != 1) stop("not an oracle of this version");
+    word(&r);
+    wide(&r);
+    if (wide(&r) != LW_SIGNATURE) stop("an oracle of other contracts");
+    name operation = text(&r);
+    uint32_t bounds = word(&r), cases = word(&r);
+    bound mine = {0, 0, 0, 0};
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is everybody's, others a backend's own */
+        name backend = text(&r);
+        const uint8_t *values = take(&r, sizeof mine);
+        if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) memcpy(&mine, values, sizeof mine);
+    }
+    int failed = 0;
+    uint64_t checksum = 0xcbf29ce484222325;
+    for (uint32_t i = 0; i < cases; i++) {
+        reader record = r;
+        take(&r, (size_t)wide(&record));
+        record.end = r.at;
+        failed += run_case(library, &record, mine, &checksum);
+    }
+    printf("%s %u %d %016llx\n", operation.text, cases, failed, (unsigned long long)checksum);
+    free(content);
+    return failed;
+}
+
+/* 2^20 times 0.1: a sum that one running total gets wrong by 1000, and whose bits depend on every step of the way. */
+static int sum_of_tenths(const lw_library *library) {
+    static float x[1 << 20];
+    float sum = 0;
+    uint32_t bits;
+    lw_context context = {.allocate = allocate, .release = release};
+    lw_layout layout = {.ndim = 1, .inner = 1, .shape = {1 << 20}, .strides = {{sizeof(float)}}};
+    for (int i = 0; i < 1 << 20; i++) x[i] = 0.1f;
+    lw_status status = library->kernels.sum_float32(&context, &layout, (const void *[]){x}, (void *[]){&sum}, NULL);
+    memcpy(&bits, &sum, sizeof bits);
+    int failed = status != LW_OK || fabs((double)sum - (1 << 20) * (double)0.1f) > 0.2;
+    printf("sum_of_tenths 1 %d %08x\n", failed, (unsigned)bits);
+    return failed;
+}
+
+static const lw_library *open_library(int *argc, char ***argv) {
+#if defined(LW_STATIC)
+    (void)argc, (void)argv;
+    return &lanewise_kernels;
+#else
+    void *handle = *argc > 1 ? dlopen((*argv)[1], RTLD_NOW) : NULL;
+    const lw_library *library = handle ? dlsym(handle, "lanewise_kernels") : NULL;
+    if (!library) stop("the first argument must be a library of kernels");
+    (*argc)--, (*argv)++;
+    return library;
+#endif
+}
+
+int main(int argc, char **argv) {
+    const lw_library *library = open_library(&argc, &argv);
+    unsigned long long features = lw_cpu_features();
+    printf("library %s, processor %llx\n", library->head.name, features);
+    if (library->head.signature != LW_SIGNATURE) stop("the library is of other contracts");
+    if (library->head.cpu_features & ~features) stop("the processor lacks what the library needs");
+    int failed = sum_of_tenths(library);
+    for (int i = 1; i < argc; i++) failed += run_file(library, argv[i]);
+    return failed != 0;
+}

@@ -1,0 +1,44 @@
+"""What the compiler made of the vocabulary: each library uses the registers that it is for, and no larger ones."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections import Counter
+
+import pytest
+
+import lanewise as lw
+from lanewise.libraries import checked_path
+
+LARGEST = {"scalar": "xmm", "sse2": "xmm", "avx": "ymm", "avx2": "ymm", "avx512": "zmm"}
+
+
+def _registers(isa: str) -> Counter[str]:
+    if shutil.which("objdump") is None:
+        pytest.skip("objdump is not installed (Debian: binutils)")
+    command = ["objdump", "--disassemble", "--no-show-raw-insn", str(checked_path(isa))]
+    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    return Counter(re.findall(r"%([xyz]mm)\d", code))
+
+
+AVAILABLE = [info.name.value for info in lw.backends() if info.available and info.name.value in LARGEST]
+
+
+@pytest.mark.parametrize("isa", AVAILABLE)
+def test_registers(isa: str) -> None:
+    registers = _registers(isa)
+    sizes = ["xmm", "ymm", "zmm"]
+    largest = sizes.index(LARGEST[isa])
+    assert registers[sizes[largest]] > 1000
+    assert not any(registers[size] for size in sizes[largest + 1 :])
+
+
+@pytest.mark.skipif("scalar" not in AVAILABLE, reason="this processor has no x86 registers")
+def test_scalar_code_is_scalar() -> None:
+    """No arithmetic on more than one float at a time."""
+    command = ["objdump", "--disassemble", "--no-show-raw-insn", str(checked_path("scalar"))]
+    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    packed = Counter(re.findall(r"\b((?:add|sub|mul|div|sqrt|max|min)p[sd])\b", code))
+    assert not packed, packed

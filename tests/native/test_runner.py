@@ -1,0 +1,81 @@
+"""The oracle's cases on processors that this machine is not: NEON, and x86 with no more than SSE2 or AVX. Whatever
+promises the same bits everywhere gives the same bits there."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from oracle_runner import ORACLE, ROOT, Report, run
+
+from lanewise.libraries import checked_path
+
+# The last processors before the next instruction set, and the libraries that they cannot run.
+PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
+
+
+def _reproducible() -> set[str]:
+    """The operations whose contracts promise the same bits on every CPU backend."""
+    contracts = {path.name.removesuffix("-v1.yaml"): path for path in (ROOT / "contracts").glob("*-v1.yaml")}
+    promised = {name for name, path in contracts.items() if "\nreproducible: true" in path.read_text()}
+    return promised & {path.stem for path in ORACLE} | {"sum_of_tenths"}
+
+
+def _failures(report: Report) -> list[str]:
+    """What the runner complained of, and the operations that it counted failures for."""
+    complaints = [line for line in report.output.splitlines() if ": " in line]
+    return complaints or [operation for operation, count in report.failed.items() if count]
+
+
+def _emulated(isa: str, runner: Path, library: str, absent: Callable) -> list[str | Path]:
+    emulator = shutil.which("qemu-x86_64")
+    if not emulator:
+        absent(isa, "qemu-x86_64 is not installed (Debian: qemu-user)")
+    return [str(emulator), "-cpu", PROCESSORS[isa][0], runner, checked_path(library)]
+
+
+def test_this_processor(reports: dict[str, Report]) -> None:
+    for name, report in reports.items():
+        assert report.library == name
+        assert _failures(report) == [], name
+
+
+def test_neon(neon: Report) -> None:
+    assert neon.library == "neon"
+    assert _failures(neon) == []
+
+
+@pytest.mark.parametrize("isa", sorted(PROCESSORS))
+def test_an_older_processor(isa: str, runner: Path, absent: Callable) -> None:
+    report = run(_emulated(isa, runner, isa, absent))
+    assert report.library == isa
+    assert _failures(report) == []
+
+
+@pytest.mark.parametrize("isa", sorted(PROCESSORS))
+def test_an_older_processor_is_known_to_lack_the_next_instruction_set(isa: str, runner: Path, absent: Callable) -> None:
+    """cpu.c sees what the emulated processor has, so what it cannot run is never entered."""
+    command = _emulated(isa, runner, PROCESSORS[isa][1], absent)
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "the processor lacks what the library needs" in done.stderr
+
+
+def test_the_same_bits_everywhere(reports: dict[str, Report], neon: Report) -> None:
+    everywhere = [*reports.values(), neon]
+    for operation in sorted(_reproducible()):
+        sums = {report.library: report.checksums[operation] for report in everywhere}
+        assert len(set(sums.values())) == 1, (operation, sums)
+
+
+def test_the_runner_notices_a_wrong_result(runner: Path, tmp_path: Path) -> None:
+    path = next(path for path in ORACLE if path.stem == "add")
+    content = bytearray(path.read_bytes())
+    content[-5] ^= 0x40  # in the last reference
+    (tmp_path / "add.bin").write_bytes(content)
+    done = subprocess.run([runner, checked_path("scalar"), tmp_path / "add.bin"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "expected" in done.stdout or "differs" in done.stdout
