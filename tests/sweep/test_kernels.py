@@ -9,6 +9,7 @@ import calls
 import numpy as np
 import pytest
 import raw
+from generator.draw import draw
 from judge import as_array, bits, complaint
 from tested import ORACLE
 
@@ -77,3 +78,22 @@ def test_no_kernel_reads_or_writes_beyond_its_operands(host):
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     last = done.stdout.strip().splitlines()[-1:]
     assert done.returncode == 0, f"ended with {done.returncode} in {last}\n{done.stderr}"
+
+
+@pytest.mark.contracts(lambda contract: contract.operation == "put")
+@pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
+def test_put_writes_where_it_is_told_and_nowhere_else(contract, host, gaps):
+    """It has no reference: its result is what the memory held before, but for the places that the indices name."""
+    places = np.array([[6, 0], [-3, 1]], "int32")
+    for dtype in contract.computed:
+        values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")
+        inputs = [raw.copy_of(values, gaps), raw.copy_of(places, gaps)]
+        out = raw.place((5, 7, 3), dtype, gaps)
+        wanted = out.array.copy()
+        wanted[:, places] = values
+        made = raw.layouts.call(contract, {"axis": 1}, [each.place for each in inputs], out.place)
+        scalars = np.array(made.scalars, "int64").tobytes()
+        kernel = contract.kernel(dtype)
+        assert raw.call(host.value, kernel, made.layout, scalars, inputs, out, raw.Context()) == raw.OK
+        assert np.array_equal(bits(out.array), bits(wanted))
+        assert (out.beside() == raw.POISON).all()
