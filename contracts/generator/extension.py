@@ -5,7 +5,7 @@ The declarations are in native/extension/operation.h.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
@@ -39,45 +39,52 @@ enum {{
 """
 
 
+STUBS = """\
+#define LW_FUNCTION(name)                                                                              \\
+    static PyObject *function_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count,   \\
+                                     PyObject *keyword_names) {                                        \\
+        (void)module;                                                                                  \\
+        return lw_call(&lw_operations[LW_OPERATION_##name], NULL, arguments, count, keyword_names);    \\
+    }
+#define LW_METHOD(name)                                                                                \\
+    static PyObject *method_##name(PyObject *self, PyObject *const *arguments, Py_ssize_t count,       \\
+                                   PyObject *keyword_names) {                                          \\
+        return lw_call(&lw_operations[LW_OPERATION_##name], self, arguments, count, keyword_names);    \\
+    }
+"""
+
+
 def _source(contracts: tuple[Contract, ...]) -> str:
     public = [contract for contract in contracts if not contract.internal]
     methods = [contract for contract in public if contract.method]
-    return "\n".join([
-        "/* Operations as the extension knows them. Generated from contracts/ by extension.py. */",
-        '#include "lanewise_operations.h"',
-        '#include "operation.h"',
-        "",
-        *(line for contract in contracts for line in _descriptor_parts(contract)),
-        "const lw_operation lw_operations[] = {",
-        *(_descriptor(contract) for contract in contracts),
-        "};",
-        "",
-        "#define LW_FUNCTION(name) \\",
-        "    static PyObject *function_##name(PyObject *module, PyObject *const *arguments, Py_ssize_t count, \\",
-        "                                     PyObject *keyword_names) { \\",
-        "        (void)module; \\",
-        "        return lw_call(&lw_operations[LW_OPERATION_##name], NULL, arguments, count, keyword_names); \\",
-        "    }",
-        "#define LW_METHOD(name) \\",
-        "    static PyObject *method_##name(PyObject *self, PyObject *const *arguments, Py_ssize_t count, \\",
-        "                                   PyObject *keyword_names) { \\",
-        "        return lw_call(&lw_operations[LW_OPERATION_##name], self, arguments, count, keyword_names); \\",
-        "    }",
-        "",
-        *(f"LW_FUNCTION({contract.operation})" for contract in public),
-        *(f"LW_METHOD({contract.operation})" for contract in methods),
-        "",
-        "PyMethodDef lw_operation_functions[] = {",
-        *(line for contract in public for line in _entries(contract, "function", "$module")),
-        "    {NULL, NULL, 0, NULL},",
-        "};",
-        "",
-        "PyMethodDef lw_operation_methods[] = {",
-        *(line for contract in methods for line in _entries(contract, "method", "$self")),
-        "    {NULL, NULL, 0, NULL},",
-        "};",
-        "",
-    ])  # fmt: skip
+
+    def lines(parts: Iterable[str]) -> str:
+        return "\n".join(parts)
+
+    return f"""\
+/* Operations as the extension knows them. Generated from contracts/ by extension.py. */
+#include "lanewise_operations.h"
+#include "operation.h"
+
+{lines(part for contract in contracts for part in _descriptor_parts(contract))}
+const lw_operation lw_operations[] = {{
+{lines(_descriptor(contract) for contract in contracts)}
+}};
+
+{STUBS}
+{lines(f"LW_FUNCTION({contract.operation})" for contract in public)}
+{lines(f"LW_METHOD({contract.operation})" for contract in methods)}
+
+PyMethodDef lw_operation_functions[] = {{
+{lines(part for contract in public for part in _entries(contract, "function", "$module"))}
+    {{NULL, NULL, 0, NULL}},
+}};
+
+PyMethodDef lw_operation_methods[] = {{
+{lines(part for contract in methods for part in _entries(contract, "method", "$self"))}
+    {{NULL, NULL, 0, NULL}},
+}};
+"""
 
 
 def _descriptor_parts(contract: Contract) -> Iterator[str]:
