@@ -21,6 +21,9 @@ PARAMETER_TYPES = {
 }
 
 
+ONE_AXIS = ("index_reduction", "rows", "gather")  # kinds whose axis is a single one
+
+
 def literal(value: Value) -> str:
     """A default as Python source."""
     return repr(value)
@@ -96,6 +99,8 @@ def _arguments(contract: Contract) -> list[str]:
         kind = PARAMETER_TYPES.get(parameter.type, "")
         if parameter.type == "choice":
             kind = " or ".join(repr(choice) for choice in parameter.choices)
+        elif parameter.type == "axis" and contract.kind.name in ONE_AXIS:
+            kind = "int"
         default = "" if parameter.required else f", default {literal(parameter.default)}"
         items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc)))
     if contract.kind.has_out:

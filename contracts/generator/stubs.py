@@ -127,8 +127,8 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
 def _parameter(parameter: Parameter, contract: Contract) -> str:
     if parameter.type == "choice":
         kind = f"Literal[{', '.join(repr(choice) for choice in parameter.choices)}]"
-    elif parameter.type == "axis" and contract.kind.name in ("index_reduction", "rows", "gather"):
-        kind = "builtins.int"  # one axis only
+    elif parameter.type == "axis" and contract.kind.name in docs.ONE_AXIS:
+        kind = "builtins.int"
     else:
         kind = PARAMETER_TYPES[parameter.type]
     if parameter.required:

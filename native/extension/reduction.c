@@ -81,6 +81,11 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
         lw_axes_from(operation->name, axes, x->ndim, reduced) < 0) {
         return NULL;
     }
+    if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "%s: axis is %R; an int is wanted, or None for the flattened tensor", operation->name,
+                            axes);
+    }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
     if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
         return NULL;

@@ -69,6 +69,11 @@ def test_axis_out_of_range(axis):
         lw.softmax(lw.ones((2, 3)), axis=axis)
 
 
+def test_one_axis_where_one_is_wanted():
+    with pytest.raises(lw.ArgumentTypeError, match="an int is wanted"):
+        lw.argmax(lw.ones((2, 3)), axis=(0, 1))
+
+
 def test_axis_named_twice():
     with pytest.raises(lw.AxisError, match="twice"):
         lw.sum(lw.ones((2, 3)), axis=(0, -2))
