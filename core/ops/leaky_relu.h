@@ -1,3 +1,4 @@
+/* NaN is not above zero, and stays NaN in the product. */
 #ifndef LANEWISE_OPS_LEAKY_RELU_H
 #define LANEWISE_OPS_LEAKY_RELU_H
 

@@ -8,7 +8,8 @@
 
 LANE vf32 op_sigmoid_float32(vf32 x) {
     const vf32 one = vf32_set(1);
-    vf32 z = exp_of_minus_abs(x);
+    vf32 size = vf32_abs(x);
+    vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_any(-vf32_at_most(size, vf32_set(120)));
     vf32 sum = one + z;
     vf32 lost = z - (sum - one);
     vf32 quotient = vf32_select(vf32_lt(x, vf32_set(0)), z, one) / sum;

@@ -52,6 +52,8 @@ LANE bool vm32_xor(bool a, bool b) { return a ^ b; }
 LANE bool vm32_not(bool a) { return !a; }
 LANE bool vm32_select(bool m, bool yes, bool no) { return m ? yes : no; }
 LANE int32_t vm32_to_vi32(bool m) { return m; }
+LANE bool vm32_any(bool m) { return m; }
+LANE bool vm32_all(bool m) { return m; }
 LANE bool vm64_and(bool a, bool b) { return a & b; }
 LANE bool vm64_or(bool a, bool b) { return a | b; }
 LANE bool vm64_not(bool a) { return !a; }
