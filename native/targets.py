@@ -72,8 +72,8 @@ _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fpt
 
 _WASM32 = (
     Isa("scalar", (), _MVP, ()),
-    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",)),
-    # Pyodide opens every .so of a wheel at once; this one waits until lanewise/wasm.py has asked the engine.
+    # Pyodide opens every .so of a wheel at once; a .wasm waits until lanewise/wasm.py has asked the engine.
+    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",), ".wasm"),
     Isa(
         "relaxed_simd",
         ("simd128", "relaxed_simd"),

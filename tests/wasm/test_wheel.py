@@ -29,7 +29,7 @@ def test_the_manifest_describes_the_libraries(unpacked: Path) -> None:
     files = {name: entry["file"] for name, entry in manifest["libraries"].items()}
     assert files == {
         "scalar": "kernels_scalar.so",
-        "simd128": "kernels_simd128.so",
+        "simd128": "kernels_simd128.wasm",
         "relaxed_simd": "kernels_relaxed_simd.wasm",
     }
     for entry in manifest["libraries"].values():
@@ -83,7 +83,7 @@ def test_node_takes_the_modules_that_it_should(unpacked: Path) -> None:
     )
     valid = dict(zip((path.name for path in files), json.loads(done.stdout), strict=True))
     assert valid.pop("kernels_relaxed_simd.wasm") == (pyodide_runner.node_version()[0] >= RELAXED_SINCE)
-    assert valid == {"_ext.abi3.so": True, "kernels_scalar.so": True, "kernels_simd128.so": True}
+    assert valid == {"_ext.abi3.so": True, "kernels_scalar.so": True, "kernels_simd128.wasm": True}
 
 
 def test_micropip_installs_it(wheel: Path, pyodide_with_micropip: Path) -> None:
