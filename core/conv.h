@@ -1,8 +1,9 @@
 /* Convolution. Two ways:
  *
- * as matrix multiplication, where an image's patches are a matrix that exists only as the packed panels of B. Row
- * (c, p, q) of B, column (i, j): x at channel c, and where result (i, j) meets the window's (p, q). A is the weight;
- * C, a row for each output channel, the result;
+ * as matrix multiplication, where the patches of images are a matrix that exists only as the packed panels of B. Row
+ * (c, p, q) of B, column (image, i, j): x at channel c, and where result (i, j) meets the window's (p, q). A is the
+ * weight; C, a row for each output channel, the result. Large images are a product each. Small ones share a product,
+ * so that packing A and whole panels of B pay; the images of C lie apart, so such a product goes through memory;
  *
  * in strips, by the definition, for groups with few output channels, which a micro-kernel's rows would not fill, and
  * for layouts whose strides a matrix cannot have. The padding is multiplied like any zeros, so that inf there gives NaN
@@ -13,84 +14,172 @@
 #include "gemm.c"
 #include "window.h"
 
-enum { CONV_FEW_CHANNELS = 4 };
+enum {
+    CONV_FEW_CHANNELS = 4,
+    CONV_CHANNELS = 16, /* whose strips are computed together */
+    CONV_COLUMNS = 512  /* of a product of several images: enough to forget what a product costs besides */
+};
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;     /* of the first image's first group */
-    int64_t x_group;  /* bytes from a group of channels of x to the next */
-    int64_t per_task; /* products */
-    int64_t products; /* images x groups */
+    gemm product;    /* of the first image's first group */
+    int64_t x_group; /* bytes from a group of channels of x to the next */
+    int64_t images;  /* in a product */
+    int64_t products, per_task;
 } conv;
 
 /* What pack_b needs to know of one product. */
-typedef struct conv_image {
+typedef struct conv_images {
     const lw_window_layout *layout;
     const char *x;
-} conv_image;
+} conv_images;
 
 static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
-    const conv_image *image = g->source;
-    const lw_window_layout *w = image->layout;
-    int64_t columns = min_int64(g->n - first_column, GEMM_COLUMNS), height = w->kernel_size[0];
-    for (int64_t row = first_row; row < first_row + depth; row++, to += GEMM_COLUMNS) {
-        int64_t q = row % w->kernel_size[1], p = row / w->kernel_size[1] % height;
-        const char *channel = image->x + row / w->kernel_size[1] / height * w->strides[0][1];
-        int64_t i = first_column / w->out_size[1], j = first_column % w->out_size[1];
-        for (int64_t done = 0; done < columns; i++, j = 0) {
-            int64_t count = min_int64(w->out_size[1] - j, columns - done);
-            window_gather(w, window_row(w, channel, i, p), j, q, count, 0, to + done);
-            done += count;
-        }
-        for (int64_t c = columns; c < GEMM_COLUMNS; c++) to[c] = 0;
+    const conv_images *images = g->source;
+    const lw_window_layout *w = images->layout;
+    int64_t taps = w->kernel_size[0] * w->kernel_size[1], stride = w->strides[0][1];
+    window_strip strip;
+    window_tap tap;
+    window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_COLUMNS));
+    for (int64_t t = 0; t < taps; t++) {
+        int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with this tap in the panel */
+        int64_t row = channel * taps + t - first_row;
+        if (row >= depth) continue;
+        window_tap_start(&tap, &strip, t / w->kernel_size[1], t % w->kernel_size[1]);
+        for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride)
+            window_tap_read(&tap, x, to + row * GEMM_COLUMNS, GEMM_COLUMNS);
     }
+}
+
+/* Puts what was computed as a matrix where the images are. */
+static void conv_put(const conv *all, const float *from, int64_t images, char *out) {
+    const gemm *g = &all->product;
+    for (int64_t row = 0; row < g->m; row++)
+        for (int64_t image = 0; image < images; image++, from += g->n)
+            copy_strided(out + row * g->c_row + image * all->layout->strides[3][0], g->c_column, (const char *)from,
+                         sizeof(float), g->n, sizeof(float));
+}
+
+/* The product of `images` images and a group of channels. */
+static lw_status conv_product(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
+                              float *memory) {
+    const lw_window_layout *w = all->layout;
+    gemm g = all->product;
+    char *out = g.c + image * w->strides[3][0] + group * g.m * g.c_row;
+    conv_images source = {w, (const char *)g.source + image * w->strides[0][0] + group * all->x_group};
+    g.source = &source;
+    g.a += group * g.m * g.a_row;
+    if (g.bias) g.bias += group * g.m * g.bias_row;
+    g.c = out;
+    if (images == 1) return gemm_run(context, &g);
+    g.n *= images;
+    g.c = (char *)memory;
+    g.c_column = sizeof(float);
+    g.c_row = g.n * (int64_t)sizeof(float);
+    lw_status status = gemm_run(context, &g);
+    if (status == LW_OK) conv_put(all, memory, images, out);
+    return status;
 }
 
 static lw_status conv_task(lw_context *context, int64_t task, const void *argument) {
     const conv *all = argument;
     const lw_window_layout *w = all->layout;
-    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->products);
-    for (int64_t i = first; i < end; i++) {
-        int64_t image = i / w->groups, group = i % w->groups;
-        gemm g = all->product;
-        conv_image source = {w, (const char *)g.source + image * w->strides[0][0] + group * all->x_group};
-        g.source = &source;
-        g.a += group * g.m * g.a_row;
-        if (g.bias) g.bias += group * g.m * g.bias_row;
-        g.c += image * w->strides[3][0] + group * g.m * g.c_row;
-        lw_status status = gemm_run(context, &g);
-        if (status != LW_OK) return status;
+    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->products), together = all->images;
+    size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(float);
+    float *memory = together > 1 && context->allocate ? context->allocate(context, bytes) : NULL;
+    if (!memory) together = 1;
+    lw_status status = LW_OK;
+    for (int64_t product = first; product < end && status == LW_OK; product++) {
+        int64_t image = product / w->groups * all->images, last = min_int64(image + all->images, w->batch);
+        for (; image < last && status == LW_OK; image += together)
+            status = conv_product(context, all, image, min_int64(together, last - image), product % w->groups, memory);
+    }
+    if (memory && context->release) context->release(context, memory);
+    return status;
+}
+
+typedef struct conv_strips {
+    const lw_window_layout *layout;
+    const char *x, *weight, *bias; /* the last may be NULL */
+    char *out;
+    int64_t results;  /* of one channel in all images */
+    int64_t blocks;   /* of channels */
+    int64_t count;    /* strips x blocks */
+    int64_t per_task; /* of these */
+} conv_strips;
+
+/* A strip of each of some output channels: what a tap meets is the same for all of them. */
+static void conv_compute_strip(const conv_strips *s, const window_strip *strip, int64_t first, int64_t rows,
+                               float result[][WINDOW_STRIP]) {
+    const lw_window_layout *w = s->layout;
+    const int64_t *step = w->strides[1];
+    int64_t channels = w->in_channels / w->groups, per_group = w->out_channels / w->groups;
+    int64_t width = window_width(strip->count);
+    float buffer[WINDOW_STRIP];
+    window_tap tap;
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_set(0));
+    for (int64_t p = 0; p < w->kernel_size[0]; p++)
+        for (int64_t q = 0; q < w->kernel_size[1]; q++) {
+            window_tap_start(&tap, strip, p, q);
+            for (int64_t r = 0; r < rows; r++) {
+                const char *weight = s->weight + (first + r) * step[0] + p * step[2] + q * step[3];
+                const char *x = s->x + (first + r) / per_group * channels * w->strides[0][1];
+                for (int64_t c = 0; c < channels; c++) {
+                    vf32 factor = vf32_set(gemm_float(weight + c * step[1]));
+                    window_tap_read(&tap, x + c * w->strides[0][1], buffer, width);
+                    for (int64_t v = 0; v < width; v += VF32_LANES)
+                        vf32_store(result[r] + v, vf32_fma(factor, vf32_load(buffer + v), vf32_load(result[r] + v)));
+                }
+            }
+        }
+    for (int64_t r = 0; s->bias && r < rows; r++) {
+        vf32 bias = vf32_set(gemm_float(s->bias + (first + r) * w->strides[2][0]));
+        for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_load(result[r] + v) + bias);
+    }
+}
+
+static lw_status conv_strips_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const conv_strips *s = argument;
+    const lw_window_layout *w = s->layout;
+    const int64_t *out = w->strides[3];
+    int64_t end = min_int64((task + 1) * s->per_task, s->count);
+    for (int64_t index = task * s->per_task; index < end; index++) {
+        int64_t number = index / s->blocks * WINDOW_STRIP, first = index % s->blocks * CONV_CHANNELS, part;
+        int64_t rows = min_int64(w->out_channels - first, CONV_CHANNELS);
+        window_strip strip;
+        float result[CONV_CHANNELS][WINDOW_STRIP];
+        window_strip_start(&strip, w, number, min_int64(s->results - number, WINDOW_STRIP));
+        conv_compute_strip(s, &strip, first, rows, result);
+        for (int64_t done = 0; done < strip.count; done += part, number += part) {
+            int64_t j = number % w->out_size[1], i = number / w->out_size[1] % w->out_size[0];
+            int64_t image = number / w->out_size[1] / w->out_size[0];
+            char *to = s->out + image * out[0] + first * out[1] + i * out[2] + j * out[3];
+            part = min_int64(w->out_size[1] - j, strip.count - done);
+            for (int64_t r = 0; r < rows; r++)
+                copy_strided(to + r * out[1], out[3], (const char *)(result[r] + done), sizeof(float), part,
+                             sizeof(float));
+        }
     }
     return LW_OK;
 }
 
-static void conv_strip(const strips *s, int64_t image, int64_t channel, int64_t i, int64_t j, int64_t count,
-                       float *result) {
-    const lw_window_layout *w = s->layout;
-    int64_t channels = w->in_channels / w->groups, group = channel / (w->out_channels / w->groups);
-    const char *x = s->x + image * w->strides[0][0] + group * channels * w->strides[0][1];
-    const char *weight = s->weight + channel * w->strides[1][0];
-    float bias = s->bias ? gemm_float(s->bias + channel * w->strides[2][0]) : 0, buffer[WINDOW_STRIP];
-    int64_t width = window_width(count);
-    for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result + v, vf32_set(0));
-    for (int64_t c = 0; c < channels; c++)
-        for (int64_t p = 0; p < w->kernel_size[0]; p++)
-            for (int64_t q = 0; q < w->kernel_size[1]; q++) {
-                const int64_t *step = w->strides[1];
-                vf32 factor = vf32_set(gemm_float(weight + c * step[1] + p * step[2] + q * step[3]));
-                const float *tap = window_tap(w, x + c * w->strides[0][1], i, j, p, q, count, 0, buffer);
-                for (int64_t v = 0; v < width; v += VF32_LANES)
-                    vf32_store(result + v, vf32_fma(factor, vf32_load(tap + v), vf32_load(result + v)));
-            }
-    if (s->bias)
-        for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result + v, vf32_load(result + v) + vf32_set(bias));
+static lw_status conv_by_strips(lw_context *context, const lw_window_layout *w, const void *const *inputs,
+                                void *const *outputs, int64_t taps) {
+    conv_strips s = {.layout = w, .x = inputs[0], .weight = inputs[1], .bias = inputs[2], .out = outputs[0]};
+    s.results = w->batch * w->out_size[0] * w->out_size[1];
+    s.blocks = divide_up(w->out_channels, CONV_CHANNELS);
+    s.count = divide_up(s.results, WINDOW_STRIP) * s.blocks;
+    s.per_task = divide_up(WINDOW_GRAIN, (taps + 1) * WINDOW_STRIP * min_int64(w->out_channels, CONV_CHANNELS));
+    return run_tasks(context, divide_up(s.count, s.per_task), conv_strips_task, &s);
 }
 
 static lw_status conv_run(lw_context *context, const lw_window_layout *w, const void *const *inputs,
                           void *const *outputs) {
     const int64_t *weight = w->strides[1], *out = w->strides[3];
     int64_t channels = w->in_channels / w->groups, taps = channels * w->kernel_size[0] * w->kernel_size[1];
-    conv all = {.layout = w, .x_group = channels * w->strides[0][1], .products = w->batch * w->groups};
+    conv all = {.layout = w, .x_group = channels * w->strides[0][1]};
     all.product = (gemm){
         .m = w->out_channels / w->groups,
         .n = w->out_size[0] * w->out_size[1],
@@ -106,20 +195,18 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         .pack_b = conv_pack,
         .source = inputs[0],
     };
+    if (w->batch == 0 || all.product.m == 0 || all.product.n == 0) return LW_OK;
     int weight_is_matrix = (weight[2] == w->kernel_size[1] * weight[3] || w->kernel_size[0] == 1) &&
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
-    if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix) {
-        strips s = {.layout = w,
-                    .x = inputs[0],
-                    .weight = inputs[1],
-                    .bias = inputs[2],
-                    .out = outputs[0],
-                    .out_strides = out,
-                    .function = conv_strip};
-        return run_strips(context, &s, taps);
-    }
+    if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix)
+        return conv_by_strips(context, w, inputs, outputs, taps);
     double work = gemm_work(&all.product);
+    int64_t most = work >= GEMM_SMALL ? 1 : (int64_t)(GEMM_SMALL / (work + 1)); /* a part of a task is small */
+    all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, most), w->batch);
+    if (all.images < 1) all.images = 1;
+    all.products = divide_up(w->batch, all.images) * w->groups;
+    work *= (double)all.images;
     all.per_task = work >= GEMM_SMALL ? all.products : 1 + (int64_t)(GEMM_SMALL / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }

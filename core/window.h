@@ -1,11 +1,10 @@
-/* Windows over images: what convolution and pooling share.
+/* Windows over images: which elements of x the windows of many results meet.
  *
- * Results are computed in strips, at most WINDOW_STRIP neighbours along a row of the result. For each element of the
- * window, a tap, window_tap finds the elements of x that it meets there: in place where they are contiguous and
- * inside, else gathered into a buffer, with `outside` where they are in the padding.
- *
- * core/ops/conv2d.h and max_pool2d.h define their kernels with run_strips or through conv.h; kernels.c includes them
- * and names the kernels in the table. */
+ * A strip is some consecutive results of one channel, through rows and on through images, so that small images fill
+ * registers as well as large ones. For each element of the window, a tap, it says where in x the results of the strip
+ * meet it: in runs, whose elements are evenly spaced in memory, with a mask over them. Neither depends on the channel
+ * of x, so they are found once for all channels. A run goes on from a row to the next where the padding is as wide as
+ * what the windows reach beyond: the whole strip is then one run, in which the mask hides the padding. */
 #ifndef LANEWISE_WINDOW_H
 #define LANEWISE_WINDOW_H
 
@@ -19,87 +18,150 @@ enum {
 
 LANE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; } /* whole registers */
 
-/* x at the columns that `count` results from column j on meet with the window's column q. `row` is x's row, or NULL
- * where that is in the padding. */
-static void window_gather(const lw_window_layout *w, const char *row, int64_t j, int64_t q, int64_t count,
-                          float outside, float *to) {
-    int64_t step = w->stride[1], first = j * step + q * w->dilation[1] - w->padding[1];
-    int64_t begin = first < 0 ? divide_up(-first, step) : 0;
-    int64_t end = row && first < w->in_size[1] ? divide_up(w->in_size[1] - first, step) : 0;
-    if (end > count) end = count;
-    if (begin > end) begin = end;
-    for (int64_t i = 0; i < begin; i++) to[i] = outside;
-    for (int64_t i = end; i < count; i++) to[i] = outside;
-    if (begin == end) return;
-    int64_t stride = w->strides[0][3];
-    const char *from = row + (first + begin * step) * stride;
-    if (step * stride == sizeof(float))
-        copy_strided_32((char *)(to + begin), sizeof(float), from, sizeof(float), end - begin);
-    else
-        copy_strided_32((char *)(to + begin), sizeof(float), from, step * stride, end - begin);
+typedef struct window_range {
+    int64_t begin, end;
+} window_range;
+
+LANE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
+
+/* Which of first, first + step ..., `count` numbers, are in 0 .. size-1. */
+LANE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
+    int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
+    if (first + (count - 1) * step >= size) end = first < size ? window_steps(size - first, step) : 0;
+    return (window_range){min_int64(begin, end), end};
 }
 
-/* The row of x, channel by channel, that row i of the result meets with the window's row p; NULL in the padding. */
-LANE const char *window_row(const lw_window_layout *w, const char *channel, int64_t i, int64_t p) {
-    int64_t at = i * w->stride[0] + p * w->dilation[0] - w->padding[0];
-    return at < 0 || at >= w->in_size[0] ? NULL : channel + at * w->strides[0][2];
-}
+typedef struct window_run {
+    int64_t from;      /* bytes from the first element of the channel in the first image */
+    int64_t to, count; /* results of the strip */
+} window_run;
 
-/* Readable to the end of the last register. */
-static const float *window_tap(const lw_window_layout *w, const char *channel, int64_t i, int64_t j, int64_t p,
-                               int64_t q, int64_t count, float outside, float *buffer) {
-    const char *row = window_row(w, channel, i, p);
-    int64_t first = j + q * w->dilation[1] - w->padding[1];
-    int in_place = row && w->stride[1] == 1 && w->strides[0][3] == sizeof(float) && first >= 0 &&
-                   first + window_width(count) <= w->in_size[1];
-    if (in_place) return (const float *)row + first;
-    window_gather(w, row, j, q, count, outside, buffer);
-    for (int64_t c = count; c < window_width(count); c++) buffer[c] = outside;
-    return buffer;
-}
-
-typedef struct strips strips;
-
-/* Computes `count` results from (i, j) on of one channel of one image into `result`, whole registers. */
-typedef void strip_function(const strips *s, int64_t image, int64_t channel, int64_t i, int64_t j, int64_t count,
-                            float *result);
-
-struct strips {
+typedef struct window_strip {
     const lw_window_layout *layout;
-    const char *x, *weight, *bias; /* the last two may be NULL */
-    char *out;
-    const int64_t *out_strides;
-    strip_function *function;
-    int64_t rows, per_task; /* of results */
-};
+    int64_t count, step; /* results; bytes from an element of a run to the next */
+    int64_t runs;        /* of the window's first element, in the padding or not */
+    window_run run[WINDOW_STRIP];
+    int64_t first_row, first_column;                 /* of the first result */
+    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, by window_place */
+} window_strip;
 
-static lw_status strips_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
-    const strips *s = argument;
-    const lw_window_layout *w = s->layout;
-    int64_t first = task * s->per_task, end = min_int64(first + s->per_task, s->rows);
-    for (int64_t row = first; row < end; row++) {
-        int64_t i = row % w->out_size[0], channel = row / w->out_size[0] % w->out_channels;
-        int64_t image = row / w->out_size[0] / w->out_channels;
-        char *out = s->out + image * s->out_strides[0] + channel * s->out_strides[1] + i * s->out_strides[2];
-        for (int64_t j = 0; j < w->out_size[1]; j += WINDOW_STRIP) {
-            float result[WINDOW_STRIP];
-            int64_t count = min_int64(w->out_size[1] - j, WINDOW_STRIP);
-            s->function(s, image, channel, i, j, count, result);
-            copy_strided(out + j * s->out_strides[3], s->out_strides[3], (const char *)result, sizeof(float), count,
-                         sizeof(float));
+typedef struct window_tap {
+    int64_t step, runs;
+    int64_t covered; /* results that are in a run */
+    window_run run[WINDOW_STRIP];
+    int32_t inside[WINDOW_STRIP + VF32_LANES]; /* a mask; a register is readable from each */
+} window_tap;
+
+/* A number of 32 bits for a row or column of the results, whatever their extent, that compares like it: a strip has only
+ * ones next to the first result's and, after a new row or image began, next to 0. */
+LANE int32_t window_place(int64_t index, int64_t first) {
+    int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
+    return (int32_t)(near_first > near_zero ? near_first : near_zero);
+}
+
+/* The strip of `count` results from number `first` on, counted through the rows of all images. */
+static void window_strip_start(window_strip *s, const lw_window_layout *w, int64_t first, int64_t count) {
+    const int64_t *x = w->strides[0];
+    int64_t area = w->out_size[0] * w->out_size[1], image = first / area;
+    int64_t i = first % area / w->out_size[1], j = first % w->out_size[1];
+    s->layout = w;
+    s->count = count;
+    s->step = w->stride[1] * x[3];
+    s->runs = 0;
+    s->first_row = i;
+    s->first_column = j;
+    int64_t next = 0; /* where the last run goes on */
+    for (int64_t done = 0; done < count;) {
+        int64_t part = min_int64(w->out_size[1] - j, count - done);
+        int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];
+        int64_t from = image * x[0] + row * x[2] + column * x[3];
+        if (s->runs && from == next)
+            s->run[s->runs - 1].count += part;
+        else
+            s->run[s->runs++] = (window_run){from, done, part};
+        next = from + part * s->step;
+        int32_t row_place = window_place(i, s->first_row), column_place = window_place(j, s->first_column);
+        for (int64_t c = 0; c < part; c++) {
+            s->row[done + c] = row_place;
+            s->column[done + c] = column_place + (int32_t)c;
+        }
+        done += part;
+        j = 0;
+        if (++i == w->out_size[0]) {
+            i = 0;
+            image++;
         }
     }
-    return LW_OK;
+    for (int64_t c = count; c < window_width(count); c++) s->row[c] = s->column[c] = 0;
 }
 
-/* `work`: operations for one result. */
-static lw_status run_strips(lw_context *context, strips *s, int64_t work) {
+/* Where the strip meets row p and column q of the window. A run begins and ends with elements of x, so that all it
+ * reads is between these: nothing before or behind x is touched. */
+static void window_tap_start(window_tap *t, const window_strip *s, int64_t p, int64_t q) {
     const lw_window_layout *w = s->layout;
-    s->rows = w->batch * w->out_channels * w->out_size[0];
-    if (s->rows == 0 || w->out_size[1] == 0) return LW_OK;
-    s->per_task = divide_up(WINDOW_GRAIN, (work + 1) * w->out_size[1]);
-    return run_tasks(context, divide_up(s->rows, s->per_task), strips_task, s);
+    int64_t down = p * w->dilation[0], across = q * w->dilation[1];
+    int64_t top = down - w->padding[0], left = across - w->padding[1];
+    window_range i = window_inside(top, w->stride[0], w->out_size[0], w->in_size[0]);
+    window_range j = window_inside(left, w->stride[1], w->out_size[1], w->in_size[1]);
+    vi32 row_begin = vi32_set(window_place(i.begin, s->first_row)),
+         row_end = vi32_set(window_place(i.end, s->first_row));
+    vi32 column_begin = vi32_set(window_place(j.begin, s->first_column));
+    vi32 column_end = vi32_set(window_place(j.end, s->first_column));
+    for (int64_t c = 0; c < s->count; c += VF32_LANES) {
+        vi32 row = vi32_load(s->row + c), column = vi32_load(s->column + c);
+        vm32 inside = vm32_and(vi32_ge(row, row_begin), vi32_lt(row, row_end));
+        vi32_store(t->inside + c, inside & vi32_ge(column, column_begin) & vi32_lt(column, column_end));
+    }
+    t->step = s->step;
+    t->runs = t->covered = 0;
+    for (int64_t r = 0; r < s->runs; r++) {
+        int64_t first = s->run[r].to, begin = first, end = first + s->run[r].count;
+        while (begin < end && !t->inside[begin]) begin++;
+        while (begin < end && !t->inside[end - 1]) end--;
+        if (begin == end) continue;
+        int64_t from = s->run[r].from + (begin - first) * s->step + down * w->strides[0][2] + across * w->strides[0][3];
+        t->run[t->runs++] = (window_run){from, begin, end - begin};
+        t->covered += end - begin;
+    }
+}
+
+LANE void window_mask(float *to, vf32 x, const int32_t *inside) {
+    vf32_store(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)));
+}
+
+/* Contiguous elements, 0 where the mask is. The last register overlaps the one before. */
+LANE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
+    if (count < VF32_LANES) {
+        vf32 x = vf32_load_partial(from, (int)count, vf32_set(0));
+        vf32_store_partial(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)), (int)count);
+        return;
+    }
+    int64_t c = 0;
+    for (; c + VF32_LANES <= count; c += VF32_LANES) window_mask(to + c, vf32_load(from + c), inside + c);
+    c = count - VF32_LANES;
+    window_mask(to + c, vf32_load(from + c), inside + c);
+}
+
+/* to[c] = what result c of the strip meets in this channel, 0 in the padding and from the strip's end to `width`, which
+ * is whole registers. */
+static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
+    if (t->covered < width)
+        for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(to + c, vf32_set(0));
+    for (int64_t r = 0; r < t->runs; r++) {
+        window_run run = t->run[r];
+        const char *from = channel + run.from;
+        const int32_t *inside = t->inside + run.to;
+        if (t->step == sizeof(float)) {
+            window_copy(to + run.to, (const float *)from, inside, run.count);
+            continue;
+        }
+        for (int64_t c = 0; c < run.count; c++) {
+            int32_t bits;
+            __builtin_memcpy(&bits, from + c * t->step, sizeof bits);
+            bits &= inside[c];
+            __builtin_memcpy(to + run.to + c, &bits, sizeof bits);
+        }
+    }
 }
 
 #endif

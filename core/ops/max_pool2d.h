@@ -1,32 +1,194 @@
-/* The largest element in each window. The padding is -inf, which never wins; NaN wins. */
+/* The largest element in each window. The padding is -inf, which never wins; NaN wins.
+ *
+ * A block is a rectangle of results: some columns, and many rows, which may be of several channels and images. First
+ * the rows of x that each row of windows meets become one row, of their largest elements; these rows lie one behind the
+ * other in a buffer, each a whole number of steps long. Then result n is the largest of the elements n * step + q,
+ * through all rows alike: short rows fill registers as well as long ones. */
 #ifndef LANEWISE_OPS_MAX_POOL2D_H
 #define LANEWISE_OPS_MAX_POOL2D_H
 
 #include "window.h"
 
-static void max_pool2d_strip(const strips *s, int64_t image, int64_t channel, int64_t i, int64_t j, int64_t count,
-                             float *result) {
+enum {
+    POOL_SPAN = 256, /* elements of a row of x that the windows' first elements span, and a window's part */
+    POOL_BUFFER = 2048,
+    POOL_RESULTS = 1024
+};
+
+typedef struct max_pool {
+    const lw_window_layout *layout;
+    const char *x;
+    char *out;
+    int64_t rows, per_task; /* of results */
+    int64_t columns;        /* of results, in a block */
+    int64_t window;         /* columns of the window that are treated at once */
+    int out_is_contiguous;
+} max_pool;
+
+/* to = the largest of each column of some rows, `step` bytes apart. */
+static void max_pool_rows(float *to, const char *from, int64_t step, int64_t rows, int64_t count) {
+    int64_t c = 0;
+    for (; c + VF32_LANES <= count; c += VF32_LANES) {
+        vf32 most = vf32_load((const float *)from + c);
+        for (int64_t r = 1; r < rows; r++) most = vf32_maximum(most, vf32_load((const float *)(from + r * step) + c));
+        vf32_store(to + c, most);
+    }
+    if (c == count) return;
+    int n = (int)(count - c);
+    vf32 most = vf32_load_partial((const float *)from + c, n, vf32_set(0));
+    for (int64_t r = 1; r < rows; r++)
+        most = vf32_maximum(most, vf32_load_partial((const float *)(from + r * step) + c, n, vf32_set(0)));
+    vf32_store_partial(to + c, most, n);
+}
+
+/* The same from rows whose elements are `stride` bytes apart. */
+static void max_pool_sparse_rows(float *to, const char *from, int64_t step, int64_t rows, int64_t count,
+                                 int64_t stride) {
+    float two[2][2 * POOL_SPAN]; /* the largest so far, and a row */
+    for (int64_t r = 0; r < rows; r++) {
+        copy_strided_32((char *)two[r > 0], sizeof(float), from + r * step, stride, count);
+        if (r > 0) max_pool_rows(two[0], (const char *)two[0], sizeof two[0], 2, count);
+    }
+    copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), count);
+}
+
+/* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
+LANE vf32 max_pool_lanes(const float *from, int64_t step, int64_t count) {
+    if (step == 1) return vf32_load(from);
+    vf32 first, second;
+    float lanes[VF32_LANES];
+    if (step == 2) {
+        first = vf32_load(from), second = vf32_load(from + VF32_LANES);
+#if VF32_LANES == 16
+        return __builtin_shufflevector(first, second, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+#elif VF32_LANES == 8
+        return __builtin_shufflevector(first, second, 0, 2, 4, 6, 8, 10, 12, 14);
+#elif VF32_LANES == 4
+        return __builtin_shufflevector(first, second, 0, 2, 4, 6);
+#else
+        (void)second;
+        return first;
+#endif
+    }
+    first = vf32_set(0);
+    __builtin_memcpy(lanes, &first, sizeof lanes);
+    for (int64_t c = 0; c < count && c < VF32_LANES; c++) lanes[c] = from[c * step];
+    __builtin_memcpy(&first, lanes, sizeof lanes);
+    return first;
+}
+
+/* Result n = the largest of the elements n * step + q * dilation for the window's `window` columns, and of what is in
+ * `to` already if `add`. */
+LANE void max_pool_columns(float *to, const float *from, int64_t step, int64_t dilation, int64_t window, int64_t count,
+                           int add) {
+    for (int64_t c = 0; c < count; c += VF32_LANES) {
+        int n = (int)min_int64(count - c, VF32_LANES);
+        vf32 most = max_pool_lanes(from + c * step, step, n);
+        for (int64_t q = 1; q < window; q++)
+            most = vf32_maximum(most, max_pool_lanes(from + c * step + q * dilation, step, n));
+        if (add) most = vf32_maximum(vf32_load_partial(to + c, n, vf32_set(0)), most);
+        if (n == VF32_LANES)
+            vf32_store(to + c, most);
+        else
+            vf32_store_partial(to + c, most, n);
+    }
+}
+
+/* Rows of the largest elements, for rows first .. first + rows - 1 of the results, from column `column` of x on. */
+static void max_pool_gather(const max_pool *s, int64_t first, int64_t rows, int64_t column, int64_t width,
+                            int64_t pitch, float *to) {
     const lw_window_layout *w = s->layout;
-    const char *x = s->x + image * w->strides[0][0] + channel * w->strides[0][1];
-    const float outside = -__builtin_inff();
-    float buffer[WINDOW_STRIP];
-    int64_t width = window_width(count);
-    for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result + v, vf32_set(outside));
-    for (int64_t p = 0; p < w->kernel_size[0]; p++)
-        for (int64_t q = 0; q < w->kernel_size[1]; q++) {
-            const float *tap = window_tap(w, x, i, j, p, q, count, outside, buffer);
-            for (int64_t v = 0; v < width; v += VF32_LANES)
-                vf32_store(result + v, vf32_maximum(vf32_load(result + v), vf32_load(tap + v)));
+    const int64_t *x = w->strides[0];
+    window_range across = window_inside(column, 1, width, w->in_size[1]);
+    if (across.end - across.begin < pitch)
+        for (int64_t c = 0; c < rows * pitch; c += VF32_LANES) vf32_store(to + c, vf32_set(-__builtin_inff()));
+    int64_t count = across.end - across.begin;
+    if (count == 0) return;
+    int64_t i = first % w->out_size[0], channel = first / w->out_size[0] % w->out_channels;
+    int64_t image = first / w->out_size[0] / w->out_channels;
+    for (int64_t row = 0; row < rows; row++, to += pitch) {
+        int64_t top = i * w->stride[0] - w->padding[0];
+        window_range down = {0, w->kernel_size[0]};
+        if (top < 0 || top + (w->kernel_size[0] - 1) * w->dilation[0] >= w->in_size[0])
+            down = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
+        const char *from = s->x + image * x[0] + channel * x[1] + (top + down.begin * w->dilation[0]) * x[2] +
+                           (column + across.begin) * x[3];
+        if (down.begin == down.end)
+            for (int64_t c = 0; c < count; c++) to[across.begin + c] = -__builtin_inff();
+        else if (x[3] == sizeof(float))
+            max_pool_rows(to + across.begin, from, w->dilation[0] * x[2], down.end - down.begin, count);
+        else
+            max_pool_sparse_rows(to + across.begin, from, w->dilation[0] * x[2], down.end - down.begin, count, x[3]);
+        if (++i < w->out_size[0]) continue;
+        i = 0;
+        if (++channel < w->out_channels) continue;
+        channel = 0;
+        image++;
+    }
+}
+
+/* Results (first .. first + rows - 1, j .. j + columns - 1), `pitch` apart from row to row. */
+static void max_pool_put(const max_pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, const float *from,
+                         int64_t pitch) {
+    const lw_window_layout *w = s->layout;
+    const int64_t *out = w->strides[1];
+    for (int64_t row = first; row < first + rows; row++, from += pitch) {
+        int64_t i = row % w->out_size[0], channel = row / w->out_size[0] % w->out_channels;
+        int64_t image = row / w->out_size[0] / w->out_channels;
+        copy_strided(s->out + image * out[0] + channel * out[1] + i * out[2] + j * out[3], out[3], (const char *)from,
+                     sizeof(float), columns, sizeof(float));
+    }
+}
+
+static lw_status max_pool_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const max_pool *s = argument;
+    const lw_window_layout *w = s->layout;
+    int64_t first = task * s->per_task, end = min_int64(first + s->per_task, s->rows), rows, dilation = w->dilation[1];
+    float buffer[POOL_BUFFER + POOL_SPAN + 3 * VF32_LANES], results[POOL_RESULTS];
+    for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
+        int64_t columns = min_int64(w->out_size[1] - j, s->columns);
+        int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
+        int64_t step = columns == 1 ? width : w->stride[1]; /* one result in a row may be any step from the next */
+        int64_t steps = divide_up(width, step), pitch = steps * step;
+        int64_t most = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
+        for (int64_t row = first; row < end; row += rows) {
+            rows = min_int64(end - row, most);
+            int in_place = s->out_is_contiguous && steps == w->out_size[1];
+            float *to = in_place ? (float *)s->out + row * steps : results;
+            for (int64_t q = 0; q < w->kernel_size[1]; q += s->window) {
+                int64_t window = min_int64(w->kernel_size[1] - q, s->window);
+                int64_t column = j * w->stride[1] + q * dilation - w->padding[1];
+                max_pool_gather(s, row, rows, column, width, pitch, buffer);
+                if (step == 2) /* the steps being constants, this becomes vectors */
+                    max_pool_columns(to, buffer, 2, dilation, window, rows * steps, q > 0);
+                else if (step == 1)
+                    max_pool_columns(to, buffer, 1, dilation, window, rows * steps, q > 0);
+                else
+                    max_pool_columns(to, buffer, step, dilation, window, rows * steps, q > 0);
+            }
+            if (!in_place) max_pool_put(s, row, rows, j, columns, results, steps);
         }
+    }
+    return LW_OK;
 }
 
 static lw_status lw_max_pool2d_float32(lw_context *context, const void *layout, const void *const *inputs,
                                        void *const *outputs, const lw_scalar *parameters) {
     (void)parameters;
     const lw_window_layout *w = layout;
-    strips s = {
-        .layout = w, .x = inputs[0], .out = outputs[0], .out_strides = w->strides[1], .function = max_pool2d_strip};
-    return run_strips(context, &s, w->kernel_size[0] * w->kernel_size[1]);
+    const int64_t *out = w->strides[1];
+    max_pool s = {.layout = w, .x = inputs[0], .out = outputs[0]};
+    s.rows = w->batch * w->out_channels * w->out_size[0];
+    if (s.rows == 0 || w->out_size[1] == 0) return LW_OK;
+    s.columns = min_int64(1 + (POOL_SPAN - 1) / w->stride[1], w->out_size[1]);
+    s.window = min_int64(1 + (POOL_SPAN - 1) / w->dilation[1], w->kernel_size[1]);
+    int64_t row = w->out_size[1] * (int64_t)sizeof(float);
+    s.out_is_contiguous = out[3] == sizeof(float) && (out[2] == row || w->out_size[0] == 1) &&
+                          (out[1] == row * w->out_size[0] || w->out_channels == 1) &&
+                          (out[0] == row * w->out_size[0] * w->out_channels || w->batch == 1);
+    s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
+    return run_tasks(context, divide_up(s.rows, s.per_task), max_pool_task, &s);
 }
 
 #endif
