@@ -30,6 +30,7 @@ typedef enum passage {
     IN_PLACE, /* contiguous in all dimensions */
     BY_ROW,   /* contiguous along the last one, and that is long */
     FILLED,   /* one element for all positions */
+    REPEATED, /* one row, a short one, for all rows: packed once */
     PACKED
 } passage;
 
@@ -60,7 +61,10 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
     for (int32_t d = 0; d < layout->ndim; d++) step |= strides[d];
     if (step == 0) return FILLED;
     int32_t last = layout->ndim - 1;
-    return strides[last] == size && layout->shape[last] >= LONG_ROW ? BY_ROW : PACKED;
+    if (layout->shape[last] >= LONG_ROW) return strides[last] == size ? BY_ROW : PACKED;
+    step = 0;
+    for (int32_t d = 0; d < last; d++) step |= strides[d];
+    return step == 0 ? REPEATED : PACKED;
 }
 
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
@@ -82,12 +86,24 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     }
 }
 
+/* Steps over rows. */
+static void advance(walk *w, int64_t rows) {
+    int32_t d = w->end - 1;
+    while (rows > 0 && d >= w->first) {
+        int64_t part = min_int64(rows, w->layout->shape[d] - w->index[d]);
+        w->index[d] += part - 1;
+        for (int32_t o = 0; o < w->operands; o++) w->offset[o] += (part - 1) * w->layout->strides[o][d];
+        walk_next(w); /* which carries into the slower dimensions */
+        rows -= part;
+    }
+}
+
 /* Copies `count` elements of an operand, from element `column` of the row that w stands on, into the buffer or back. */
 static void transfer(const elementwise_call *call, walk w, int64_t column, int64_t count, int32_t operand, char *buffer,
                      int unpack) {
-    int32_t size = call->kernel->size[operand];
-    int64_t step = call->layout->strides[operand][call->layout->ndim - 1];
-    for (int64_t done = 0; done < count; column = 0, walk_next(&w)) {
+    int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
+    int64_t step = call->layout->strides[operand][last];
+    for (int64_t done = 0; done < count; column = 0) {
         int64_t part = min_int64(call->row - column, count - done);
         char *place = call->data[operand] + w.offset[operand] + column * step;
         if (unpack)
@@ -97,6 +113,7 @@ static void transfer(const elementwise_call *call, walk w, int64_t column, int64
         else
             fill_buffer(buffer + done * size, place, part, size);
         done += part;
+        walk_next(&w);
     }
 }
 
@@ -110,9 +127,11 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     walk w;
     walk_start(&w, call->layout, 0, last, kernel->operands, position / call->row);
     int64_t column = position % call->row;
-    for (int32_t o = 0; o < inputs; o++)
-        if (call->passage[o] == FILLED)
-            fill_buffer(buffer[o], call->data[o], min_int64(end - position, CHUNK), kernel->size[o]);
+    int64_t first = min_int64(end - position, CHUNK);
+    for (int32_t o = 0; o < inputs; o++) {
+        if (call->passage[o] == FILLED) fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
+        if (call->passage[o] == REPEATED) transfer(call, w, column, first, o, buffer[o], 0);
+    }
     while (position < end) {
         int64_t count = min_int64(end - position, call->most);
         if (call->by_row) count = min_int64(count, call->row - column);
@@ -127,7 +146,9 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         kernel->body(count, (const void *const *)arrays, arrays[inputs], call->parameters);
         if (call->passage[inputs] == PACKED) transfer(call, w, column, count, inputs, buffer[inputs], 1);
         position += count;
-        for (column += count; column >= call->row; column -= call->row) walk_next(&w);
+        column += count;
+        if (column >= call->row) advance(&w, column / call->row);
+        column %= call->row;
     }
     return LW_OK;
 }
@@ -155,10 +176,14 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     call.row = call.most = call.total;
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
+        if (call.passage[o] == REPEATED && o == last) call.passage[o] = PACKED; /* there is but one row */
         if (call.passage[o] == BY_ROW) call.by_row = 1;
-        if (call.passage[o] == FILLED || call.passage[o] == PACKED) call.most = CHUNK;
-        if (call.passage[o] == BY_ROW || call.passage[o] == PACKED) call.row = layout->shape[layout->ndim - 1];
+        if (call.passage[o] >= FILLED) call.most = min_int64(call.most, CHUNK);
+        if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) call.row = layout->shape[layout->ndim - 1];
     }
+    for (int32_t o = 0; o <= last; o++)
+        if (call.passage[o] == REPEATED)
+            call.most = CHUNK / call.row * call.row; /* each chunk begins at the same column */
     if (!context->run) call.grain = call.total;
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }
