@@ -32,8 +32,8 @@ LANE window_range window_inside(int64_t first, int64_t step, int64_t count, int6
 }
 
 typedef struct window_run {
-    int64_t from;      /* bytes from the first element of the channel in the first image */
-    int64_t to, count; /* results of the strip */
+    int64_t image, from; /* bytes: to the image, and from the first element of a channel there */
+    int64_t to, count;   /* results of the strip */
 } window_run;
 
 typedef struct window_strip {
@@ -74,11 +74,11 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     for (int64_t done = 0; done < count;) {
         int64_t part = min_int64(w->out_size[1] - j, count - done);
         int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];
-        int64_t from = image * x[0] + row * x[2] + column * x[3];
-        if (s->runs && from == next)
+        int64_t from = row * x[2] + column * x[3];
+        if (s->runs && i > 0 && from == next)
             s->run[s->runs - 1].count += part;
         else
-            s->run[s->runs++] = (window_run){from, done, part};
+            s->run[s->runs++] = (window_run){image * x[0], from, done, part};
         next = from + part * s->step;
         int32_t row_place = window_place(i, s->first_row), column_place = window_place(j, s->first_column);
         for (int64_t c = 0; c < part; c++) {
@@ -95,8 +95,24 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     for (int64_t c = count; c < window_width(count); c++) s->row[c] = s->column[c] = 0;
 }
 
-/* Where the strip meets row p and column q of the window. A run begins and ends with elements of x, so that all it
- * reads is between these: nothing before or behind x is touched. */
+/* Which of from, from + step ..., `count` places, are in a channel of an image: from its lowest address to its highest. */
+LANE window_range window_in_channel(const lw_window_layout *w, int64_t from, int64_t step, int64_t count) {
+    int64_t lowest = 0, highest = 0;
+    for (int d = 0; d < 2; d++) {
+        int64_t reach = (w->in_size[d] - 1) * w->strides[0][2 + d];
+        if (w->in_size[d] == 0) return (window_range){0, 0};
+        lowest += reach < 0 ? reach : 0;
+        highest += reach < 0 ? 0 : reach;
+    }
+    int64_t last = from + (count - 1) * step;
+    if (min_int64(from, last) >= lowest && -min_int64(-from, -last) <= highest) return (window_range){0, count};
+    if (step == 0) return (window_range){0, 0};
+    if (step > 0) return window_inside(from - lowest, step, count, highest - lowest + 1);
+    return window_inside(highest - from, -step, count, highest - lowest + 1);
+}
+
+/* Where the strip meets row p and column q of the window. A run may meet padding, which the mask hides, but reads nothing
+ * before or behind the channel. */
 static void window_tap_start(window_tap *t, const window_strip *s, int64_t p, int64_t q) {
     const lw_window_layout *w = s->layout;
     int64_t down = p * w->dilation[0], across = q * w->dilation[1];
@@ -115,13 +131,15 @@ static void window_tap_start(window_tap *t, const window_strip *s, int64_t p, in
     t->step = s->step;
     t->runs = t->covered = 0;
     for (int64_t r = 0; r < s->runs; r++) {
-        int64_t first = s->run[r].to, begin = first, end = first + s->run[r].count;
-        while (begin < end && !t->inside[begin]) begin++;
-        while (begin < end && !t->inside[end - 1]) end--;
-        if (begin == end) continue;
-        int64_t from = s->run[r].from + (begin - first) * s->step + down * w->strides[0][2] + across * w->strides[0][3];
-        t->run[t->runs++] = (window_run){from, begin, end - begin};
-        t->covered += end - begin;
+        window_run run = s->run[r];
+        run.from += down * w->strides[0][2] + across * w->strides[0][3];
+        window_range range = window_in_channel(w, run.from, s->step, run.count);
+        run.from += run.image + range.begin * s->step;
+        run.to += range.begin;
+        run.count = range.end - range.begin;
+        if (run.count == 0) continue;
+        t->run[t->runs++] = run;
+        t->covered += run.count;
     }
 }
 
@@ -138,6 +156,7 @@ LANE void window_copy(float *to, const float *from, const int32_t *inside, int64
     }
     int64_t c = 0;
     for (; c + VF32_LANES <= count; c += VF32_LANES) window_mask(to + c, vf32_load(from + c), inside + c);
+    if (c == count) return;
     c = count - VF32_LANES;
     window_mask(to + c, vf32_load(from + c), inside + c);
 }

@@ -23,33 +23,48 @@ typedef struct max_pool {
     int64_t columns;        /* of results, in a block */
     int64_t window;         /* columns of the window that are treated at once */
     int out_is_contiguous;
+    int rows_are_even; /* through channels and images, and inside: a step on in the result is always one down in x */
 } max_pool;
 
-/* to = the largest of each column of some rows, `step` bytes apart. */
-static void max_pool_rows(float *to, const char *from, int64_t step, int64_t rows, int64_t count) {
-    int64_t c = 0;
-    for (; c + VF32_LANES <= count; c += VF32_LANES) {
-        vf32 most = vf32_load((const float *)from + c);
-        for (int64_t r = 1; r < rows; r++) most = vf32_maximum(most, vf32_load((const float *)(from + r * step) + c));
-        vf32_store(to + c, most);
-    }
-    if (c == count) return;
-    int n = (int)(count - c);
+/* Rows of x that the windows of a row of results meet. */
+typedef struct max_pool_rows {
+    const char *from;
+    int64_t count, step; /* rows, and bytes from one to the next */
+    int64_t width;       /* elements of each */
+} max_pool_rows;
+
+/* The largest of n elements from column c on of all rows; other lanes are 0. */
+LANE vf32 max_pool_column(const max_pool_rows *rows, const char *from, int64_t c, int n) {
     vf32 most = vf32_load_partial((const float *)from + c, n, vf32_set(0));
-    for (int64_t r = 1; r < rows; r++)
-        most = vf32_maximum(most, vf32_load_partial((const float *)(from + r * step) + c, n, vf32_set(0)));
-    vf32_store_partial(to + c, most, n);
+    for (int64_t r = 1; r < rows->count; r++) {
+        from += rows->step;
+        most = vf32_maximum(most, vf32_load_partial((const float *)from + c, n, vf32_set(0)));
+    }
+    return most;
 }
 
-/* The same from rows whose elements are `stride` bytes apart. */
-static void max_pool_sparse_rows(float *to, const char *from, int64_t step, int64_t rows, int64_t count,
-                                 int64_t stride) {
-    float two[2][2 * POOL_SPAN]; /* the largest so far, and a row */
-    for (int64_t r = 0; r < rows; r++) {
-        copy_strided_32((char *)two[r > 0], sizeof(float), from + r * step, stride, count);
-        if (r > 0) max_pool_rows(two[0], (const char *)two[0], sizeof two[0], 2, count);
+/* For `results` rows of results: to = the largest of each column. It goes on by `pitch` elements, the rows by `down`
+ * bytes. */
+static void max_pool_reduce(const max_pool_rows *rows, int64_t down, int64_t results, float *to, int64_t pitch) {
+    max_pool_rows same = *rows; /* no store into `to` can change it */
+    int tail = (int)(same.width % VF32_LANES);
+    for (; results > 0; results--, same.from += down, to += pitch) {
+        int64_t c = 0;
+        for (; c + VF32_LANES <= same.width; c += VF32_LANES)
+            vf32_store(to + c, max_pool_column(&same, same.from, c, VF32_LANES));
+        if (tail) vf32_store_partial(to + c, max_pool_column(&same, same.from, c, tail), tail);
     }
-    copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), count);
+}
+
+/* The same for one row of results, where the elements of a row are `stride` bytes apart. */
+static void max_pool_reduce_sparse(const max_pool_rows *rows, int64_t stride, float *to) {
+    float two[2][2 * POOL_SPAN]; /* the largest so far, and a row */
+    max_pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
+    for (int64_t r = 0; r < rows->count; r++) {
+        copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
+        if (r > 0) max_pool_reduce(&both, 0, 1, two[0], 0);
+    }
+    copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), rows->width);
 }
 
 /* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
@@ -94,36 +109,41 @@ LANE void max_pool_columns(float *to, const float *from, int64_t step, int64_t d
     }
 }
 
-/* Rows of the largest elements, for rows first .. first + rows - 1 of the results, from column `column` of x on. */
-static void max_pool_gather(const max_pool *s, int64_t first, int64_t rows, int64_t column, int64_t width,
+/* Rows of the largest elements, for rows first .. first + count - 1 of the results, from column `column` of x on. */
+static void max_pool_gather(const max_pool *s, int64_t first, int64_t count, int64_t column, int64_t width,
                             int64_t pitch, float *to) {
     const lw_window_layout *w = s->layout;
     const int64_t *x = w->strides[0];
     window_range across = window_inside(column, 1, width, w->in_size[1]);
-    if (across.end - across.begin < pitch)
-        for (int64_t c = 0; c < rows * pitch; c += VF32_LANES) vf32_store(to + c, vf32_set(-__builtin_inff()));
-    int64_t count = across.end - across.begin;
-    if (count == 0) return;
-    int64_t i = first % w->out_size[0], channel = first / w->out_size[0] % w->out_channels;
-    int64_t image = first / w->out_size[0] / w->out_channels;
-    for (int64_t row = 0; row < rows; row++, to += pitch) {
+    max_pool_rows rows = {.step = w->dilation[0] * x[2], .width = across.end - across.begin};
+    if (rows.width < pitch)
+        for (int64_t c = 0; c < count * pitch; c += VF32_LANES) vf32_store(to + c, vf32_set(-__builtin_inff()));
+    if (rows.width == 0) return;
+    int64_t height = w->kernel_size[0], reach = (height - 1) * w->dilation[0], alike;
+    int64_t i = first % w->out_size[0], channel = first / w->out_size[0];
+    to += across.begin;
+    for (int64_t done = 0; done < count; done += alike, to += alike * pitch) {
         int64_t top = i * w->stride[0] - w->padding[0];
-        window_range down = {0, w->kernel_size[0]};
-        if (top < 0 || top + (w->kernel_size[0] - 1) * w->dilation[0] >= w->in_size[0])
-            down = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
-        const char *from = s->x + image * x[0] + channel * x[1] + (top + down.begin * w->dilation[0]) * x[2] +
-                           (column + across.begin) * x[3];
-        if (down.begin == down.end)
-            for (int64_t c = 0; c < count; c++) to[across.begin + c] = -__builtin_inff();
+        window_range down = window_inside(top, w->dilation[0], height, w->in_size[0]);
+        rows.count = down.end - down.begin;
+        rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
+                    (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
+        alike = 1; /* rows of results, where all of a window is inside */
+        if (rows.count == height && x[3] == sizeof(float)) {
+            alike += (w->in_size[0] - 1 - reach - top) / w->stride[0];
+            alike = s->rows_are_even ? count : min_int64(alike, w->out_size[0] - i);
+            alike = min_int64(alike, count - done);
+        }
+        if (rows.count == 0)
+            for (int64_t c = 0; c < rows.width; c++) to[c] = -__builtin_inff();
         else if (x[3] == sizeof(float))
-            max_pool_rows(to + across.begin, from, w->dilation[0] * x[2], down.end - down.begin, count);
+            max_pool_reduce(&rows, w->stride[0] * x[2], alike, to, pitch);
         else
-            max_pool_sparse_rows(to + across.begin, from, w->dilation[0] * x[2], down.end - down.begin, count, x[3]);
-        if (++i < w->out_size[0]) continue;
+            max_pool_reduce_sparse(&rows, x[3], to);
+        i += alike;
+        if (i < w->out_size[0]) continue;
         i = 0;
-        if (++channel < w->out_channels) continue;
-        channel = 0;
-        image++;
+        channel++;
     }
 }
 
@@ -187,6 +207,12 @@ static lw_status lw_max_pool2d_float32(lw_context *context, const void *layout, 
     s.out_is_contiguous = out[3] == sizeof(float) && (out[2] == row || w->out_size[0] == 1) &&
                           (out[1] == row * w->out_size[0] || w->out_channels == 1) &&
                           (out[0] == row * w->out_size[0] * w->out_channels || w->batch == 1);
+    int64_t plane = w->out_size[0] * w->stride[0] * w->strides[0][2];
+    window_range inside = window_inside(-w->padding[0], w->stride[0], w->out_size[0],
+                                        w->in_size[0] - (w->kernel_size[0] - 1) * w->dilation[0]);
+    s.rows_are_even = inside.end - inside.begin == w->out_size[0] &&
+                      (w->strides[0][1] == plane || w->out_channels == 1) &&
+                      (w->strides[0][0] == plane * w->out_channels || w->batch == 1);
     s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
     return run_tasks(context, divide_up(s.rows, s.per_task), max_pool_task, &s);
 }
