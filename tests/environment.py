@@ -21,6 +21,14 @@ REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
 
+# Debian's name, and others that tests/wasm takes as well
+CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+
+
+def _chromium() -> bool:
+    return any(map(shutil.which, CHROMIUM))
+
+
 def _lavapipe() -> bool:
     return any(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
 
@@ -34,6 +42,7 @@ SYSTEM: dict[str, Callable[[], object]] = {
     "libvulkan1": lambda: ctypes.util.find_library("vulkan"),
     "nodejs": lambda: shutil.which("node"),
     "npm": lambda: shutil.which("npm"),
+    "chromium": _chromium,  # Pyodide in a page and in a worker
 }
 
 
@@ -85,6 +94,8 @@ def required() -> str:
         backends.append("neon")
     if shutil.which("node"):
         backends.append("simd128")
+    if _chromium():
+        backends.append("chromium")
     if _lavapipe() and ctypes.util.find_library("vulkan"):
         backends.append("wgpu")
     if shutil.which("nvcc"):

@@ -7,7 +7,9 @@ from tested import BACKENDS
 
 ARM = platform.machine().lower() in ("aarch64", "arm64")
 # Swept by folders of their own, whatever this process can load.
-ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "cuda", "cuda-compile"} | ({"neon"} if not ARM else set())
+ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "cuda", "cuda-compile"} | (
+    {"neon"} if not ARM else set()
+)
 
 
 def test_no_required_backend_is_left_out():

@@ -1,10 +1,11 @@
-"""Fixtures of the WASM tests: the tools in wasm/, and each Pyodide there is to test in."""
+"""Fixtures of the WASM tests: the tools in wasm/, the wheel, and each engine there is to test in."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,42 +13,44 @@ import pytest
 ROOT = Path(__file__).parents[2]
 sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 
+import chromium  # noqa: E402
+import engines  # noqa: E402
 import pyodide_fixture  # noqa: E402
-import pyodide_runner  # noqa: E402
 import support  # noqa: E402
+from local_site import LocalSite  # noqa: E402
+
+NOTES = pytest.StashKey[list[str]]()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.stash[NOTES] = []
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
     support.save("wasm")
 
 
-def _absent(reason: str) -> None:
-    """Skips, or fails where this lane is required (LANEWISE_REQUIRE names its backends, as everywhere)."""
-    if "simd128" in os.environ.get("LANEWISE_REQUIRE", "").split(","):
-        pytest.fail(reason)
-    pytest.skip(reason)
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    for line in config.stash[NOTES]:
+        terminalreporter.write_line(line)
 
 
-def _fetch(version: str) -> Path:
-    if pyodide_runner.node() is None:
-        _absent("Node is not installed")
-    try:
-        return pyodide_fixture.fetch(version)
-    except pyodide_fixture.FixtureError as error:
-        _absent(f"Pyodide {version} cannot be had: {error}")
-        raise
+@pytest.fixture(scope="session")
+def notes(request: pytest.FixtureRequest) -> list[str]:
+    """Lines for the end of the output: figures that are worth seeing and decide nothing."""
+    return request.config.stash[NOTES]
 
 
 @pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
 def pyodide(request: pytest.FixtureRequest) -> Path:
     """The folder of a Pyodide distribution: of each one there is."""
-    return _fetch(request.param)
+    return engines.distribution(request.param)
 
 
-@pytest.fixture(scope="session", params=pyodide_fixture.having("micropip"))
-def pyodide_with_micropip(request: pytest.FixtureRequest) -> Path:
-    """Of each one that carries micropip."""
-    return _fetch(request.param)
+@pytest.fixture(scope="session", params=engines.NODES)
+def node(request: pytest.FixtureRequest) -> str:
+    """Each Node there is."""
+    return engines.node(request.param)
 
 
 @pytest.fixture(scope="session")
@@ -61,3 +64,34 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.fail(f"wasm/build.py stopped:\n{done.stdout}{done.stderr}")
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def site(wheel: Path) -> Iterator[LocalSite]:
+    """The server with the Pyodides and the package index."""
+    folders = {f"pyodide-{version}": engines.distribution(version) for version in pyodide_fixture.DISTRIBUTIONS}
+    found = LocalSite({"pages": chromium.PAGES, **folders}, {"lanewise": wheel})
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[chromium.Chromium]:
+    if chromium.program() is None:
+        engines.absent("Chromium is not installed", "chromium")
+    found = chromium.Chromium()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session", params=engines.ENGINES)
+def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
+    """A Pyodide with lanewise: each one in each place."""
+    place, _, version = request.param.rpartition("-")
+    if place in engines.NODES:
+        yield engines.NodeEngine(engines.node(place), engines.distribution(version), version, wheel)
+        return
+    opened, served = request.getfixturevalue("browser"), request.getfixturevalue("site")
+    console = chromium.Console(opened, served, version, worker=place == "worker")
+    yield engines.BrowserEngine(console, version)
+    console.close()

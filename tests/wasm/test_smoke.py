@@ -7,6 +7,7 @@ from typing import Any
 
 import pyodide_runner
 import pytest
+from engines import Engine
 
 PROGRAMS = Path(__file__).parent / "programs"
 TERMS = 1 << 20
@@ -20,17 +21,14 @@ def native() -> dict[str, Any]:
 
 
 @pytest.fixture(scope="session")
-def inside(pyodide: Path, wheel: Path) -> dict[str, Any]:
+def inside(engine: Engine) -> dict[str, Any]:
     """Its results in a Pyodide."""
-    results: dict[str, Any] = pyodide_runner.run(pyodide, PROGRAMS / "smoke.py", packages=[wheel])
+    results: dict[str, Any] = engine.run(PROGRAMS / "smoke.py")
     return results
 
 
-def test_the_backends_of_the_engine_are_there(inside: dict[str, Any]) -> None:
-    expected = {"simd128", "scalar"}
-    if pyodide_runner.node_version()[0] >= 21:  # the first Node with relaxed SIMD
-        expected.add("relaxed_simd")
-    assert set(inside) == expected
+def test_the_backends_of_the_engine_are_there(inside: dict[str, Any], engine: Engine) -> None:
+    assert set(inside) == engine.backends
 
 
 def test_each_backend_runs_its_own_kernels(inside: dict[str, Any]) -> None:

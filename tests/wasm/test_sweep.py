@@ -1,4 +1,4 @@
-"""Every operation in every Pyodide: the oracle's cases, on each backend that the engine has. An operation is tested
+"""Every operation in every engine: the oracle's cases, on each backend that the engine has. An operation is tested
 here because its contract has a reference; nobody names it."""
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import pyodide_runner
 import pytest
 import support
+from engines import Engine
 
 from lanewise import libraries
 
@@ -28,10 +29,9 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")
-def findings(pyodide: Path, wheel: Path) -> Findings:
+def findings(engine: Engine) -> Findings:
     """What the sweep found in a Pyodide."""
-    mounts = {"/tests": TESTS, "/oracle": ORACLE}
-    found: Findings = pyodide_runner.run(pyodide, PROGRAM, packages=[wheel], mounts=mounts, timeout=900)
+    found: Findings = engine.run(PROGRAM, mounts={"/tests": TESTS, "/oracle": ORACLE}, timeout=600)
     return found
 
 
@@ -47,8 +47,8 @@ def test_the_oracle_is_there() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
-def test_results(operation: str, findings: Findings) -> None:
-    assert {"simd128", "scalar"} <= set(findings[operation])
+def test_results(operation: str, findings: Findings, engine: Engine) -> None:
+    assert set(findings[operation]) == engine.backends
     for backend, found in findings[operation].items():
         if backend in WASM:
             support.note(operation, backend, not found["complaints"])

@@ -8,12 +8,12 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+import pyodide_fixture
 import pyodide_runner
 import pytest
+from engines import RELAXED_SINCE
 
 from wasm import imports, module
-
-RELAXED_SINCE = 21  # the first Node with relaxed SIMD
 
 
 @pytest.fixture(scope="session")
@@ -66,7 +66,7 @@ def test_every_pyodide_has_what_may_be_imported(pyodide: Path) -> None:
     assert set(main.exports) >= imports.C_LIBRARY
 
 
-def test_node_takes_the_modules_that_it_should(unpacked: Path) -> None:
+def test_node_takes_the_modules_that_it_should(unpacked: Path, node: str) -> None:
     """Relaxed SIMD is refused by validation alone where the engine lacks it, without opening anything."""
     files = sorted(path for path in unpacked.rglob("*") if path.suffix in (".so", ".wasm"))
     script = """
@@ -75,18 +75,20 @@ def test_node_takes_the_modules_that_it_should(unpacked: Path) -> None:
         console.log(JSON.stringify(valid));
     """
     done = subprocess.run(
-        [pyodide_runner.require_node(), "-e", script, *map(str, files)],
+        [node, "-e", script, *map(str, files)],
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
     valid = dict(zip((path.name for path in files), json.loads(done.stdout), strict=True))
-    assert valid.pop("kernels_relaxed_simd.wasm") == (pyodide_runner.node_version()[0] >= RELAXED_SINCE)
+    assert valid.pop("kernels_relaxed_simd.wasm") == (pyodide_runner.node_version(node)[0] >= RELAXED_SINCE)
     assert valid == {"_ext.abi3.so": True, "kernels_scalar.so": True, "kernels_simd128.wasm": True}
 
 
-def test_micropip_installs_it(wheel: Path, pyodide_with_micropip: Path) -> None:
+def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
+    version = pyodide.name.removeprefix("pyodide-")
+    packages = [pyodide / each if each.endswith(".whl") else each for each in pyodide_fixture.installer(version)]
     program = Path(__file__).parent / "programs" / "install.py"
     mounts = {"/dist": wheel.parent}
-    assert pyodide_runner.run(pyodide_with_micropip, program, packages=["micropip"], mounts=mounts) == [11.0, 22.0]
+    assert pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node) == [11.0, 22.0]

@@ -1,0 +1,87 @@
+"""Every place where the WASM tests run: each Pyodide in the system's Node, in a newer one, in a page of Chromium and
+in a worker. A test asks its `engine` to run a program and does not know which it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+import chromium
+import pyodide_fixture
+import pyodide_runner
+import pytest
+
+RELAXED_SINCE = 21  # the first Node with relaxed SIMD; every Chromium that Debian has had since has it
+NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
+BROWSERS = ("page", "worker")
+ENGINES = [f"{place}-{version}" for version in sorted(pyodide_fixture.DISTRIBUTIONS) for place in (*NODES, *BROWSERS)]
+
+
+class Engine(Protocol):
+    """A Pyodide with lanewise, and with NumPy where its distribution carries NumPy."""
+
+    version: str
+    backends: frozenset[str]  # that the engine can run
+
+    def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
+        """The value of the program's last expression, which must be JSON."""
+
+
+class NodeEngine:
+    """A new process for each program."""
+
+    def __init__(self, program: str, folder: Path, version: str, wheel: Path, flags: Sequence[str] = ()) -> None:
+        self.program, self.folder, self.version, self.wheel, self.flags = program, folder, version, wheel, flags
+        relaxed = pyodide_runner.node_version(program)[0] >= RELAXED_SINCE
+        self.backends = frozenset({"simd128", "scalar"} | ({"relaxed_simd"} if relaxed else set()))
+
+    def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
+        numpy = ["numpy"] if pyodide_fixture.carries(self.version, "numpy") else []
+        return pyodide_runner.run(
+            self.folder,
+            program,
+            packages=[*numpy, self.wheel],
+            mounts=mounts,
+            node=self.program,
+            flags=self.flags,
+            timeout=timeout,
+        )
+
+
+class BrowserEngine:
+    """One page for all programs, as in a notebook."""
+
+    backends = frozenset({"simd128", "relaxed_simd", "scalar"})
+
+    def __init__(self, console: chromium.Console, version: str) -> None:
+        self.console, self.version = console, version
+
+    def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
+        return self.console.run(program, mounts=mounts, timeout=timeout)
+
+
+def absent(reason: str, backend: str) -> None:
+    """Skips, or fails where LANEWISE_REQUIRE names what is missing."""
+    if backend in os.environ.get("LANEWISE_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def node(place: str) -> str:
+    """The program of one of NODES."""
+    found = NODES[place]()
+    if found is None:
+        absent(f"{place} is not installed", "simd128")
+        raise AssertionError
+    return found
+
+
+def distribution(version: str) -> Path:
+    """The folder of a Pyodide."""
+    try:
+        return pyodide_fixture.fetch(version)
+    except pyodide_fixture.FixtureError as error:
+        absent(f"Pyodide {version} cannot be had: {error}", "simd128")
+        raise

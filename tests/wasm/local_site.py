@@ -1,0 +1,112 @@
+"""A server on this machine alone, with all that a page needs: Pyodide's files, a package index with one wheel, and
+folders packed for Pyodide's file system. Nothing in it knows of a browser."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import tarfile
+import threading
+from collections.abc import Mapping
+from functools import partial
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import quote, unquote
+
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".js": "text/javascript",
+    ".mjs": "text/javascript",
+    ".json": "application/json",
+    ".wasm": "application/wasm",  # without it the browser compiles only what it has read in full
+}
+PACKED = {".py", ".bin", ".json", ".txt"}  # what of a folder programs read
+
+
+class LocalSite:
+    """Serves while it is open; `origin` is its address.
+
+    folders: what is served as files, by the first part of the path
+    wheels:  the packages of the index at /simple, by their names
+    """
+
+    def __init__(self, folders: Mapping[str, Path], wheels: Mapping[str, Path]) -> None:
+        self.folders = dict(folders)
+        self.wheels = dict(wheels)
+        self.archives: dict[str, bytes] = {}
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Handler, self))
+        self.server.daemon_threads = True
+        self.origin = f"http://127.0.0.1:{self.server.server_address[1]}"
+        self.thread = threading.Thread(target=self.server.serve_forever, daemon=True)
+        self.thread.start()
+
+    def close(self) -> None:
+        self.server.shutdown()
+        self.server.server_close()
+        self.thread.join()
+
+    def archive(self, folder: Path) -> str:
+        """The address of a folder as a tar file."""
+        content = io.BytesIO()
+        with tarfile.open(fileobj=content, mode="w") as archive:
+            for path in sorted(folder.rglob("*")):
+                inside = path.relative_to(folder)
+                if path.suffix in PACKED and not any(part[0] in "._" for part in inside.parts[:-1]):
+                    archive.add(path, str(inside), recursive=False)
+        name = f"{hashlib.sha256(str(folder).encode()).hexdigest()[:16]}.tar"
+        self.archives[name] = content.getvalue()
+        return f"{self.origin}/archives/{name}"
+
+    def find(self, path: str) -> tuple[str, bytes] | None:
+        """The type and the bytes of what is at a path."""
+        first, _, rest = unquote(path).lstrip("/").partition("/")
+        if first == "simple":
+            return self._index(rest.strip("/"))
+        if first == "wheels":
+            found = [wheel for wheel in self.wheels.values() if wheel.name == rest]
+            return ("application/octet-stream", found[0].read_bytes()) if found else None
+        if first == "archives":
+            content = self.archives.get(rest)
+            return ("application/x-tar", content) if content is not None else None
+        return self._file(first, rest)
+
+    def _index(self, project: str) -> tuple[str, bytes] | None:
+        """A page of the simple repository API, as any static server gives it."""
+        wheel = self.wheels.get(project)
+        if wheel is None:
+            return None
+        digest = hashlib.sha256(wheel.read_bytes()).hexdigest()
+        address = f"{self.origin}/wheels/{quote(wheel.name)}#sha256={digest}"
+        link = f'<a href="{html.escape(address)}">{html.escape(wheel.name)}</a>'
+        return "text/html", f"<!doctype html><title>{html.escape(project)}</title>{link}".encode()
+
+    def _file(self, first: str, rest: str) -> tuple[str, bytes] | None:
+        folder = self.folders.get(first)
+        if folder is None:
+            return None
+        path = (folder / rest).resolve()
+        if not path.is_relative_to(folder.resolve()) or not path.is_file():
+            return None
+        return TYPES.get(path.suffix, "application/octet-stream"), path.read_bytes()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def __init__(self, site: LocalSite, *arguments: object) -> None:
+        self.site = site
+        super().__init__(*arguments)  # type: ignore[arg-type]
+
+    def do_GET(self) -> None:
+        found = self.site.find(self.path.partition("?")[0])
+        kind, content = found or ("text/plain", b"not here")
+        self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Quiet: a page that lacks something says so itself."""
