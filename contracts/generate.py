@@ -27,9 +27,9 @@ def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
     """Every generated file; what is below lanewise/ goes into the package."""
     sources.check(contracts, FOLDER.parent)
     shaders = wgsl.emit(contracts)
-    modules = frozenset(Path(name).stem for name in shaders)
-    package = shaders | stubs.emit(contracts, FOLDER.parent / "lanewise")
-    package |= {f"_lib/{name}": text for name, text in metadata.emit(contracts, modules).items()}
+    library = metadata.emit(contracts, frozenset(shaders)) | wgsl.pack(shaders)
+    package = stubs.emit(contracts, FOLDER.parent / "lanewise")
+    package |= {f"_lib/{name}": text for name, text in library.items()}
     native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
     return native | {f"lanewise/{name}": text for name, text in package.items()}
 

@@ -8,7 +8,7 @@
     device.py      the thin interface to a device, and what it counts in
     desktop.py     that interface on wgpu-py; the browser's comes beside it
 
-The shaders are in webgpu/ of the repository; the build puts the modules it makes of them in lanewise/wgsl.
+The shaders are in webgpu/ of the repository; the build puts the modules it makes of them in lanewise/_lib.
 """
 
 from __future__ import annotations

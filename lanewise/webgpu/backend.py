@@ -24,13 +24,13 @@ def devices() -> list[DeviceInfo]:
 
 
 def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
-    """An executor on one of devices(), with the built shaders or those of another folder."""
+    """An executor on one of devices(), with the built shaders or those of another file."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor
-    from lanewise.webgpu.shaders import FOLDER
+    from lanewise.webgpu.shaders import FILE
 
-    return WebGpuExecutor(DesktopDevice(adapter), device, shaders or FOLDER)
+    return WebGpuExecutor(DesktopDevice(adapter), device, shaders or FILE)
 
 
 def _adapters() -> list[Any]:

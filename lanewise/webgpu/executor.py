@@ -34,10 +34,10 @@ Operand = tuple[DeviceBuffer, int]  # and the byte offset of its first element
 class WebGpuExecutor:
     """One opened device. Safe to use from several threads."""
 
-    def __init__(self, device: Device, info: DeviceInfo, folder: Path = shaders.FOLDER) -> None:
+    def __init__(self, device: Device, info: DeviceInfo, file: Path = shaders.FILE) -> None:
         self.device = info
         self._gpu = device
-        self._folder = folder
+        self._file = file
         self._lock = threading.RLock()
         self._pool = Pool(device, _budget(), self._settle)
         self._commands: list[Command] = []
@@ -80,7 +80,7 @@ class WebGpuExecutor:
 
     def carries(self, kernel: str) -> bool:
         """Whether there is a shader for a kernel of the table."""
-        return (self._folder / f"{kernel}.wgsl").exists()
+        return kernel in shaders.carried(self._file)
 
     def flush(self) -> None:
         """Submits what was recorded, without waiting for it."""
@@ -104,7 +104,7 @@ class WebGpuExecutor:
 
         BackendError where there is no shader for it, DeviceError where the device refuses it.
         """
-        shader = shaders.load(self._folder, kernel, kind)
+        shader = shaders.load(self._file, kernel, kind)
         absent = sum(1 << position for position, (buffer, _) in enumerate(inputs) if buffer is None)
         given = [(buffer, at) if buffer is not None else (_present(inputs), 0) for buffer, at in inputs]
         if len(given) != shader.inputs:

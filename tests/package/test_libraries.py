@@ -20,7 +20,7 @@ DEFAULT = str(lw.ones(1).backend)
 def package(tmp_path):
     """A copy of the installed package, to be damaged."""
     source = Path(lw.__file__).parent
-    ignored = shutil.ignore_patterns("__pycache__", "demo", "bench", "webgpu", "wgsl")
+    ignored = shutil.ignore_patterns("__pycache__", "demo", "bench", "webgpu")
     shutil.copytree(source, tmp_path / "lanewise", ignore=ignored)
     return tmp_path / "lanewise"
 

@@ -71,8 +71,8 @@ def executor(tmp_path_factory: pytest.TempPathFactory):
         reason = str(error)
     if reason:
         (pytest.fail if required else pytest.skip)(reason)
-    folder = emitted(tmp_path_factory.mktemp("shaders"), CONTRACTS)
-    return webgpu.open(devices[0], folder)
+    file = emitted(tmp_path_factory.mktemp("shaders"), CONTRACTS)
+    return webgpu.open(devices[0], file)
 
 
 @pytest.fixture

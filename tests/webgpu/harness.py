@@ -178,11 +178,10 @@ def _plain(value: Any) -> Any:
 
 
 def emitted(folder: Path, contracts: Sequence[Any]) -> Path:
-    """The modules of the contracts as they are in the tree."""
+    """The file of modules of the contracts as they are in the tree."""
     from generator import wgsl
 
-    for name, text in wgsl.emit(contracts).items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text)
-    return folder / "wgsl"
+    ((name, text),) = wgsl.pack(wgsl.emit(contracts)).items()
+    path = folder / name
+    path.write_text(text)
+    return path
