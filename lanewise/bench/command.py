@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import lanewise as lw
 from lanewise.bench import machine, operations, plot, report
@@ -15,7 +16,7 @@ from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Progress
 from lanewise.bench.inputs import ITEM_BYTES
 from lanewise.bench.peers import PEERS, Peer, installed, open_peer
 from lanewise.bench.runner import Result, run
-from lanewise.errors import LanewiseError
+from lanewise.errors import ArgumentError, LanewiseError
 
 EPILOG = """\
 A size is a number of elements (1024, 64K, 1M), the edge of matrices and images, or a shape (512x64; matrices
@@ -32,7 +33,9 @@ def _parser() -> argparse.ArgumentParser:
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    options.add_argument("operation", nargs="*", help="names, as in lanewise.<name>; all of them by default")
+    options.add_argument(
+        "operation", nargs="*", help="names, as in lanewise.<name>, or how goals begin; all by default"
+    )
     options.add_argument("--sizes", nargs="+", metavar="SIZE", help="default: by kind of operation")
     options.add_argument("--dtype", choices=sorted(ITEM_BYTES), help="default: float32 where the operation has it")
     options.add_argument("--backends", nargs="+", metavar="NAME", help="default: every available one")
@@ -51,6 +54,9 @@ def _parser() -> argparse.ArgumentParser:
         help="the least a sample lasts (default: %(default)s)",
     )
     options.add_argument("--json", action="store_true", help="print everything measured as JSON instead of a table")
+    options.add_argument("--goals", action="store_true", help="measure what the goals name, and judge it")
+    options.add_argument("--browser", action="store_true", help="in headless Chromium (from a source checkout)")
+    options.add_argument("--wheel", metavar="FILE", help="with --browser: this wheel, instead of a fresh one")
     options.add_argument("--plot", metavar="FILE", help="draw rates against sizes (needs lanewise[plot])")
     return options
 
@@ -61,6 +67,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.repeats < 1 or options.threads < 1 or not options.seconds > 0:
         _parser().error("--repeats, --threads and --seconds must be positive")
     try:
+        if options.browser or options.goals:
+            return _goals(options)
         if options.plot:
             plot.figure_class()
         cases = _cases(options.operation, options.sizes, options.dtype)
@@ -82,6 +90,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(error, file=sys.stderr)
         return 2
     return 1 if any(result.wrong for result in results) else 0
+
+
+def _goals(options: argparse.Namespace) -> int:
+    """The goals, in the place they are for. What runs a browser is no part of the package: it lies in the checkout."""
+    if not (options.browser and options.goals):
+        raise ArgumentError("bench: --goals and --browser go together: there are goals for the browser only")
+    if any((options.sizes, options.dtype, options.backends, options.plot)):
+        raise ArgumentError("bench: goals say what is measured; leave out --sizes, --dtype, --backends and --plot")
+    root = Path(lw.__file__).resolve().parents[1]
+    if not (root / "wasm" / "bench" / "command.py").exists():
+        raise ArgumentError("bench: --browser needs a source checkout: git clone, then pip install --editable .")
+    sys.path.insert(0, str(root))
+    from wasm.bench import command
+
+    peers = command.PEERS if options.peers is None else tuple(dict.fromkeys(options.peers))
+    wheel = Path(options.wheel) if options.wheel else None
+    settings = command.Settings(options.repeats, options.seconds, peers, wheel)
+    return command.run(options.operation, settings, as_json=options.json)
 
 
 def _cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) -> list[Case]:

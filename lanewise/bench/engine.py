@@ -1,8 +1,9 @@
 """The one engine behind everything that times: the command line, the demo and tests/bench.
 
-It knows nothing of tensors. A Contestant is a Python expression with the names it uses, as in timeit;
-`measure` times several of them in turn, so that whatever else the machine does falls on all alike, and gives
-the time of each in each round. What the figures mean is for report.py and the callers to say.
+It knows nothing of tensors. A Contestant is a Python expression with the names it uses, as in timeit, or a
+loop in another language; `measure` times several of them in turn, so that whatever else the machine does falls
+on all alike, and gives the time of each in each round. What the figures mean is for report.py and the callers
+to say.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import Any
 REPEATS = 7
 SAMPLE_SECONDS = 0.02  # one sample lasts at least this long, in as many calls as that takes
 
-Loop = Callable[[Iterator[None]], object]
+Loop = Callable[[int], object]  # so many evaluations
 Progress = Callable[[str], object]
 
 
@@ -28,7 +29,8 @@ class Contestant:
     """What is timed: `expression`, evaluated over and over with `names` as local variables.
 
     `context` surrounds the calls and is not timed (lw.use_backend, say). `finish` receives the last result
-    and is timed: it waits for work that runs elsewhere.
+    and is timed: it waits for work that runs elsewhere. With `batch` there is no expression: it evaluates so
+    many times by itself and returns when all is done.
     """
 
     name: str
@@ -36,6 +38,12 @@ class Contestant:
     names: Mapping[str, Any]
     context: Callable[[], AbstractContextManager[Any]] = nullcontext
     finish: Callable[[Any], object] | None = None
+    batch: Loop | None = None
+
+    @classmethod
+    def batched(cls, name: str, batch: Loop) -> Contestant:
+        """Work whose loop is not Python's: JavaScript's, for what would be called from there."""
+        return cls(name, "", {}, batch=batch)
 
     @classmethod
     def calling(
@@ -66,23 +74,25 @@ class Contestant:
     def run(self) -> object:
         """Evaluate once and give the result."""
         with self.context():
-            return self.loop(keep=True)(repeat(None, 1))
+            return self.loop(keep=True)(1)
 
     def loop(self, *, keep: bool) -> Loop:
-        """A function that evaluates the expression for each item it is given.
+        """A function that evaluates the expression as often as it is told.
 
         With `keep` it returns the last result; without, each result is dropped before the next, so that
         allocators can hand the same memory out again.
         """
+        if self.batch is not None:
+            return self.batch
         names = ", ".join(f"{name}={name}" for name in self.names)
         source = (
-            f"def loop(_turns, {names}):\n"
+            f"def loop(_calls, {names}):\n"
             "    _result = None\n"
-            "    for _turn in _turns:\n"
+            "    for _turn in _repeat(None, _calls):\n"
             f"        {'_result = ' if keep else ''}{self.expression}\n"
             "    return _result\n"
         )
-        scope = dict(self.names)
+        scope = {**self.names, "_repeat": repeat}
         exec(compile(source, f"<benchmark of {self.name}>", "exec"), scope)  # the caller's code, as in timeit
         loop: Loop = scope["loop"]
         return loop
@@ -158,16 +168,13 @@ def measure(
 
 
 def _sample(loop: Loop, contestant: Contestant, calls: int) -> int:
-    """Nanoseconds for so many calls."""
-    turns = repeat(None, calls)
+    """Nanoseconds for so many calls; never 0, which is what a browser's coarse clock reads for few of them."""
     with contestant.context():
-        if contestant.finish is None:
-            start = perf_counter_ns()
-            loop(turns)
-            return perf_counter_ns() - start
         start = perf_counter_ns()
-        contestant.finish(loop(turns))
-        return perf_counter_ns() - start
+        result = loop(calls)
+        if contestant.finish is not None:
+            contestant.finish(result)
+        return max(1, perf_counter_ns() - start)
 
 
 def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
@@ -178,8 +185,8 @@ def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
         taken = _sample(loop, contestant, calls)
         if taken >= nanoseconds:
             return calls
-        # Aim a tenth beyond, but trust a short sample no further than tenfold: coarse clocks read 0.
-        calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / max(taken, 1)) + 1))
+        # Aim a tenth beyond, but trust a short sample no further than tenfold.
+        calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / taken) + 1))
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from lanewise.bench.cases import Case
 from lanewise.bench.engine import Timing, ratio
 from lanewise.bench.runner import Entry, Result
 
@@ -55,7 +56,7 @@ def as_json(machine: Mapping[str, object], settings: Mapping[str, object], resul
     return {
         "machine": dict(machine),
         "settings": dict(settings),
-        "results": [_case(result) for result in results],
+        "results": [case_as_json(result) for result in results],
     }
 
 
@@ -64,7 +65,8 @@ def rate(amount: int | None, timing: Timing) -> float | None:
     return None if amount is None else amount / timing.minimum * 1e9
 
 
-def _case(result: Result) -> dict[str, object]:
+def case_as_json(result: Result) -> dict[str, Any]:
+    """One case, with units in the names."""
     case = result.case
     return {
         "operation": case.operation.name,
@@ -74,20 +76,22 @@ def _case(result: Result) -> dict[str, object]:
         "flops": case.flops,
         "checked_against": result.checked_against,
         "contestants": [
-            {
-                "name": entry.name,
-                "peer": entry.is_peer,
-                "calls_a_sample": entry.timing.calls,
-                "samples_ns": [round(sample, 3) for sample in entry.timing.samples],
-                "minimum_ns": round(entry.timing.minimum, 3),
-                "median_ns": round(entry.timing.median, 3),
-                "bytes_per_second": rate(case.bytes, entry.timing),
-                "flops_per_second": rate(case.flops, entry.timing),
-            }
-            for entry in result.entries
+            {"name": entry.name, "peer": entry.is_peer, **_timing(case, entry.timing)} for entry in result.entries
         ],
+        "limit": None if result.limit is None else _timing(case, result.limit),
         "not_timed": dict(result.skipped),
         "wrong": dict(result.wrong),
+    }
+
+
+def _timing(case: Case, timing: Timing) -> dict[str, object]:
+    return {
+        "calls_a_sample": timing.calls,
+        "samples_ns": [round(sample, 3) for sample in timing.samples],
+        "minimum_ns": round(timing.minimum, 3),
+        "median_ns": round(timing.median, 3),
+        "bytes_per_second": rate(case.bytes, timing),
+        "flops_per_second": rate(case.flops, timing),
     }
 
 

@@ -13,7 +13,7 @@ from lanewise.bench import check
 from lanewise.bench.cases import Case
 from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
 from lanewise.bench.inputs import HostArray
-from lanewise.bench.peers import Peer, convert
+from lanewise.bench.peers import Batch, Peer, convert
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,7 @@ class Result:
     skipped: Mapping[str, str]  # contestant -> why it was not timed
     wrong: Mapping[str, str]  # contestant -> how its result differs
     checked_against: str
+    limit: Timing | None = None  # of the same work, where somebody knows what the machine can do at most
 
     def best_peer(self) -> Entry | None:
         """The fastest of the other libraries."""
@@ -61,8 +62,12 @@ def run(
     repeats: int = REPEATS,
     sample_seconds: float = SAMPLE_SECONDS,
     progress: Progress | None = None,
+    limit: Contestant | None = None,
 ) -> Result:
-    """Time a case on these backends and peers. Contestants with wrong results are named and not timed."""
+    """Time a case on these backends and peers. Contestants with wrong results are named and not timed.
+
+    `limit` takes its turn among the others: work of the same size that does nothing else.
+    """
     ready: list[_Ready] = []
     skipped: dict[str, str] = {}
     entrants = [(name, partial(_backend_ready, case, name)) for name in backends]
@@ -75,9 +80,11 @@ def run(
     wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
     right = [each.contestant for each in ready if each.contestant.name not in wrong]
     ready.clear()  # and the results with them
-    timings = measure(right, repeats=repeats, sample_seconds=sample_seconds, progress=progress)
+    limits = [] if limit is None else [limit]
+    timings = measure([*right, *limits], repeats=repeats, sample_seconds=sample_seconds, progress=progress)
+    at_best = timings.pop() if limits else None
     entries = tuple(Entry(timing.name, timing.name not in backends, timing) for timing in timings)
-    return Result(case, entries, skipped, wrong, against)
+    return Result(case, entries, skipped, wrong, against, at_best)
 
 
 def _backend_ready(case: Case, backend: str) -> _Ready:
@@ -94,6 +101,9 @@ def _backend_ready(case: Case, backend: str) -> _Ready:
 def _peer_ready(case: Case, peer: Peer) -> _Ready:
     try:
         call = peer.call(case)
+        if isinstance(call, Batch):
+            call.run(1)
+            return _Ready(Contestant.batched(peer.name, call.run), call.read)
         if call is not None:
             contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
             return _Ready(contestant, partial(peer.numbers, contestant.run()))

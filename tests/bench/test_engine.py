@@ -44,6 +44,13 @@ def test_the_time_grows_with_the_work():
     assert 4 < ratio(large, small).minimum < 25
 
 
+def test_a_batch_loops_by_itself():
+    asked = []
+    (timing,) = measure([Contestant.batched("elsewhere", asked.append)], repeats=2, sample_seconds=1e-6)
+    assert asked[0] == 1  # to warm up
+    assert asked[-2:] == [timing.calls] * 2
+
+
 def test_calling_passes_arguments_and_keywords():
     contestant = Contestant.calling("call", dict, [("a", 1)], keywords={"b": 2})
     assert contestant.expression == "function(argument0, b=b_)"

@@ -27,13 +27,21 @@ class Call:
     keywords: Mapping[str, Any] = field(default_factory=dict)
 
 
+@dataclass(frozen=True)
+class Batch:
+    """What to time where the peer has a loop of its own: run(n) evaluates n times and waits for the last."""
+
+    run: Callable[[int], object]
+    read: Callable[[Sequence[int]], list[float]]  # elements of its result, by position in row-major order
+
+
 class Peer(Protocol):
     """Another library. Its module in this folder has open(threads) -> Peer."""
 
     name: str
     settings: str  # version and what was set, for the report
 
-    def call(self, case: Case) -> Call | None:
+    def call(self, case: Case) -> Call | Batch | None:
         """How it does the same work; None where it has no such operation."""
         ...
 

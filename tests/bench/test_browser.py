@@ -1,0 +1,104 @@
+"""`python -m lanewise bench --browser --goals`: one small row with every peer, in Chromium; and what it says where
+something is missing. The whole table is run by hand: it takes minutes, and a quiet machine."""
+
+import contextlib
+import importlib.util
+import io
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from lanewise.bench import main
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from wasm.bench import browser, command
+
+FAST = ["--seconds", "0.005", "--repeats", "2"]
+GOALS = ["--browser", "--goals"]
+
+
+def missing():
+    """What the browser's benchmark needs and does not find here."""
+    try:
+        browser.chromium()
+    except browser.ArgumentError:
+        return "Chromium is not installed"
+    if importlib.util.find_spec("playwright") is None:
+        return "Playwright is not installed"
+    return "" if shutil.which("npm") else "npm is not installed"
+
+
+@pytest.fixture(scope="module")
+def report():
+    if reason := missing():
+        if "chromium" in os.environ.get("LANEWISE_REQUIRE", "").split(","):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        code = main(["matmul 64", "wheel", *GOALS, "--json", *FAST])
+    assert code == 0
+    return json.loads(text.getvalue())
+
+
+def test_every_contestant_is_right_and_timed(report):
+    matmul = report["goals"][0]["details"]
+    assert matmul["wrong"] == {}
+    assert matmul["not_timed"] == {}
+    assert matmul["checked_against"] == "NumPy in float64"
+    names = {each["name"] for each in matmul["contestants"]}
+    assert names == {"simd128", "relaxed_simd", *command.PEERS}
+
+
+def test_the_limit_is_measured_beside_them(report):
+    assert report["goals"][0]["of_limit"] > 0
+    assert all(value > 0 for value in report["limits"].values())
+    assert len(report["limits"]) == 8
+
+
+def test_the_wheel_is_weighed(report):
+    wheel = report["goals"][1]
+    assert wheel["unit"] == "KB"
+    assert 100 < wheel["figure"] < 1000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--goals"], "--goals and --browser go together"),
+        (["--browser"], "--goals and --browser go together"),
+        ([*GOALS, "--sizes", "4"], "leave out --sizes"),
+        (["fly", *GOALS], "no goal begins with 'fly'"),
+        ([*GOALS, "--peers", "torch"], "there is no peer 'torch' in the browser; there are numpy, scipy"),
+    ],
+)
+def test_mistakes_are_explained(arguments, message, capsys):
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_a_missing_browser_is_named(monkeypatch, capsys):
+    monkeypatch.delenv("LANEWISE_CHROMIUM", raising=False)
+    monkeypatch.setenv("PATH", "")
+    assert main(GOALS) == 2
+    assert "there is no Chromium; apt-get install chromium" in capsys.readouterr().err
+
+
+def test_a_missing_playwright_is_named(monkeypatch, capsys):
+    monkeypatch.setenv("LANEWISE_CHROMIUM", "/usr/bin/chromium")
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    assert main(GOALS) == 2
+    assert "pip install playwright" in capsys.readouterr().err
+
+
+def test_a_missing_npm_is_named(monkeypatch, tmp_path):
+    from wasm.bench import npm
+
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(browser.ArgumentError, match="apt-get install npm"):
+        npm.fetch(tmp_path)

@@ -1,0 +1,78 @@
+"""The goals as data, and how a measurement is judged by them."""
+
+import pytest
+
+from lanewise.bench import goals
+from lanewise.bench.goals import Against, Goal, Measured, OfLimit, Reach
+from lanewise.errors import ArgumentError
+
+
+@pytest.mark.parametrize("goal", goals.BROWSER, ids=lambda goal: goal.name)
+def test_every_goal_can_be_measured(goal):
+    assert goal.firm
+    assert goal.aim
+    assert goal.text(goal.firm)
+    if goal.work is None:
+        assert goal.name in (goals.WHEEL_SIZE, goals.IMPORT)
+    else:
+        case = goal.work.case()
+        assert case.bytes > 0
+        assert (goal.unit == goals.GFLOPS) == (case.operation.kind in ("matrix", "window"))
+
+
+def test_names_are_unique():
+    names = [goal.name for goal in goals.BROWSER]
+    assert len(set(names)) == len(names)
+
+
+def test_a_row_sum_writes_a_number_for_each_row():
+    (goal,) = goals.find(goals.BROWSER, ["row sum"])
+    case = goal.work.case()
+    assert (case.result, case.keywords) == (1024, {"axis": 1})
+
+
+@pytest.mark.parametrize(
+    ("unit", "bar", "expected"),
+    [
+        (goals.GFLOPS, Reach(2), True),  # 2000 operations in 1000 ns
+        (goals.GFLOPS, Reach(2.1), False),
+        (goals.MICROSECONDS, Reach(1), True),
+        (goals.NANOSECONDS, Reach(999), False),
+        (goals.KILOBYTES, Reach(1), True),
+        (goals.NANOSECONDS, Against(("a",), 0.9), True),
+        (goals.NANOSECONDS, Against(("a", "b")), False),
+        (goals.NANOSECONDS, Against(("b", "absent")), True),
+        (goals.NANOSECONDS, Against(("absent",)), None),
+        (goals.NANOSECONDS, OfLimit(0.5), True),
+        (goals.NANOSECONDS, OfLimit(0.51), False),
+    ],
+)
+def test_bars(unit, bar, expected):
+    measured = Measured(1000.0, 1100.0, {"a": 950.0, "b": 1200.0}, limit=500.0, flops=2000)
+    goal = Goal("x", unit, (bar,), (bar,))
+    assert goal.met(goal.firm, measured) is expected
+
+
+def test_all_bars_must_hold_and_what_is_unknown_is_not_met():
+    measured = Measured(1000.0, 1100.0)
+    goal = Goal("x", goals.NANOSECONDS, (Reach(1000), OfLimit(0.5)), (Reach(999), OfLimit(0.5)))
+    assert goal.met(goal.firm, measured) is None
+    assert goal.met(goal.aim, measured) is False
+
+
+def test_a_row_has_a_cell_under_every_heading():
+    peers = ("numpy", "tfjs")
+    measured = Measured(2000.0, 2500.0, {"numpy": 4000.0}, limit=500.0)
+    goal = Goal("x", goals.MICROSECONDS, (Reach(3),), (Against(("tfjs",)),))
+    heading, row, absent = goals.headings(peers), goals.row(goal, measured, peers), goals.row(goal, None, peers)
+    assert len(row) == len(absent) == len(heading)
+    assert row == ["x", "us", "2", "2.5", "25%", "<= 3", "yes", ">= 1x tfjs", "?", "4", "-"]
+    assert absent[:3] == ["x", "us", ""]
+    assert absent[6] == "?"
+
+
+def test_goals_are_found_by_how_they_begin():
+    assert [goal.name for goal in goals.find(goals.BROWSER, ["matmul 64", "call"])] == ["matmul 64", "call, n = 4"]
+    assert len(goals.find(goals.BROWSER, [])) == len(goals.BROWSER)
+    with pytest.raises(ArgumentError, match="no goal begins with 'fly'; there are matmul 64"):
+        goals.find(goals.BROWSER, ["fly"])

@@ -1,0 +1,227 @@
+"""`python -m lanewise bench --browser --goals`: every row of the browser's goals, measured in one page of Chromium. The
+page runs the benchmark engine in Pyodide; this side gets what it needs, asks for each row, and prints the table."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import statistics
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from lanewise.bench import goals, machine, report
+from lanewise.bench.goals import Goal, Measured
+from lanewise.errors import ArgumentError
+from native.errors import BuildError
+from wasm import build
+from wasm.bench import browser, limits, npm
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tests" / "wasm"))
+import pyodide_fixture  # noqa: E402
+
+PYODIDE = "0.27.7"  # the one with NumPy and scipy
+JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
+PEERS = ("numpy", "scipy", *JAVASCRIPT)
+PACKAGES = ("numpy", "openblas", "scipy")
+
+BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # pip fetches them where one is missing
+
+# What a page downloads to use a peer, compressed as servers do.
+DOWNLOADS: Mapping[str, tuple[str, ...]] = {
+    "tfjs": (
+        "@tensorflow/tfjs-core/dist/tf-core.min.js",
+        "@tensorflow/tfjs-backend-wasm/dist/tf-backend-wasm.min.js",
+        "@tensorflow/tfjs-backend-wasm/dist/tfjs-backend-wasm-simd.wasm",
+    ),
+    "jax": ("@jax-js/jax/dist/index.js", "@jax-js/jax/dist/backend-CnjgxpXq.js"),
+    "onnxruntime": (
+        "onnxruntime-web/dist/ort.wasm.min.mjs",
+        "onnxruntime-web/dist/ort-wasm-simd-threaded.mjs",
+        "onnxruntime-web/dist/ort-wasm-simd-threaded.wasm",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What the user may choose."""
+
+    repeats: int
+    seconds: float
+    peers: tuple[str, ...]
+    wheel: Path | None = None  # else it is built
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the page needs, built or fetched."""
+
+    wheel: Path
+    limits: Mapping[str, Path]
+    pyodide: Path
+    npm: Path | None  # only with peers that come from there
+
+    def folders(self) -> dict[str, Path]:
+        """By the first part of their addresses."""
+        found = {
+            "page": Path(__file__).with_name("page"),
+            "pyodide": self.pyodide,
+            "dist": self.wheel.parent,
+            "limits": limits.FOLDER,
+        }
+        return found if self.npm is None else {**found, "npm": self.npm}
+
+
+@dataclass(frozen=True)
+class Row:
+    """What came of one goal."""
+
+    goal: Goal
+    measured: Measured | None
+    notes: tuple[str, ...]  # who was not timed, and why
+    details: Any = None  # as `bench --json` has it
+
+
+def run(names: Sequence[str], settings: Settings, *, as_json: bool) -> int:
+    """Measure the goals whose names begin so; the exit code is 1 where a result was wrong or a row has no figure."""
+    chosen = goals.find(goals.BROWSER, names)
+    if unknown := sorted(set(settings.peers) - set(PEERS)):
+        raise ArgumentError(f"bench: there is no peer {unknown[0]!r} in the browser; there are {', '.join(PEERS)}")
+    browser.require()
+    served = _served(settings)
+    start = {
+        "wheel": f"/dist/{served.wheel.name}",
+        "packages": PACKAGES,
+        "peers": [name for name in settings.peers if name in JAVASCRIPT],
+        "limitUrls": {name: f"/limits/{path.name}" for name, path in served.limits.items()},
+    }
+    with browser.opened(served.folders()) as page:
+        imports = _imports(page, served.wheel, settings) if any(goal.name == goals.IMPORT for goal in chosen) else None
+        page.load()
+        about = json.loads(page.call("start", start))
+        at_most = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
+        if not as_json:
+            print(_heading(about, at_most))
+        rows = []
+        for goal in chosen:
+            print(goal.name, file=sys.stderr, flush=True)
+            if goal.work:
+                rows.append(_worked(page, goal, settings, about["default"]))
+            elif goal.name == goals.WHEEL_SIZE:
+                rows.append(Row(goal, _sizes(served, settings), ()))
+            else:
+                rows.append(Row(goal, imports, ()))
+    if as_json:
+        json.dump(_as_json(about, at_most, rows), sys.stdout, indent=1)
+        print()
+    else:
+        print(_table(rows, settings.peers))
+    return 0 if all(row.measured and not (row.details or {}).get("wrong") for row in rows) else 1
+
+
+def _served(settings: Settings) -> Served:
+    try:
+        wheel = settings.wheel or build.build(limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
+        pyodide = pyodide_fixture.fetch(PYODIDE)
+        wants_npm = bool(set(settings.peers) & set(JAVASCRIPT))
+        return Served(wheel, limits.build(), pyodide, npm.fetch(pyodide.parent) if wants_npm else None)
+    except (build.WheelError, BuildError, pyodide_fixture.FixtureError) as error:
+        raise ArgumentError(f"bench: {error}") from None
+
+
+def _worked(page: browser.Page, goal: Goal, settings: Settings, default: str) -> Row:
+    request = {
+        "goal": goal.name,
+        "peers": settings.peers,
+        "repeats": settings.repeats,
+        "seconds": settings.seconds,
+    }
+    found = page.ask("measure", request)
+    times = {entry["name"]: entry for entry in found["contestants"]}
+    notes = [f"{name} is WRONG and was not timed ({how})" for name, how in found["wrong"].items()]
+    notes += [f"{name} was not timed ({why})" for name, why in found["not_timed"].items()]
+    ours = times.get(default)
+    if ours is None:
+        return Row(goal, None, tuple(notes), found)
+    measured = Measured(
+        ours["minimum_ns"],
+        ours["median_ns"],
+        {name: times[name]["minimum_ns"] for name in PEERS if name in times},
+        found["limit"] and found["limit"]["minimum_ns"],
+        found["flops"],
+    )
+    return Row(goal, measured, tuple(notes), found)
+
+
+def _imports(page: browser.Page, wheel: Path, settings: Settings) -> Measured:
+    """Of the first import in a fresh page each time, in nanoseconds."""
+    wanted = {"lanewise": f"/dist/{wheel.name}"}
+    if "numpy" in settings.peers:
+        wanted["numpy"] = "numpy"
+    samples: dict[str, list[float]] = {name: [] for name in wanted}
+    for _ in range(settings.repeats):
+        for name, location in wanted.items():
+            page.load()
+            samples[name].append(page.call("importTime", location, name) * 1e6)
+    ours = samples.pop("lanewise")
+    return Measured(min(ours), statistics.median(ours), {name: min(times) for name, times in samples.items()})
+
+
+def _sizes(served: Served, settings: Settings) -> Measured:
+    size = float(served.wheel.stat().st_size)
+    peers = {}
+    if "numpy" in settings.peers:
+        (numpy,) = served.pyodide.glob("numpy-*.whl")
+        peers["numpy"] = float(numpy.stat().st_size)
+    for name, files in DOWNLOADS.items():
+        if served.npm and name in settings.peers:
+            peers[name] = float(sum(len(gzip.compress((served.npm / file).read_bytes())) for file in files))
+    return Measured(size, size, peers)
+
+
+def _heading(about: Mapping[str, Any], at_most: Mapping[str, float]) -> str:
+    facts = machine.facts()
+    lines = [
+        f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}, one thread",
+        f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}",
+        "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in at_most.items()),
+        "figures are minima; peers are in the unit of the row",
+    ]
+    return "\n".join([*lines, ""])
+
+
+def _table(rows: Sequence[Row], peers: Sequence[str]) -> str:
+    lines = [report.table([goals.headings(peers), *(goals.row(row.goal, row.measured, peers) for row in rows)])]
+    for note in dict.fromkeys(note for row in rows for note in row.notes):
+        names = ", ".join(row.goal.name for row in rows if note in row.notes)
+        lines.append(f"  {note}: {names}")
+    held = [row.measured is not None and row.goal.met(row.goal.firm, row.measured) is True for row in rows]
+    return "\n".join([*lines, f"firm: {sum(held)} of {len(held)} rows"])
+
+
+def _as_json(about: Mapping[str, Any], at_most: Mapping[str, float], rows: Sequence[Row]) -> dict[str, Any]:
+    return {
+        "machine": machine.facts(),
+        "page": about,
+        "limits": at_most,
+        "goals": [
+            {
+                "goal": row.goal.name,
+                "unit": row.goal.unit,
+                "firm": row.goal.text(row.goal.firm),
+                "firm_met": None if row.measured is None else row.goal.met(row.goal.firm, row.measured),
+                "aim": row.goal.text(row.goal.aim),
+                "aim_met": None if row.measured is None else row.goal.met(row.goal.aim, row.measured),
+                "figure": row.measured and goals.in_unit(row.measured.value, row.goal.unit, row.measured.flops),
+                "of_limit": row.measured and row.measured.of_limit(),
+                "notes": row.notes,
+                "details": row.details,
+            }
+            for row in rows
+        ],
+    }

@@ -1,0 +1,90 @@
+/* What a WebAssembly engine can do at most: arithmetic that never leaves the registers, and memory that is only
+ * read, or read and written once. Compiled for SIMD128 and for relaxed SIMD; the page runs them beside the
+ * kernels they are the limit of. Results go to `sink`, or a compiler would leave the work out. */
+#include <stdint.h>
+#include <wasm_simd128.h>
+
+#define EXPORT(name) __attribute__((export_name(#name), used))
+
+enum {
+    LARGEST = 64 << 20, /* bytes in one stream: three of them are beyond any cache */
+    CHAINS = 12,        /* two additions and two multiplications a cycle, three cycles each; 16 registers */
+    STREAMS = 8,
+};
+
+static v128_t stream[3][LARGEST / sizeof(v128_t)];
+static volatile float sink;
+
+#ifdef __wasm_relaxed_simd__
+#define MADD(x, y, z) wasm_f32x4_relaxed_madd(x, y, z)
+#else
+#define MADD(x, y, z) wasm_f32x4_add(wasm_f32x4_mul(x, y), z)
+#endif
+
+static float total(v128_t x) {
+    return wasm_f32x4_extract_lane(x, 0) + wasm_f32x4_extract_lane(x, 1) + wasm_f32x4_extract_lane(x, 2) +
+           wasm_f32x4_extract_lane(x, 3);
+}
+
+/* The floating-point operations of one turn of `madd`. */
+EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
+
+/* x <- x y + z in independent chains, with values that stay near 1. */
+EXPORT(madd) void madd(int turns) {
+    v128_t chain[CHAINS];
+    const v128_t y = wasm_f32x4_splat(0.5f), z = wasm_f32x4_splat(0.5f);
+#pragma clang loop unroll(full)
+    for (int i = 0; i < CHAINS; i++) chain[i] = wasm_f32x4_splat(1.0f + (float)i);
+    for (int turn = 0; turn < turns; turn++) {
+#pragma clang loop unroll(full)
+        for (int i = 0; i < CHAINS; i++) chain[i] = MADD(chain[i], y, z);
+    }
+    v128_t all = chain[0];
+#pragma clang loop unroll(full)
+    for (int i = 1; i < CHAINS; i++) all = wasm_f32x4_add(all, chain[i]);
+    sink = total(all);
+}
+
+/* Adds up that many bytes, a multiple of STREAMS vectors. */
+EXPORT(read) void read(int bytes, int times) {
+    const int count = bytes / (int)sizeof(v128_t);
+    v128_t sum[STREAMS];
+#pragma clang loop unroll(full)
+    for (int i = 0; i < STREAMS; i++) sum[i] = wasm_f32x4_splat(0.0f);
+    for (int time = 0; time < times; time++) {
+        for (int at = 0; at + STREAMS <= count; at += STREAMS) {
+#pragma clang loop unroll(full)
+            for (int i = 0; i < STREAMS; i++) sum[i] = wasm_f32x4_add(sum[i], stream[0][at + i]);
+        }
+    }
+    v128_t all = sum[0];
+#pragma clang loop unroll(full)
+    for (int i = 1; i < STREAMS; i++) all = wasm_f32x4_add(all, sum[i]);
+    sink = total(all);
+}
+
+/* c <- a y: reads and writes that many bytes. */
+EXPORT(scale) void scale(int bytes, int times) {
+    const int count = bytes / (int)sizeof(v128_t);
+    const v128_t y = wasm_f32x4_splat(0.5f);
+    for (int time = 0; time < times; time++) {
+#pragma clang loop unroll_count(4)
+        for (int at = 0; at < count; at++) stream[2][at] = wasm_f32x4_mul(stream[0][at], y);
+    }
+}
+
+/* c <- a y + b: reads twice that many bytes and writes them once. */
+EXPORT(triad) void triad(int bytes, int times) {
+    const int count = bytes / (int)sizeof(v128_t);
+    const v128_t y = wasm_f32x4_splat(0.5f);
+    for (int time = 0; time < times; time++) {
+#pragma clang loop unroll_count(4)
+        for (int at = 0; at < count; at++) stream[2][at] = MADD(stream[0][at], y, stream[1][at]);
+    }
+}
+
+/* Gives every page of the streams memory of its own, with numbers that are not denormal. */
+EXPORT(fill) void fill(void) {
+    for (int each = 0; each < 3; each++)
+        for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) stream[each][at] = wasm_f32x4_splat(1.0f);
+}

@@ -1,0 +1,49 @@
+"""Fetches the peers from npm into the user's cache: the versions and checksums of package-lock.json, nothing else, and
+no scripts of theirs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+from lanewise.errors import ArgumentError
+
+__all__ = ["fetch"]
+
+HERE = Path(__file__).resolve().parent
+FILES = ("package.json", "package-lock.json")
+TIMEOUT = 600  # seconds
+
+
+def fetch(cache: Path) -> Path:
+    """The folder node_modules with the peers, fetched when it is not in the cache yet."""
+    pinned = b"".join((HERE / name).read_bytes() for name in FILES)
+    folder = cache / f"bench-peers-{hashlib.sha256(pinned).hexdigest()[:16]}"
+    if folder.is_dir():  # complete: it is put there in one piece
+        return folder / "node_modules"
+    program = shutil.which("npm")
+    if program is None:
+        raise ArgumentError("bench: the peers come from npm, which is not installed: apt-get install npm")
+    cache.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache, prefix=".bench-peers-") as temporary:
+        workplace = Path(temporary) / "peers"
+        workplace.mkdir()
+        for name in FILES:
+            shutil.copy(HERE / name, workplace)
+        command = [program, "ci", "--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--silent"]
+        try:
+            done = subprocess.run(command, cwd=workplace, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+        except subprocess.TimeoutExpired:
+            raise ArgumentError(f"bench: npm did not fetch the peers within {TIMEOUT} s") from None
+        if done.returncode:
+            raise ArgumentError(f"bench: npm did not fetch the peers: {done.stderr.strip()[-500:]}")
+        try:
+            os.rename(workplace, folder)
+        except OSError:  # another run finished the same folder first
+            if not folder.is_dir():
+                raise
+    return folder / "node_modules"

@@ -1,0 +1,45 @@
+// jax-js, its WASM backend: every operation compiled, every result waited for. The page is not cross-origin isolated,
+// so it has one thread.
+import { defaultDevice, init, jit, lax, nn, numpy as np } from "/npm/@jax-js/jax/dist/index.js";
+
+const VERSION = "0.1.25"; // the package does not say it; package.json pins it
+
+const FUNCTIONS = {
+    matmul: () => (a, b) => np.matmul(a, b),
+    conv2d: () => (x, weight, bias) => lax.conv(x, weight, [1, 1], "SAME").add(bias.reshape([1, -1, 1, 1])),
+    add: () => (a, b) => np.add(a, b),
+    relu: () => (x) => nn.relu(x),
+    exp: () => (x) => np.exp(x),
+    sigmoid: () => (x) => nn.sigmoid(x),
+    tanh: () => (x) => np.tanh(x),
+    gelu: ({ approximate }) => (x) => nn.gelu(x, { approximate: approximate === "tanh" }),
+    softmax: () => (x) => nn.softmax(x, -1),
+    layer_norm: () => (x, weight, bias) => nn.standardize(x, -1, { epsilon: 1e-5 }).mul(weight).add(bias),
+    sum: ({ axis }) => (x) => np.sum(x, axis ?? null),
+};
+
+export async function open() {
+    await init("wasm");
+    defaultDevice("wasm");
+    return {
+        settings: `jax-js ${VERSION}, wasm, jit`,
+        async make(operation, inputs, keywords) {
+            if (FUNCTIONS[operation] === undefined) {
+                return null;
+            }
+            const compiled = jit(FUNCTIONS[operation](keywords));
+            const arrays = inputs.map(({ data, shape }) => np.array(data).reshape(shape));
+            const once = () => compiled(...arrays.map((array) => array.ref));
+            return {
+                async run(count) {
+                    for (let i = 0; i < count; i++) {
+                        const result = await once().blockUntilReady();
+                        result.dispose();
+                    }
+                },
+                result: () => once().data(),
+                free: () => arrays.forEach((array) => array.dispose()),
+            };
+        },
+    };
+}

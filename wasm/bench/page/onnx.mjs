@@ -1,0 +1,76 @@
+// Writes an ONNX model of one node as protocol buffers (onnx.proto, IR 9, opset 20): inputs x0, x1, ..., constants
+// w0, w1, ..., output y. Field numbers are those of onnx.proto.
+const FLOAT = 1;
+const INT64 = 7;
+const ATTRIBUTE = { int: 2, string: 3, ints: 7 };
+const encoder = new TextEncoder();
+
+function varint(value) {
+    const bytes = [];
+    let rest = BigInt.asUintN(64, BigInt(value));
+    while (rest > 127n) {
+        bytes.push(Number(rest & 127n) | 128);
+        rest >>= 7n;
+    }
+    return [...bytes, Number(rest)];
+}
+
+function joined(parts) {
+    const result = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
+    let at = 0;
+    for (const part of parts) {
+        result.set(part, at);
+        at += part.length;
+    }
+    return result;
+}
+
+const number = (field, value) => Uint8Array.from([...varint(field << 3), ...varint(value)]);
+
+function message(field, ...parts) {
+    const content = joined(parts);
+    return joined([varint((field << 3) | 2), varint(content.length), content]);
+}
+
+const text = (field, value) => message(field, encoder.encode(value));
+
+function attribute([name, value]) {
+    const head = text(1, name);
+    if (typeof value === "string") {
+        return message(5, head, text(4, value), number(20, ATTRIBUTE.string));
+    }
+    if (Array.isArray(value)) {
+        return message(5, head, ...value.map((item) => number(8, item)), number(20, ATTRIBUTE.ints));
+    }
+    return message(5, head, number(3, value), number(20, ATTRIBUTE.int));
+}
+
+function tensor(name, type, shape, bytes) {
+    return message(5, ...shape.map((extent) => number(1, extent)), number(2, type), text(8, name), message(9, bytes));
+}
+
+function value(field, name, shape) {
+    const dimensions = shape === null ? [] : [message(2, ...shape.map((extent) => message(1, number(1, extent))))];
+    return message(field, text(1, name), message(2, message(1, number(1, FLOAT), ...dimensions)));
+}
+
+// `node`: type, attributes and, for reductions, the axes, which are an input there.
+export function model({ type, attributes, axes }, inputs, constants) {
+    const names = [...inputs.map((_, i) => `x${i}`), ...constants.map((_, i) => `w${i}`)];
+    const given = constants.map(({ data, shape }, i) =>
+        tensor(`w${i}`, FLOAT, shape, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
+    );
+    if (axes !== undefined) {
+        names.push("axes");
+        given.push(tensor("axes", INT64, [1], new Uint8Array(BigInt64Array.of(BigInt(axes)).buffer)));
+    }
+    const node = [...names.map((name) => text(1, name)), text(2, "y"), text(4, type)];
+    const graph = [
+        message(1, ...node, ...Object.entries(attributes).map(attribute)),
+        text(2, type),
+        ...given,
+        ...inputs.map(({ shape }, i) => value(11, `x${i}`, shape)),
+        value(12, "y", null),
+    ];
+    return joined([number(1, 9), message(7, ...graph), message(8, text(1, ""), number(2, 20))]);
+}

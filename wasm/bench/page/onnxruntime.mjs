@@ -1,0 +1,61 @@
+// ONNX Runtime Web, its WASM provider on one thread: a session with a model of one operation. Weights are constants of
+// the model, which the session may rearrange; what goes in and out is copied by each run, as there is no other way.
+import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
+import { model } from "./onnx.mjs";
+
+const PLAIN = { matmul: "MatMul", add: "Add", relu: "Relu", exp: "Exp", sigmoid: "Sigmoid", tanh: "Tanh" };
+const ROWS = { axis: -1 };
+
+function node(operation, keywords) {
+    if (PLAIN[operation] !== undefined) {
+        return { type: PLAIN[operation], attributes: {} };
+    }
+    switch (operation) {
+        case "conv2d":
+            return { type: "Conv", attributes: { pads: Array(4).fill(keywords.padding) } };
+        case "gelu":
+            return { type: "Gelu", attributes: { approximate: keywords.approximate ?? "none" } };
+        case "softmax":
+            return { type: "Softmax", attributes: ROWS };
+        case "layer_norm":
+            return { type: "LayerNormalization", attributes: ROWS };
+        case "sum":
+            return { type: "ReduceSum", attributes: { keepdims: 0 }, axes: keywords.axis };
+    }
+    return null;
+}
+
+const WEIGHTED = new Set(["conv2d", "layer_norm"]);
+
+export async function open() {
+    ort.env.wasm.numThreads = 1;
+    ort.env.wasm.wasmPaths = "/npm/onnxruntime-web/dist/";
+    return {
+        settings: `onnxruntime-web ${ort.env.versions.web}, wasm, 1 thread`,
+        async make(operation, inputs, keywords) {
+            const wanted = node(operation, keywords);
+            if (wanted === null) {
+                return null;
+            }
+            const fed = WEIGHTED.has(operation) ? 1 : inputs.length;
+            const bytes = model(wanted, inputs.slice(0, fed), inputs.slice(fed));
+            const session = await ort.InferenceSession.create(bytes, {
+                executionProviders: ["wasm"],
+                graphOptimizationLevel: "all",
+            });
+            const feeds = {};
+            inputs.slice(0, fed).forEach(({ data, shape }, i) => {
+                feeds[`x${i}`] = new ort.Tensor("float32", data, shape);
+            });
+            return {
+                async run(count) {
+                    for (let i = 0; i < count; i++) {
+                        await session.run(feeds);
+                    }
+                },
+                result: async () => (await session.run(feeds)).y.data,
+                free: () => session.release(),
+            };
+        },
+    };
+}
