@@ -42,10 +42,12 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     window_tap tap;
     window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_COLUMNS));
     for (int64_t t = 0; t < taps; t++) {
+        int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
+        if (q == 0) window_tap_row(&tap, &strip, p);
         int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with this tap in the panel */
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) continue;
-        window_tap_start(&tap, &strip, t / w->kernel_size[1], t % w->kernel_size[1]);
+        window_tap_start(&tap, q);
         for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride)
             window_tap_read(&tap, x, to + row * GEMM_COLUMNS, GEMM_COLUMNS);
     }
@@ -119,9 +121,10 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
     window_tap tap;
     for (int64_t r = 0; r < rows; r++)
         for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_set(0));
-    for (int64_t p = 0; p < w->kernel_size[0]; p++)
+    for (int64_t p = 0; p < w->kernel_size[0]; p++) {
+        window_tap_row(&tap, strip, p);
         for (int64_t q = 0; q < w->kernel_size[1]; q++) {
-            window_tap_start(&tap, strip, p, q);
+            window_tap_start(&tap, q);
             for (int64_t r = 0; r < rows; r++) {
                 const char *weight = s->weight + (first + r) * step[0] + p * step[2] + q * step[3];
                 const char *x = s->x + (first + r) / per_group * channels * w->strides[0][1];
@@ -133,6 +136,7 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
                 }
             }
         }
+    }
     for (int64_t r = 0; s->bias && r < rows; r++) {
         vf32 bias = vf32_set(gemm_float(s->bias + (first + r) * w->strides[2][0]));
         for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_load(result[r] + v) + bias);

@@ -38,18 +38,22 @@ typedef struct window_run {
 
 typedef struct window_strip {
     const lw_window_layout *layout;
-    int64_t count, step; /* results; bytes from an element of a run to the next */
-    int64_t runs;        /* of the window's first element, in the padding or not */
+    int64_t count, step;     /* results; bytes from an element of a run to the next */
+    int64_t lowest, highest; /* bytes to the ends of a channel of an image from its first element */
+    int64_t runs;            /* of the window's first element, in the padding or not */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* of the first result */
     int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, by window_place */
 } window_strip;
 
 typedef struct window_tap {
-    int64_t step, runs;
+    const window_strip *strip;
+    int64_t down; /* bytes, to the window's row */
+    int64_t runs;
     int64_t covered; /* results that are in a run */
     window_run run[WINDOW_STRIP];
-    int32_t inside[WINDOW_STRIP + VF32_LANES]; /* a mask; a register is readable from each */
+    int32_t rows_inside[WINDOW_STRIP];         /* a mask: the window's row is not in the padding */
+    int32_t inside[WINDOW_STRIP + VF32_LANES]; /* nor its column; a register is readable from each */
 } window_tap;
 
 /* A number of 32 bits for a row or column of the results, whatever their extent, that compares like it: a strip has only
@@ -67,7 +71,13 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     s->layout = w;
     s->count = count;
     s->step = w->stride[1] * x[3];
-    s->runs = 0;
+    s->lowest = s->highest = s->runs = 0;
+    for (int d = 0; d < 2; d++) {
+        int64_t reach = (w->in_size[d] - 1) * x[2 + d];
+        s->lowest += reach < 0 ? reach : 0;
+        s->highest += reach < 0 ? 0 : reach;
+    }
+    if (w->in_size[0] == 0 || w->in_size[1] == 0) s->highest = s->lowest - 1;
     s->first_row = i;
     s->first_column = j;
     int64_t next = 0; /* where the last run goes on */
@@ -96,44 +106,46 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
 }
 
 /* Which of from, from + step ..., `count` places, are in a channel of an image: from its lowest address to its highest. */
-LANE window_range window_in_channel(const lw_window_layout *w, int64_t from, int64_t step, int64_t count) {
-    int64_t lowest = 0, highest = 0;
-    for (int d = 0; d < 2; d++) {
-        int64_t reach = (w->in_size[d] - 1) * w->strides[0][2 + d];
-        if (w->in_size[d] == 0) return (window_range){0, 0};
-        lowest += reach < 0 ? reach : 0;
-        highest += reach < 0 ? 0 : reach;
-    }
-    int64_t last = from + (count - 1) * step;
-    if (min_int64(from, last) >= lowest && -min_int64(-from, -last) <= highest) return (window_range){0, count};
+LANE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
+    int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
+    if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) return (window_range){0, count};
     if (step == 0) return (window_range){0, 0};
-    if (step > 0) return window_inside(from - lowest, step, count, highest - lowest + 1);
-    return window_inside(highest - from, -step, count, highest - lowest + 1);
+    return step > 0 ? window_inside(from - s->lowest, step, count, size)
+                    : window_inside(s->highest - from, -step, count, size);
 }
 
-/* Where the strip meets row p and column q of the window. A run may meet padding, which the mask hides, but reads nothing
- * before or behind the channel. */
-static void window_tap_start(window_tap *t, const window_strip *s, int64_t p, int64_t q) {
+/* Turns to row p of the window: window_tap_start does the rest for each of its elements. */
+static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     const lw_window_layout *w = s->layout;
-    int64_t down = p * w->dilation[0], across = q * w->dilation[1];
-    int64_t top = down - w->padding[0], left = across - w->padding[1];
-    window_range i = window_inside(top, w->stride[0], w->out_size[0], w->in_size[0]);
-    window_range j = window_inside(left, w->stride[1], w->out_size[1], w->in_size[1]);
-    vi32 row_begin = vi32_set(window_place(i.begin, s->first_row)),
-         row_end = vi32_set(window_place(i.end, s->first_row));
-    vi32 column_begin = vi32_set(window_place(j.begin, s->first_column));
-    vi32 column_end = vi32_set(window_place(j.end, s->first_column));
+    int64_t down = p * w->dilation[0];
+    window_range i = window_inside(down - w->padding[0], w->stride[0], w->out_size[0], w->in_size[0]);
+    vi32 begin = vi32_set(window_place(i.begin, s->first_row)), end = vi32_set(window_place(i.end, s->first_row));
+    t->strip = s;
+    t->down = down * w->strides[0][2];
     for (int64_t c = 0; c < s->count; c += VF32_LANES) {
-        vi32 row = vi32_load(s->row + c), column = vi32_load(s->column + c);
-        vm32 inside = vm32_and(vi32_ge(row, row_begin), vi32_lt(row, row_end));
-        vi32_store(t->inside + c, inside & vi32_ge(column, column_begin) & vi32_lt(column, column_end));
+        vi32 row = vi32_load(s->row + c);
+        vi32_store(t->rows_inside + c, vm32_and(vi32_ge(row, begin), vi32_lt(row, end)));
     }
-    t->step = s->step;
+}
+
+/* Where the strip meets column q of that row of the window. A run may meet padding, which the mask hides, but reads
+ * nothing before or behind the channel. */
+static void window_tap_start(window_tap *t, int64_t q) {
+    const window_strip *s = t->strip;
+    const lw_window_layout *w = s->layout;
+    int64_t across = q * w->dilation[1], distance = t->down + across * w->strides[0][3];
+    window_range j = window_inside(across - w->padding[1], w->stride[1], w->out_size[1], w->in_size[1]);
+    vi32 begin = vi32_set(window_place(j.begin, s->first_column)), end = vi32_set(window_place(j.end, s->first_column));
+    for (int64_t c = 0; c < s->count; c += VF32_LANES) {
+        vi32 column = vi32_load(s->column + c);
+        vm32 inside = vm32_and(vi32_ge(column, begin), vi32_lt(column, end));
+        vi32_store(t->inside + c, vm32_and(inside, vi32_load(t->rows_inside + c)));
+    }
     t->runs = t->covered = 0;
     for (int64_t r = 0; r < s->runs; r++) {
         window_run run = s->run[r];
-        run.from += down * w->strides[0][2] + across * w->strides[0][3];
-        window_range range = window_in_channel(w, run.from, s->step, run.count);
+        run.from += distance;
+        window_range range = window_in_channel(s, run.from, s->step, run.count);
         run.from += run.image + range.begin * s->step;
         run.to += range.begin;
         run.count = range.end - range.begin;
@@ -164,19 +176,20 @@ LANE void window_copy(float *to, const float *from, const int32_t *inside, int64
 /* to[c] = what result c of the strip meets in this channel, 0 in the padding and from the strip's end to `width`, which
  * is whole registers. */
 static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
+    int64_t step = t->strip->step;
     if (t->covered < width)
         for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(to + c, vf32_set(0));
     for (int64_t r = 0; r < t->runs; r++) {
         window_run run = t->run[r];
         const char *from = channel + run.from;
         const int32_t *inside = t->inside + run.to;
-        if (t->step == sizeof(float)) {
+        if (step == sizeof(float)) {
             window_copy(to + run.to, (const float *)from, inside, run.count);
             continue;
         }
         for (int64_t c = 0; c < run.count; c++) {
             int32_t bits;
-            __builtin_memcpy(&bits, from + c * t->step, sizeof bits);
+            __builtin_memcpy(&bits, from + c * step, sizeof bits);
             bits &= inside[c];
             __builtin_memcpy(to + run.to + c, &bits, sizeof bits);
         }
