@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import sysconfig
 from typing import Any
 
@@ -19,6 +20,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
     """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        _refuse_interpreters()
         name = os.environ.get("LANEWISE_TARGET")
         if name and name not in TARGETS:
             raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
@@ -34,3 +36,11 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build.place(files, build.PACKAGE)
         else:
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
+
+
+def _refuse_interpreters() -> None:
+    """The one binary is for CPython with its global lock: others would build for minutes and then fail to load it."""
+    if sys.implementation.name != "cpython":
+        raise BuildError(f"Lanewise needs CPython; this is {sys.implementation.name}")
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        raise BuildError("Lanewise does not support free-threaded Python yet; use the ordinary build of this version")

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes.util
 import hashlib
+import importlib.util
 import os
 import platform
 import shutil
@@ -35,6 +36,7 @@ def _lavapipe() -> bool:
 
 # Debian's package, and whether what it gives is there already, from wherever.
 SYSTEM: dict[str, Callable[[], object]] = {
+    "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian keeps it apart from its Python
     "gcc": lambda: shutil.which("gcc"),  # the second compiler, and the sanitizers' runtimes
     "libc6-dev": lambda: shutil.which("gcc") and Path("/usr/include/stdio.h").exists(),
     "qemu-user": lambda: shutil.which("qemu-aarch64") and shutil.which("qemu-x86_64"),

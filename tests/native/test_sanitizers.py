@@ -1,5 +1,5 @@
 """AddressSanitizer and UndefinedBehaviorSanitizer over the kernels, through the oracle runner, and over the extension,
-through its own tests. Built by gcc, whose runtimes Debian has."""
+through its own tests and those of shapes and strides. Built by gcc, whose runtimes Debian has."""
 
 from __future__ import annotations
 
@@ -87,6 +87,7 @@ def test_the_extension(sanitized: Path) -> None:
     program = "import lanewise._ext; print(lanewise._ext.__file__)"
     found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
     assert found.stdout.strip() == str(sanitized / host().extension), found.stderr
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:faulthandler", ROOT / "tests" / "extension"]
+    tests = [ROOT / "tests" / name for name in ("extension", "sweep/test_numpy.py", "sweep/test_out.py")]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:faulthandler", *tests]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_said()}"
