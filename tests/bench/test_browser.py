@@ -2,7 +2,6 @@
 something is missing. The whole table is run by hand: it takes minutes, and a quiet machine."""
 
 import contextlib
-import importlib.util
 import io
 import json
 import os
@@ -13,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from lanewise.bench import main
+from lanewise.errors import ArgumentError
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from wasm.bench import browser, command
@@ -24,11 +24,9 @@ GOALS = ["--browser", "--goals"]
 def missing():
     """What the browser's benchmark needs and does not find here."""
     try:
-        browser.chromium()
-    except browser.ArgumentError:
-        return "Chromium is not installed"
-    if importlib.util.find_spec("playwright") is None:
-        return "Playwright is not installed"
+        browser.require()
+    except ArgumentError as error:
+        return str(error)
     return "" if shutil.which("npm") else "npm is not installed"
 
 
@@ -100,5 +98,5 @@ def test_a_missing_npm_is_named(monkeypatch, tmp_path):
     from wasm.bench import npm
 
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(browser.ArgumentError, match="apt-get install npm"):
+    with pytest.raises(ArgumentError, match="apt-get install npm"):
         npm.fetch(tmp_path)

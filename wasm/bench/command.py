@@ -19,10 +19,7 @@ from lanewise.errors import ArgumentError
 from native.errors import BuildError
 from wasm import build
 from wasm.bench import browser, limits, npm
-
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.append(str(ROOT / "tests" / "wasm"))
-import pyodide_fixture  # noqa: E402
+from wasm.bench.fixtures import pyodide_fixture
 
 PYODIDE = "0.27.7"  # the one with NumPy and scipy
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
