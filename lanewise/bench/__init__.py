@@ -6,9 +6,12 @@
     cases.py       an operation at a size: arguments, bytes, arithmetic
     peers/         other libraries, one module each
     check.py       results compared before they are timed
+    goals.py       the figures to reach, and whether they are reached
     runner.py      one case: contestants, check, times
     report.py, plot.py, machine.py    what becomes of the figures
     command.py     the command line
+
+`--browser` runs the same engine in Chromium; what starts it there is in wasm/bench of a source checkout.
 
 To add a peer: a module in peers/ and a line in its table. An operation of a known kind needs nothing here.
 """

@@ -13,15 +13,19 @@ from typing import Any
 from lanewise.errors import ArgumentError
 from wasm.bench.fixtures import LocalSite, chromium
 
-__all__ = ["Page", "opened", "require"]
+__all__ = ["Page", "PageError", "opened", "require"]
 
 LONGEST = 15 * 60 * 1000  # milliseconds for one call of the page
 
 Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
 
+class PageError(RuntimeError):
+    """Something was thrown in the page, or the page is gone."""
+
+
 class Page:
-    """The page, loaded. A call that throws there raises RuntimeError here."""
+    """The page, loaded. A call that throws there raises PageError here."""
 
     def __init__(self, page: Any, address: str) -> None:
         self._page = page
@@ -34,7 +38,12 @@ class Page:
 
     def call(self, function: str, *arguments: object) -> Any:
         """lanewise.<function>(...arguments), awaited."""
-        return self._page.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
+        from playwright.sync_api import Error
+
+        try:
+            return self._page.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
+        except Error as error:
+            raise PageError(error.message) from None
 
     def ask(self, function: str, request: object = None) -> Any:
         """A function of inside.py, which takes and gives JSON."""
@@ -57,7 +66,7 @@ def require() -> None:
 def opened(folders: Folders) -> Iterator[Page]:
     """A page whose files come from these folders. ArgumentError where something is not installed."""
     require()
-    from playwright.sync_api import Error, sync_playwright
+    from playwright.sync_api import sync_playwright
 
     # The server sends no isolation headers: with them some peers would start threads.
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
@@ -67,7 +76,5 @@ def opened(folders: Folders) -> Iterator[Page]:
         page.on("console", lambda message: print(message.text, file=sys.stderr))
         try:
             yield Page(page, site.origin)
-        except Error as error:
-            raise RuntimeError(error.message) from None
         finally:
             browser.close()

@@ -138,7 +138,10 @@ def _worked(page: browser.Page, goal: Goal, settings: Settings, default: str) ->
         "repeats": settings.repeats,
         "seconds": settings.seconds,
     }
-    found = page.ask("measure", request)
+    try:
+        found = page.ask("measure", request)
+    except browser.PageError as error:  # one row is lost, not the run
+        return Row(goal, None, (f"no figure ({str(error).splitlines()[0]})",))
     times = {entry["name"]: entry for entry in found["contestants"]}
     notes = [f"{name} is WRONG and was not timed ({how})" for name, how in found["wrong"].items()]
     notes += [f"{name} was not timed ({why})" for name, why in found["not_timed"].items()]

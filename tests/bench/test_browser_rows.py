@@ -1,0 +1,78 @@
+"""What becomes of the page's answers, without a browser."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from lanewise.bench import goals
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+from wasm.bench import command
+from wasm.bench.browser import PageError
+
+SETTINGS = command.Settings(repeats=2, seconds=0.01, peers=("numpy", "scipy", "tfjs"))
+
+
+class FakePage:
+    """Gives the same answer to every question, or raises it."""
+
+    def __init__(self, answer):
+        self.answer = answer
+
+    def ask(self, function, request=None):
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+
+def entry(name, nanoseconds):
+    return {"name": name, "minimum_ns": nanoseconds, "median_ns": nanoseconds * 2}
+
+
+ANSWER = {
+    "contestants": [entry("simd128", 90e3), entry("relaxed_simd", 60e3), entry("numpy", 240e3)],
+    "limit": entry("limit", 30e3),
+    "flops": None,
+    "wrong": {"tfjs": "element 3 is 1; 2 was expected"},
+    "not_timed": {"scipy": "no such operation"},
+}
+
+
+@pytest.fixture
+def goal():
+    return goals.find(goals.BROWSER, ["sum 1M"])[0]
+
+
+def test_the_figure_is_that_of_the_default_backend(goal):
+    row = command._worked(FakePage(ANSWER), goal, SETTINGS, "relaxed_simd")
+    assert row.measured == goals.Measured(60e3, 120e3, {"numpy": 240e3}, 30e3, None)
+    assert row.notes == (
+        "tfjs is WRONG and was not timed (element 3 is 1; 2 was expected)",
+        "scipy was not timed (no such operation)",
+    )
+
+
+def test_a_page_that_throws_costs_one_row(goal):
+    row = command._worked(FakePage(PageError("out of memory\nat somewhere")), goal, SETTINGS, "relaxed_simd")
+    assert (row.measured, row.notes) == (None, ("no figure (out of memory)",))
+
+
+def test_the_table_counts_what_is_firm_and_says_a_reason_once(goal):
+    rows = [
+        command._worked(FakePage(ANSWER), goal, SETTINGS, "relaxed_simd"),
+        command._worked(FakePage(ANSWER), goal, SETTINGS, "simd128"),
+    ]
+    text = command._table(rows, SETTINGS.peers)
+    assert " ".join(text.splitlines()[1].split()) == "sum 1M us 60 120 50% <= 75 yes <= 45 NO 240 - -"
+    assert text.count("no such operation") == 1
+    assert text.endswith("firm: 1 of 2 rows")
+
+
+def test_every_pinned_peer_has_a_checksum():
+    lock = json.loads((Path(command.__file__).parent / "package-lock.json").read_text())
+    packages = {name: package for name, package in lock["packages"].items() if name}
+    assert packages
+    assert all(package["integrity"].startswith("sha512-") for package in packages.values())
+    assert not any("resolved" in package for package in packages.values())  # any mirror may serve them
