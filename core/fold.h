@@ -6,7 +6,8 @@
  * only how many partials are at work at once, never which values meet: the bits are the same everywhere.
  *
  * The two loops here, along a block and across neighbouring blocks in memory, see elements and partials as the bits
- * of 32-bit lanes, and take the operation as two functions that vanish when they are inlined. */
+ * of 32-bit lanes, and take the operation as two functions that vanish when they are inlined. The loops over
+ * partials are unrolled on request: only then are they kept in registers, also by a compiler that saves space. */
 #ifndef LANEWISE_FOLD_H
 #define LANEWISE_FOLD_H
 
@@ -45,10 +46,13 @@ LANE vi32 fold_block(const char *x, int64_t count, int size, vi32 identity, vi32
     int64_t full = count / FOLD_PARTIALS * FOLD_PARTIALS;
     for (int first = 0; first < FOLD_REGISTERS; first += FOLD_GROUP) {
         vi32 group[FOLD_GROUP];
+#pragma GCC unroll 16
         for (int r = 0; r < FOLD_GROUP; r++) group[r] = identity;
         for (int64_t i = first * VF32_LANES; i < full; i += FOLD_PARTIALS)
+#pragma GCC unroll 16
             for (int r = 0; r < FOLD_GROUP; r++)
                 group[r] = join(group[r], map(x + (i + r * VF32_LANES) * size, VF32_LANES, state));
+#pragma GCC unroll 16
         for (int r = 0; r < FOLD_GROUP; r++) partial[first + r] = group[r];
     }
     for (int r = 0; r < FOLD_REGISTERS && full + r * VF32_LANES < count; r++) {
@@ -72,8 +76,10 @@ LANE void fold_strip(const char *x, int64_t stride, int64_t count, int size, int
         int p = 0;
         for (int b = 0; b < bits; b++) p |= (turn >> b & 1) << (bits - 1 - b);
         vi32 partial[4];
+#pragma GCC unroll 16
         for (int r = 0; r < registers; r++) partial[r] = identity;
         for (int64_t i = p; i < count; i += FOLD_PARTIALS)
+#pragma GCC unroll 16
             for (int r = 0; r < registers; r++)
                 partial[r] = join(partial[r], map(x + i * stride + r * VF32_LANES * size,
                                                   r + 1 < registers ? VF32_LANES : n, state[r]));

@@ -77,9 +77,12 @@ def binaries_of(target: Target, using: Compiler) -> Files:
     manifest = folder / "manifest.json"
     manifest.write_text(json.dumps(_manifest(target, libraries), indent=2) + "\n", encoding="utf-8")
     files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
-    files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
     generated = GENERATED / "lanewise"
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
+    if target.binary_format == "wasm":  # a browser has no use for types and headers, and would download them
+        files = {name: path for name, path in files.items() if path.suffix != ".pyi"}
+    else:
+        files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
     return files | {target.extension: extension}
 
 

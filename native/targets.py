@@ -39,6 +39,7 @@ class Target:
     extension: str  # file name of lanewise._ext
     isas: tuple[Isa, ...]
     python_tag: str = "cp311"  # the oldest Python there
+    optimization: str = "-O3"
 
     def library(self, isa: Isa) -> str:
         """File name of the kernels for an instruction set."""
@@ -116,7 +117,8 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
-        Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", *_ELF[1:], _WASM32, "cp312"),
+        # Downloaded for every page that is opened, so made small: what has to be unrolled says so in core/.
+        Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", *_ELF[1:], _WASM32, "cp312", "-Os"),
     )
 }
 

@@ -26,6 +26,8 @@ MODULES = (TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.i
 
 # Chromium compiles at most this much synchronously on a page's main thread, where the extension opens kernels.
 LARGEST_MODULE = 8 << 20
+# A page downloads all of it before the first operation.
+LARGEST_WHEEL = 400_000
 
 
 class WheelError(Exception):
@@ -60,6 +62,11 @@ def inspect(wheel: Path) -> None:
     large = [name for name in MODULES if sizes[name] > LARGEST_MODULE]
     if large:
         raise WheelError(f"{wheel.name}: {', '.join(large)}: larger than the {LARGEST_MODULE} bytes browsers open")
+    size = wheel.stat().st_size
+    if size > LARGEST_WHEEL:
+        raise WheelError(
+            f"{describe(wheel)}\nthat is more than {LARGEST_WHEEL // 1000} KB: leave out what no browser uses"
+        )
 
 
 def describe(wheel: Path) -> str:
