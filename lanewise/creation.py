@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import operator
 import os
+import sys
 import threading
 from array import array
 from collections.abc import Sequence
@@ -206,6 +207,11 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
         return _ext.from_object(from_dlpack(obj), dtype, copy)
     if hasattr(obj, "__array__"):
         return _ext.from_object(obj.__array__(), dtype, copy)
+    if sys.platform == "emscripten":
+        from lanewise import javascript
+
+        if javascript.is_buffer(obj):
+            return _ext.from_object(javascript.from_js(obj, copy), dtype, None)
     if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range, a deque ...
         return _ext.from_object(list(obj), dtype, copy)
     raise ArgumentTypeError(
@@ -260,6 +266,8 @@ def _number(operation: str, value: Any) -> Any:
     """A bool, an int or a float from what a user gave."""
     if isinstance(value, int | float):
         return value
+    if isinstance(value, str | bytes | bytearray):
+        raise ArgumentTypeError(f"{operation}: {value!r} is no number")
     kind = as_dtype(value.dtype, operation=operation).kind if hasattr(value, "dtype") else ""
     try:
         if kind == "b":

@@ -13,7 +13,7 @@ from lanewise import _ext, placement, printing, selection
 from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, BackendUnavailableError
 
 if TYPE_CHECKING:
     import numpy
@@ -105,6 +105,57 @@ def array_interface(self: Tensor) -> dict[str, Any]:
     }
 
 
+def to_js(self: Tensor, /) -> Any:
+    """A JavaScript typed array of the elements, in row-major order: in Pyodide alone.
+
+    float32 comes as Float32Array, float64 as Float64Array, int32 as Int32Array, int64 as BigInt64Array and bool as
+    Uint8Array. Pyodide knows no array for float16: DTypeError.
+    """
+    if sys.platform == "emscripten":
+        from lanewise import javascript
+
+        return javascript.to_js(self)
+    raise BackendUnavailableError("to_js: there is no JavaScript around this Python; use numpy() or tolist()")
+
+
+def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+    """NumPy's universal functions compute on arrays, also into one: `array += tensor` writes the array. Only an
+    operator with an array on its left, `array + tensor`, gives a tensor."""
+    operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
+    if operation and not isinstance(inputs[0], Tensor):
+        return operation(*inputs)
+    return getattr(ufunc, method)(*_arrays(inputs), **_arrays(keywords))
+
+
+def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keywords: Any) -> Any:
+    """NumPy's other functions: np.mean(tensor) is NumPy's mean, of an array on the same memory."""
+    return function(*_arrays(inputs), **_arrays(keywords))
+
+
+def _arrays(value: Any) -> Any:
+    """Arguments with arrays in the place of tensors."""
+    if isinstance(value, Tensor):
+        return value.numpy()
+    if isinstance(value, dict):
+        return {name: _arrays(one) for name, one in value.items()}
+    return type(value)(_arrays(one) for one in value) if type(value) in (list, tuple) else value
+
+
+_OPERATORS: Final = {
+    name: getattr(_ext, name)
+    for name in (
+        "add subtract multiply divide floor_divide remainder matmul bitwise_and bitwise_or bitwise_xor "
+        "less less_equal equal not_equal greater greater_equal"
+    ).split()
+    if hasattr(_ext, name)
+}
+
+
+def format_item(self: Tensor, specification: str) -> str:
+    """f"{tensor:.2f}" formats the one element of a 0-dimensional tensor, f"{tensor}" any tensor."""
+    return format(self.item(), specification) if specification else str(self)
+
+
 def shallow_copy(self: Tensor) -> Tensor:
     """copy.copy(tensor): memory of its own, as NumPy does it."""
     return self.copy()
@@ -126,11 +177,14 @@ def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:
 
 METHODS: Final[dict[str, Any]] = {
     "__array__": array,
+    "__array_function__": array_function,
+    "__array_ufunc__": array_ufunc,
     "__array_interface__": property(array_interface),
     "__array_namespace__": array_namespace,
-    "__array_priority__": 1000,  # above NumPy's own: ndarray + tensor is a tensor
+    "__array_priority__": 1000,  # for packages that ask for it, scipy.sparse among them
     "__copy__": shallow_copy,
     "__deepcopy__": deep_copy,
+    "__format__": format_item,
     "__reduce__": reduce,
     "__repr__": printing.tensor_repr,
     "__str__": printing.tensor_str,
@@ -141,4 +195,5 @@ METHODS: Final[dict[str, Any]] = {
     "to": to,
     "to_backend": to_backend,
     "to_device": to_device,
+    "to_js": to_js,
 }

@@ -1,0 +1,60 @@
+"""JavaScript's typed arrays, in and out with one copy each: Python's memory and JavaScript's are apart.
+
+creation.py asks here for what `asarray` does not know, and Tensor.to_js() is the way back. Imported in Pyodide alone.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import js
+from pyodide.ffi import JsBuffer
+
+from lanewise import _ext, dtypes
+from lanewise._ext import Tensor
+from lanewise.dtypes import DType
+from lanewise.errors import ArgumentError, DTypeError
+
+__all__ = ["from_js", "is_buffer", "to_js"]
+
+_DTYPES: Final[dict[str, DType]] = {
+    "Float32Array": dtypes.float32,
+    "Float64Array": dtypes.float64,
+    "Int32Array": dtypes.int32,
+    "BigInt64Array": dtypes.int64,
+}
+_KNOWN: Final = ", ".join(_DTYPES)
+_ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items()} | {dtypes.bool: "Uint8Array"}
+
+
+def is_buffer(obj: object) -> bool:
+    """Whether this is a typed array, or an ArrayBuffer."""
+    return isinstance(obj, JsBuffer)
+
+
+def from_js(array: Any, copy: bool | None) -> Tensor:
+    """The elements of a typed array as a tensor of one dimension."""
+    name = str(array.constructor.name)
+    dtype = _DTYPES.get(name)
+    if dtype is None:
+        cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
+        raise DTypeError(f"asarray: no dtype of Lanewise is a {name}'s; in JavaScript make one of {_KNOWN}: {cure}")
+    if copy is False:
+        raise ArgumentError(
+            "asarray: copy=False was given, but JavaScript's memory is apart from Python's; leave it out"
+        )
+    made = _ext.create("full", (array.length,), dtype, (0,))
+    if array.length:
+        array.assign_to(made)
+    return made
+
+
+def to_js(tensor: Tensor) -> Any:
+    """A typed array with the elements in row-major order."""
+    name = _ARRAYS.get(tensor.dtype)
+    if name is None:
+        raise DTypeError(f"to_js: Pyodide has no typed array for {tensor.dtype}; use astype(lw.float32) first")
+    array = getattr(js, name).new(tensor.size)
+    if tensor.size:
+        array.buffer.assign(tensor if tensor.is_contiguous else tensor.copy())
+    return array

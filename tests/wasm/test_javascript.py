@@ -1,0 +1,73 @@
+"""JavaScript's typed arrays, in every place where lanewise meets them: in, out, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import engines
+import pytest
+
+import lanewise as lw
+
+PROGRAM = Path(__file__).parent / "programs" / "javascript.py"
+
+Found = dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def found(engine: engines.Engine) -> Found:
+    results: Found = engine.run(PROGRAM)
+    return results
+
+
+@pytest.mark.parametrize(
+    ("case", "dtype", "values", "array"),
+    [
+        ("Float32Array", "float32", [1.5, -2.0, 3.25], "Float32Array"),
+        ("Float64Array", "float64", [1.5, -2.0, 0.1], "Float64Array"),
+        ("Int32Array", "int32", [1, -2, 2**31 - 1], "Int32Array"),
+        ("BigInt64Array", "int64", [1, -2, 2**53 + 1], "BigInt64Array"),
+        ("part", "float32", [1.0, 2.0, 3.0], "Float32Array"),
+        ("empty", "float32", [], "Float32Array"),
+    ],
+)
+def test_there_and_back(found: Found, case: str, dtype: str, values: list[float], array: str) -> None:
+    text = " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
+    assert found[case] == [dtype, [len(values)], values, array, text]
+
+
+@pytest.mark.parametrize("name", ["Uint8Array", "Uint32Array", "BigUint64Array", "ArrayBuffer", "DataView"])
+def test_what_has_no_dtype_is_refused(found: Found, name: str) -> None:
+    cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
+    assert found["refused"][name] == (
+        f"DTypeError: asarray: no dtype of Lanewise is a {name}'s; in JavaScript make one of "
+        f"Float32Array, Float64Array, Int32Array, BigInt64Array: {cure}"
+    )
+
+
+def test_memory_is_apart(found: Found) -> None:
+    assert found["apart"] == [1.0, 2.0, 3.0]
+    assert found["copy=False"] == (
+        "ArgumentError: asarray: copy=False was given, but JavaScript's memory is apart from Python's; leave it out"
+    )
+
+
+def test_arrays_are_operands_and_take_a_dtype(found: Found) -> None:
+    assert found["operand"] == [2.0, 4.0, 6.0]
+    assert found["dtype"] == [1, 2, 3]
+    assert found["large"] == [1 << 20, (1 << 20) * 0.5]
+
+
+def test_out_goes_in_row_major_order(found: Found) -> None:
+    assert found["transposed"] == ["Float32Array", "0 3 1 4 2 5"]
+    assert found["bool"] == ["Uint8Array", "1 0 1"]
+    assert found["no elements"] == ["Float32Array", ""]
+    assert found["float16"] == (
+        "DTypeError: to_js: Pyodide has no typed array for float16; use astype(lw.float32) first"
+    )
+
+
+def test_elsewhere_there_is_no_javascript() -> None:
+    with pytest.raises(lw.BackendUnavailableError, match=r"to_js: there is no JavaScript around this Python"):
+        lw.ones(2).to_js()
