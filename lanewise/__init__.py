@@ -12,7 +12,13 @@ side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and 
 
 import math as _math
 
-from lanewise import _ext
+try:
+    from lanewise import _ext
+except ImportError as error:
+    raise ImportError(
+        f"lanewise: its compiled part cannot be loaded from {__path__[0]} ({error}). In a checkout, build it with "
+        "`python native/build.py`, or leave the folder to use the installed package; else reinstall lanewise"
+    ) from error
 from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
 from lanewise import errors as _errors

@@ -39,8 +39,8 @@ def backends() -> list[BackendInfo]:
     """
     found = []
     for backend in PRIORITY:
-        reason = registry.missing(backend)
-        found.append(BackendInfo(backend, not reason, reason or None, registry.devices(backend)))
+        reason = registry.missing(backend) or registry.damage(backend)
+        found.append(BackendInfo(backend, not reason, reason or None, () if reason else registry.devices(backend)))
     return found
 
 

@@ -141,12 +141,14 @@ def _arrays(value: Any) -> Any:
     return type(value)(_arrays(one) for one in value) if type(value) in (list, tuple) else value
 
 
+# NumPy gives its ufuncs the names of the array API, and so do we.
 _OPERATORS: Final = {
     name: getattr(_ext, name)
     for name in (
-        "add subtract multiply divide floor_divide remainder matmul bitwise_and bitwise_or bitwise_xor "
-        "less less_equal equal not_equal greater greater_equal"
-    ).split()
+        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "matmul"),
+        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
+        *("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"),
+    )
     if hasattr(_ext, name)
 }
 

@@ -17,7 +17,7 @@ from typing import Final, Protocol
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 from lanewise.devices import DeviceInfo, Executor
-from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError
+from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError
 
 __all__ = [
     "Provider",
@@ -206,6 +206,17 @@ def missing(backend: Backend) -> str:
         if backend not in _missing:
             _missing[backend] = _providers[backend].missing()
         return _missing[backend]
+
+
+def damage(backend: Backend) -> str:
+    """What is wrong with the file of a backend that this machine could run, "" where nothing is."""
+    if missing(backend) or backend in _opened or not isinstance(_providers[backend], CpuLibrary):
+        return ""
+    try:
+        libraries.checked_path(backend.value)
+    except LibraryError as error:
+        return str(error)
+    return ""
 
 
 def devices(backend: Backend) -> tuple[DeviceInfo, ...]:

@@ -8,6 +8,7 @@ the process, a stack of each thread) and consults it on every call; this module 
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Iterable
 from contextlib import ContextDecorator
 from types import TracebackType
@@ -15,7 +16,7 @@ from types import TracebackType
 from lanewise import _ext, registry
 from lanewise.backend import PRIORITY, Backend, Request, parse_backend
 from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError
+from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LibraryError
 
 __all__ = [
     "available",
@@ -38,8 +39,23 @@ def initialise() -> None:
     """Chooses the default backend when lanewise is imported."""
     wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
     if parse_backend(wanted, operation="LANEWISE_BACKEND").name == "auto":
-        wanted = "cpu"  # uncommitted work starts on the CPU; going to a GPU is a matter of promotion
-    _set_default(open_backend(wanted, "LANEWISE_BACKEND"))
+        _set_default(_first_that_opens())
+    else:
+        _set_default(open_backend(wanted, "LANEWISE_BACKEND"))
+
+
+def _first_that_opens() -> Backend:
+    """The best CPU backend: uncommitted work starts there, going to a GPU is a matter of promotion. A damaged library
+    is passed over with a warning, so that `python -m lanewise info` can say what is wrong."""
+    found = available(parse_backend("cpu"), "LANEWISE_BACKEND")
+    for backend in found[:-1]:
+        try:
+            registry.ensure_open(backend)
+            return backend
+        except LibraryError as error:
+            warnings.warn(f"lanewise: {error}. Until then a slower backend is used", RuntimeWarning, stacklevel=2)
+    registry.ensure_open(found[-1])
+    return found[-1]
 
 
 def default_backend() -> Backend:

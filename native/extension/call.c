@@ -256,8 +256,20 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
     switch (parameter->type) {
     case LW_PARAMETER_FLOAT:
         scalar->f = PyFloat_AsDouble(object);
-        return scalar->f == -1.0 && PyErr_Occurred() ? -1 : 0;
+        if (scalar->f == -1.0 && PyErr_Occurred()) {
+            if (PyErr_ExceptionMatches(PyExc_TypeError)) {
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; a number is wanted",
+                             operation->name, parameter->name, object);
+            }
+            return -1;
+        }
+        return 0;
     case LW_PARAMETER_INT: {
+        if (!PyIndex_Check(object)) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; an int is wanted", operation->name,
+                         parameter->name, object);
+            return -1;
+        }
         PyObject *index = PyNumber_Index(object);
         scalar->i = index ? PyLong_AsLongLong(index) : -1;
         Py_XDECREF(index);

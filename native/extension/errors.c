@@ -24,10 +24,10 @@ int lw_errors_setup(PyObject *errors_module) {
 
 PyObject *lw_error_class(lw_error error) { return classes[error]; }
 
-void lw_raise_no_memory(size_t bytes) {
+void lw_raise_no_memory(int64_t bytes) {
     PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                 "no memory for a block of %zu bytes; use smaller arrays, or release some that are no longer needed",
-                 bytes);
+                 "no memory for a block of %lld bytes; use smaller arrays, or release some that are no longer needed",
+                 (long long)bytes);
 }
 
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape) {

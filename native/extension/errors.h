@@ -26,7 +26,7 @@ int lw_errors_setup(PyObject *errors_module);
 /* The exception class, a borrowed reference for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
-void lw_raise_no_memory(size_t bytes);
+void lw_raise_no_memory(int64_t bytes);
 
 /* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };

@@ -242,6 +242,11 @@ static PyObject *to_list(PyObject *self, PyObject *unused) {
     return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : refuse_device("tolist");
 }
 
+static PyObject *item(PyObject *self, PyObject *unused) {
+    (void)unused;
+    return lw_only_item(self, "item");
+}
+
 static lw_tensor *row_major_copy(const char *operation, lw_tensor *tensor) {
     lw_operand operand;
     lw_operand_of(tensor, &operand);
@@ -283,6 +288,7 @@ static PyObject *shares_memory(PyObject *self, PyObject *other) {
 
 PyMethodDef lw_exchange_methods[] = {
     {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers."},
+    {"item", item, METH_NOARGS, "item($self, /)\n--\n\nThe one element of a tensor of size 1, as a Python number."},
     {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy with memory of its own."},
     {"tobytes", to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
     {"_data_pointer", data_pointer, METH_NOARGS, NULL},

@@ -15,6 +15,9 @@ lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, in
 /* One element as a Python number. */
 PyObject *lw_item(int dtype, const char *data);
 
+/* The one element of a tensor of size 1; `what` names the caller in the error where there are more. */
+PyObject *lw_only_item(PyObject *tensor, const char *what);
+
 /* The same elements under another shape, a view where strides allow it. One extent may be -1. */
 lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape);
 

@@ -61,6 +61,21 @@ static lw_taken take_int(const char *operation, PyObject *object, lw_operand *op
     return LW_TAKEN;
 }
 
+/* What NumPy calls the elements of a buffer's format, for those that are met most. */
+static const char *foreign_name(const char *format) {
+    static const struct {
+        char code;
+        const char *name;
+    } names[] = {{'b', "int8"},   {'B', "uint8"},  {'h', "int16"},  {'H', "uint16"},
+                 {'I', "uint32"}, {'L', "uint64"}, {'Q', "uint64"}, {'g', "longdouble"}};
+    for (size_t i = 0; format[0] && !format[1] && i < sizeof names / sizeof *names; i++) {
+        if (names[i].code == format[0]) {
+            return names[i].name;
+        }
+    }
+    return "another type";
+}
+
 static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
@@ -70,10 +85,13 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
     operand->owned = NULL;
     int dtype = lw_dtype_of_format(view->format ? view->format : "B", view->itemsize);
     if (dtype < 0) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: a buffer of format '%s' and item size %zd has no dtype here; convert it to bool, int32, "
-                     "int64, float16, float32 or float64 in native byte order first",
-                     operation, view->format ? view->format : "B", view->itemsize);
+        const char *format = view->format ? view->format : "B";
+        PyErr_Format(
+            lw_error_class(LW_DTYPE_ERROR),
+            "%s: an array of %s (format '%s', %zd bytes an element) has no dtype here; convert it to bool, "
+            "int32, int64, float16, float32 or float64 in native byte order first, as x.astype('float32') does "
+            "in NumPy",
+            operation, foreign_name(format), format, view->itemsize);
         return LW_FAILED;
     }
     if (view->ndim > LW_MAX_NDIM) {

@@ -122,7 +122,7 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
 }
 
 /* The one element of a tensor of size 1. */
-static PyObject *only_item(PyObject *self, const char *what) {
+PyObject *lw_only_item(PyObject *self, const char *what) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
@@ -138,14 +138,14 @@ static PyObject *only_item(PyObject *self, const char *what) {
 }
 
 static int slot_bool(PyObject *x) {
-    PyObject *item = only_item(x, "bool");
+    PyObject *item = lw_only_item(x, "bool");
     int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
 }
 
 static PyObject *convert(PyObject *x, const char *what, PyTypeObject *type) {
-    PyObject *item = only_item(x, what);
+    PyObject *item = lw_only_item(x, what);
     PyObject *result = item ? PyObject_CallFunctionObjArgs((PyObject *)type, item, NULL) : NULL;
     Py_XDECREF(item);
     return result;
@@ -160,7 +160,7 @@ static PyObject *slot_index(PyObject *x) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: a %s tensor is no index; int32 is wanted",
                             lw_dtype_name(tensor->dtype));
     }
-    return only_item(x, "index");
+    return lw_only_item(x, "index");
 }
 
 static const lw_operation *find(const char *name) {

@@ -210,6 +210,10 @@ lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, 
 
 /* An int argument of an axis; the normalised axis or -1 with AxisError set. */
 int lw_axis_from(const char *operation, PyObject *object, int ndim) {
+    if (!PyIndex_Check(object)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: axis is %R; an int is wanted", operation, object);
+        return -1;
+    }
     Py_ssize_t axis = PyNumber_AsSsize_t(object, NULL);
     if (axis == -1 && PyErr_Occurred()) {
         return -1;
@@ -259,6 +263,11 @@ int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_
         PyObject *item = !sequence             ? object
                          : lw_is_tuple(object) ? PyTuple_GetItem(object, i)
                                                : PyList_GetItem(object, i);
+        if (!PyIndex_Check(item)) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                         "%s: %R was given; an int or a tuple of ints is wanted", operation, object);
+            return -1;
+        }
         PyObject *index = PyNumber_Index(item);
         int overflow = 0;
         shape[i] = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
@@ -292,8 +301,9 @@ int lw_pair_from(const lw_arguments *arguments, int index, int64_t minimum, int6
         fits &= values[i] >= minimum && values[i] <= INT32_MAX;
     }
     if (!fits) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; an int or a pair of ints from %lld is wanted",
-                     operation->name, parameter->name, object, (long long)minimum);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: %s is %R; an int or a pair of ints from %lld to 2147483647 is wanted", operation->name,
+                     parameter->name, object, (long long)minimum);
         return -1;
     }
     pair[0] = values[0];

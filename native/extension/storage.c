@@ -70,13 +70,13 @@ void lw_storage_trim(void) {
     kept_bytes = 0;
 }
 
-lw_storage *lw_storage_new(size_t bytes) {
-    if (bytes > PTRDIFF_MAX / 2) {
+lw_storage *lw_storage_new(int64_t bytes) {
+    if (bytes > PTRDIFF_MAX / 2) { /* the class is larger, and a header comes on top */
         lw_raise_no_memory(bytes);
         return NULL;
     }
     size_t class_bytes;
-    int index = size_class(bytes, &class_bytes);
+    int index = size_class((size_t)bytes, &class_bytes);
     lw_storage *storage = pool[index].first;
     if (storage) {
         pool[index].first = storage->owner;

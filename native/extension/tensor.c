@@ -23,7 +23,7 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
             return -1;
         }
     }
-    return bytes > PTRDIFF_MAX ? -1 : empty ? 0 : bytes;
+    return empty ? 0 : bytes;
 }
 
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size) {
@@ -59,11 +59,11 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
     if (bytes < 0) {
         char text[LW_SHAPE_TEXT];
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: a %s array of shape %s has more bytes than this machine can address; use a smaller shape",
-                     operation, lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
+                     "%s: a %s array of shape %s has more bytes than 64 bits count; use a smaller shape", operation,
+                     lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
         return NULL;
     }
-    lw_storage *storage = lw_storage_new((size_t)bytes);
+    lw_storage *storage = lw_storage_new(bytes);
     if (!storage) {
         return NULL;
     }

@@ -61,6 +61,27 @@ def test_numpy_functions_take_tensors():
     np.testing.assert_allclose(np.exp(t), np.exp([0.0, 1.0]), rtol=1e-6)
 
 
+def test_numpy_computes_on_arrays_and_into_them():
+    t = lw.asarray([1.0, 2.0, 4.0])
+    a = np.ones(3, np.float32)
+    same = a
+    a += t
+    a[:1] *= t[:1]
+    assert a is same and a.tolist() == [2, 3, 5]
+    assert np.mean(t) == np.float32(7 / 3) and np.sum(t) == 7 and np.max(t) == 4
+    assert isinstance(np.concatenate([t, a]), np.ndarray)
+    assert isinstance(np.multiply.outer(t, t), np.ndarray)
+    assert isinstance(np.add(t, a), np.ndarray)
+    assert isinstance(a + t, lw.Tensor) and isinstance(a < t, lw.Tensor)
+
+
+def test_one_element():
+    t = lw.asarray([[2.5]])
+    assert t.item() == 2.5 and f"{t[0, 0]:.3f}" == "2.500" and f"{t}" == str(t)
+    with pytest.raises(lw.ArgumentError, match="3 elements"):
+        lw.ones((3,)).item()
+
+
 def test_memory_outlives_its_owner():
     t = lw.asarray(np.arange(1000, dtype=np.float32))
     gc.collect()

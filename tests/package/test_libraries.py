@@ -56,12 +56,36 @@ def test_the_copy_works(package):
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_default_library(package, damage):
+    """The next best is used, with a warning that names the file; the summary says why, and asking for it fails."""
+    if DEFAULT == "scalar":
+        pytest.skip("this machine has one CPU backend only")
     path = library(package, DEFAULT)
     damage(path)
+    code = f"""
+import lanewise as lw
+info = {{str(info.name): info for info in lw.backends()}}["{DEFAULT}"]
+print(lw.ones(2).backend != "{DEFAULT}", info.available, info.reason)
+lw.use_backend("{DEFAULT}")
+"""
+    done = run(package, code)
+    assert done.stdout.startswith(f"True False {path}: ") and "reinstall lanewise" in done.stdout
+    assert f"RuntimeWarning: lanewise: {path}: " in done.stderr
+    assert done.stderr.strip().splitlines()[-1].startswith(f"lanewise.errors.LibraryError: {path}: ")
+
+
+def test_no_library_that_opens(package):
+    for name in json.loads((package / "_lib" / "manifest.json").read_text())["libraries"]:
+        truncate(library(package, name))
     done = run(package, "import lanewise")
     assert done.returncode == 1
-    last = done.stderr.strip().splitlines()[-1]
-    assert last.startswith(f"lanewise.errors.LibraryError: {path}: ") and "reinstall lanewise" in last
+    assert done.stderr.strip().splitlines()[-1].startswith("lanewise.errors.LibraryError: ")
+
+
+def test_a_checkout_that_is_not_built(package):
+    next(package.glob("_ext*")).unlink()
+    last = run(package, "import lanewise").stderr.strip().splitlines()[-1]
+    assert last.startswith("ImportError: lanewise: its compiled part cannot be loaded from ")
+    assert "python native/build.py" in last and "reinstall" in last
 
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
