@@ -17,7 +17,7 @@ from local_site import LocalSite
 from pyodide_runner import ProgramError
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Page
+    from playwright.sync_api import Browser, Page
 
 PAGES = Path(__file__).with_name("browser")
 INSTALL = """
@@ -37,26 +37,28 @@ def program() -> str | None:
 
 
 class Chromium:
-    """A running browser. `flags` are for its engine (V8), such as --no-enable-sse4-1."""
+    """Playwright's driver, which starts browsers; there can be one at a time."""
 
-    def __init__(self, flags: Sequence[str] = ()) -> None:
+    def __init__(self) -> None:
         from playwright.sync_api import sync_playwright
 
         self.playwright = sync_playwright().start()
+
+    def launch(self, flags: Sequence[str] = ()) -> Browser:
+        """A running browser. `flags` are for its engine (V8), such as --no-enable-sse4-1."""
         engine = [f"--js-flags={' '.join(flags)}"] if flags else []
-        self.browser = self.playwright.chromium.launch(executable_path=program(), args=[*FLAGS, *engine])
+        return self.playwright.chromium.launch(executable_path=program(), args=[*FLAGS, *engine])
 
     def close(self) -> None:
-        self.browser.close()
         self.playwright.stop()
 
 
 class Console:
     """A Pyodide in a page of its own, or in a worker of that page, with lanewise."""
 
-    def __init__(self, chromium: Chromium, site: LocalSite, version: str, *, worker: bool) -> None:
+    def __init__(self, browser: Browser, site: LocalSite, version: str, *, worker: bool) -> None:
         self.site = site
-        self.page: Page = chromium.browser.new_page()
+        self.page: Page = browser.new_page()
         self.page.goto(f"{site.origin}/pages/console.html{'?worker' if worker else ''}")
         self.page.wait_for_function("window.begin !== undefined")
         index = f"{site.origin}/pyodide-{version}/"

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,6 +19,9 @@ import engines  # noqa: E402
 import pyodide_fixture  # noqa: E402
 import support  # noqa: E402
 from local_site import LocalSite  # noqa: E402
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 NOTES = pytest.StashKey[list[str]]()
 
@@ -76,10 +80,17 @@ def site(wheel: Path) -> Iterator[LocalSite]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[chromium.Chromium]:
+def launcher() -> Iterator[chromium.Chromium]:
     if chromium.program() is None:
         engines.absent("Chromium is not installed", "chromium")
     found = chromium.Chromium()
+    yield found
+    found.close()
+
+
+@pytest.fixture(scope="session")
+def browser(launcher: chromium.Chromium) -> Iterator[Browser]:
+    found = launcher.launch()
     yield found
     found.close()
 

@@ -1,0 +1,30 @@
+"""The digits demo in every engine: the same predictions on each backend as NumPy's and as here, and how fast."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyodide_fixture
+import pyodide_runner
+import pytest
+from engines import Engine
+
+PROGRAM = Path(__file__).parent / "programs" / "digits.py"
+
+
+@pytest.fixture(scope="session")
+def native() -> dict[str, Any]:
+    report: dict[str, Any] = pyodide_runner.load(PROGRAM).report("--backend", "scalar")
+    return report
+
+
+def test_predictions(engine: Engine, native: dict[str, Any], notes: list[str], request: pytest.FixtureRequest) -> None:
+    report = engine.run(PROGRAM)
+    readers = {each["name"]: each["images_per_second"] for each in report["readers"]}
+    numpy = {"numpy"} if pyodide_fixture.carries(engine.version, "numpy") else set()
+    assert set(readers) == engine.backends | numpy
+    assert report["agree"] and report["status"] == 0
+    assert report["predictions"] == native["predictions"]
+    figures = ", ".join(f"{name} {speed:,}" for name, speed in readers.items())
+    notes.append(f"digits in {request.node.callspec.id}, images/s: {figures}")

@@ -1,0 +1,48 @@
+"""The README's ten lines, typed into a console: what it shows is what the README shows, to the character, here and in
+every Pyodide."""
+
+from __future__ import annotations
+
+import code
+import contextlib
+import io
+import re
+from pathlib import Path
+
+import pytest
+from engines import Engine
+
+ROOT = Path(__file__).parents[2]
+PROGRAM = Path(__file__).parent / "programs" / "console.py"
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.search(r"## Ten lines\n.*?```python\n(.*?)```.*?```text\n(.*?)```", TEXT, re.DOTALL)
+
+
+@pytest.fixture(scope="session")
+def ten_lines() -> str:
+    assert BLOCKS, "the README has a block of Python under `Ten lines`, and then one of what it prints"
+    return BLOCKS[1]
+
+
+@pytest.fixture(scope="session")
+def shown() -> str:
+    assert BLOCKS
+    return BLOCKS[2]
+
+
+def test_there_are_ten(ten_lines: str) -> None:
+    assert len([line for line in ten_lines.splitlines() if line.strip()]) == 10
+
+
+def test_a_console_here_shows_what_the_readme_shows(ten_lines: str, shown: str) -> None:
+    output = io.StringIO()
+    console = code.InteractiveConsole()
+    with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
+        for line in ten_lines.split("\n"):
+            console.push(line)
+    assert output.getvalue() == shown
+
+
+def test_a_pyodide_console_shows_it_too(ten_lines: str, shown: str, engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "lines.txt").write_text(ten_lines, encoding="utf-8")
+    assert engine.run(PROGRAM, mounts={"/lines": tmp_path}) == shown
