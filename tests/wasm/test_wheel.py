@@ -8,12 +8,13 @@ import subprocess
 import zipfile
 from pathlib import Path
 
+import auditwheel_emscripten
 import pyodide_fixture
 import pyodide_runner
 import pytest
 from engines import RELAXED_SINCE
 
-from wasm import imports, module
+from wasm import build, imports, module
 
 
 @pytest.fixture(scope="session")
@@ -92,3 +93,44 @@ def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str)
     program = Path(__file__).parent / "programs" / "install.py"
     mounts = {"/dist": wheel.parent}
     assert pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node) == [11.0, 22.0]
+
+
+def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Path, node: str) -> None:
+    version = pyodide.name.removeprefix("pyodide-")
+    packages = [pyodide / each if each.endswith(".whl") else each for each in pyodide_fixture.installer(version)]
+    program = Path(__file__).parent / "programs" / "refused.py"
+    mounts = {"/dist": wheel.parent}
+    messages = pyodide_runner.run(pyodide, program, packages=packages, mounts=mounts, node=node)
+    said = {
+        "cp312-abi3-pyodide_2031_0_wasm32": "2031_0",
+        "cp312-abi3-emscripten_3_1_45_wasm32": "3.1.45",
+        "cp311-abi3-manylinux2014_x86_64": "manylinux2014",
+    }
+    wrong = {tags: message for tags, message in messages.items() if said[tags] not in message or "Error" not in message}
+    assert len(messages) == len(said)
+    assert not wrong
+
+
+def test_auditwheel_finds_nothing_missing(unpacked: Path) -> None:
+    """Of the folder: of a wheel it takes any one tag, and calls it no Emscripten wheel where that is a newer one."""
+    needed = auditwheel_emscripten.show(unpacked.parent)
+    modules = (f"_lib/kernels_{name}" for name in ("scalar.so", "simd128.wasm", "relaxed_simd.wasm"))
+    assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}
+
+
+def test_tags_are_sorted_and_the_same_in_name_and_metadata(wheel: Path, unpacked: Path) -> None:
+    python, abi, platforms = wheel.stem.split("-")[2:]
+    (metadata,) = unpacked.parent.glob("*.dist-info/WHEEL")
+    written = [line.partition(": ")[2] for line in metadata.read_text().splitlines() if line.startswith("Tag: ")]
+    assert platforms.split(".") == sorted(platforms.split("."))
+    assert sorted(written) == [f"{python}-{abi}-{platform}" for platform in platforms.split(".")]
+
+
+def test_what_no_browser_uses_is_left_out(unpacked: Path) -> None:
+    assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c")]
+
+
+def test_a_wheel_too_large_for_a_page_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(build, "LARGEST_WHEEL", wheel.stat().st_size - 1)
+    with pytest.raises(build.WheelError, match=r"leave out what no browser uses"):
+        build.inspect(wheel)
