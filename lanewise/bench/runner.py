@@ -61,6 +61,7 @@ def run(
     *,
     repeats: int = REPEATS,
     sample_seconds: float = SAMPLE_SECONDS,
+    warm_seconds: float = 0.0,
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
@@ -81,7 +82,13 @@ def run(
     right = [each.contestant for each in ready if each.contestant.name not in wrong]
     ready.clear()  # and the results with them
     limits = [] if limit is None else [limit]
-    timings = measure([*right, *limits], repeats=repeats, sample_seconds=sample_seconds, progress=progress)
+    timings = measure(
+        [*right, *limits],
+        repeats=repeats,
+        sample_seconds=sample_seconds,
+        warm_seconds=warm_seconds,
+        progress=progress,
+    )
     at_best = timings.pop() if limits else None
     entries = tuple(Entry(timing.name, timing.name not in backends, timing) for timing in timings)
     return Result(case, entries, skipped, wrong, against, at_best)

@@ -44,9 +44,37 @@ def test_the_time_grows_with_the_work():
     assert 4 < ratio(large, small).minimum < 25
 
 
+def test_a_sample_that_only_waited_does_not_set_the_number_of_calls():
+    waits = iter([0.0, 0.01])  # the first call, and the first sample
+
+    def stalled(count):
+        time.sleep(next(waits, 0.0))
+        for _ in range(count):
+            pass
+
+    (timing,) = measure([Contestant.batched("stalled", stalled)], repeats=2, sample_seconds=0.005)
+    assert timing.calls > 10
+
+
+def test_warming_up_comes_before_anything_else():
+    asked = []
+
+    def work(count):
+        asked.append(count)
+        time.sleep(count * 1e-3)
+
+    measure([Contestant.batched("work", work)], repeats=1, sample_seconds=1e-9, warm_seconds=0.006)
+    assert asked[:3] == [1, 2, 4]
+
+
 def test_a_batch_loops_by_itself():
     asked = []
-    (timing,) = measure([Contestant.batched("elsewhere", asked.append)], repeats=2, sample_seconds=1e-6)
+
+    def work(count):
+        asked.append(count)
+        time.sleep(count * 1e-6)
+
+    (timing,) = measure([Contestant.batched("elsewhere", work)], repeats=2, sample_seconds=1e-4)
     assert asked[0] == 1  # to warm up
     assert asked[-2:] == [timing.calls] * 2
 

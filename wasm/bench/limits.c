@@ -9,10 +9,11 @@
 enum {
     LARGEST = 64 << 20, /* bytes in one stream: three of them are beyond any cache */
     CHAINS = 12,        /* two additions and two multiplications a cycle, three cycles each; 16 registers */
+    APART = 341 << 6,   /* a third of 64 KB: streams at equal distances would compete for the same sets of a cache */
     STREAMS = 8,
 };
 
-static v128_t stream[3][LARGEST / sizeof(v128_t)];
+static v128_t stream[3][(LARGEST + APART) / sizeof(v128_t)];
 static volatile float sink;
 
 #ifdef __wasm_relaxed_simd__

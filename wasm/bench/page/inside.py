@@ -21,6 +21,7 @@ from lanewise.bench.inputs import ITEM_BYTES, HostArray
 from lanewise.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
+WARM_SAMPLES = 15  # what the browser compiles anew when it has run often enough, it compiles then
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams
 
 
@@ -180,6 +181,7 @@ def measure(request: str) -> str:
         _peers(settings["peers"]),
         repeats=settings["repeats"],
         sample_seconds=settings["seconds"],
+        warm_seconds=WARM_SAMPLES * settings["seconds"],
         limit=limit(case),
     )
     for peer in _JAVASCRIPT.values():

@@ -25,7 +25,7 @@ function node(operation, keywords) {
     return null;
 }
 
-const WEIGHTED = new Set(["conv2d", "layer_norm"]);
+const WEIGHTED = new Set(["matmul", "conv2d", "layer_norm"]);
 
 export async function open() {
     ort.env.wasm.numThreads = 1;

@@ -47,6 +47,7 @@ const FUNCTIONS = {
 export async function open() {
     await script("/npm/@tensorflow/tfjs-core/dist/tf-core.min.js");
     await script("/npm/@tensorflow/tfjs-backend-wasm/dist/tf-backend-wasm.min.js");
+    tf.enableProdMode();
     tf.wasm.setWasmPaths("/npm/@tensorflow/tfjs-backend-wasm/dist/");
     if (!(await tf.setBackend("wasm"))) {
         throw new Error("no WASM backend");
