@@ -90,7 +90,8 @@ def prepare() -> Path:
 def required() -> str:
     """LANEWISE_REQUIRE for this machine: the backends that it can run, so that none of them is skipped unnoticed.
 
-    The processor's own word is read from the kernel here, not from the code under test."""
+    The processor's own word is read from the kernel here, not from the code under test. LANEWISE_ALSO_REQUIRE adds what
+    must be tested even where this machine lacks it: a browser that could not be installed, in CI."""
     backends = ["scalar", *_instruction_sets()]
     if shutil.which("qemu-aarch64") and "neon" not in backends:
         backends.append("neon")
@@ -102,6 +103,8 @@ def required() -> str:
         backends.append("wgpu")
     if shutil.which("nvcc"):
         backends.append("cuda-compile")
+    also = os.environ.get("LANEWISE_ALSO_REQUIRE", "").split(",")
+    backends += [name for name in also if name and name not in backends]
     return ",".join(backends)
 
 

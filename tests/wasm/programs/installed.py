@@ -1,0 +1,8 @@
+"""Who installed lanewise here, and from where."""
+
+from importlib.metadata import distribution
+
+import lanewise as lw
+
+found = distribution("lanewise")
+[found.read_text("INSTALLER"), found.read_text("PYODIDE_URL") or found.read_text("direct_url.json"), lw.__version__]
