@@ -14,7 +14,7 @@ LARGE = 1 << 28  # bytes
 
 
 def heap_bytes() -> int:
-    import pyodide_js  # only there
+    import pyodide_js  # type: ignore[import-not-found]  # only there
 
     return int(pyodide_js._module.HEAPU8.byteLength)
 
@@ -48,7 +48,7 @@ def used_up() -> dict[str, Any]:
     """The heap filled by another, without touching a page of it; then it is free again, and the next call works."""
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
-    taken = []
+    taken: list[int] = []
     while (address := library.malloc(LARGE)) and len(taken) < 64:
         taken.append(address)
     tensors: list[Any] = []
