@@ -1,5 +1,6 @@
-// ONNX Runtime Web, its WASM provider on one thread: a session with a model of one operation. Weights, and the second matrix of a product, are constants of
-// the model, which the session may rearrange; what goes in and out is copied by each run, as there is no other way.
+// ONNX Runtime Web, its WASM provider on one thread: a session with a model of one operation. Weights, and the second
+// matrix of a product, are constants of the model, which the session may rearrange; what else goes in and out is copied
+// by each run, as there is no other way.
 import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
 import { model } from "./onnx.mjs";
 
