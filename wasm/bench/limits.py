@@ -3,6 +3,8 @@ wheel."""
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from pathlib import Path
 
 from native import compiler, steps
@@ -32,5 +34,6 @@ def build() -> dict[str, Path]:
         machine = ("-target", TARGET.zig_triple, f"-mcpu={isa.zig_cpu}")
         command = [*using.command, *machine, *FLAGS, "-Wl,--no-entry", "-s", str(SOURCE), "-o", str(output)]
         due.append(steps.Step(output, command, (SOURCE,), using.version))
-    steps.run(due)
+    with contextlib.redirect_stdout(sys.stderr):  # the table, or its JSON, is what goes to the output
+        steps.run(due)
     return made
