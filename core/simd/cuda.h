@@ -64,6 +64,10 @@ LANE int32_t vf32_bits(float x) { return __float_as_int(x); }
 LANE float vf32_from_bits(int32_t x) { return __int_as_float(x); }
 LANE uint32_t vi32_to_vu32(int32_t x) { return (uint32_t)x; }
 LANE int32_t vu32_to_vi32(uint32_t x) { return (int32_t)x; }
+LANE int32_t vi32_and(int32_t a, int32_t b) { return a & b; }
+LANE int32_t vi32_or(int32_t a, int32_t b) { return a | b; }
+LANE int32_t vi32_xor(int32_t a, int32_t b) { return a ^ b; }
+LANE int32_t vi32_not(int32_t a) { return ~a; }
 LANE int32_t vi32_shift_left(int32_t x, int n) { return (int32_t)((uint32_t)x << n); }
 LANE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
 LANE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }

@@ -55,6 +55,11 @@ LANE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
 LANE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
 LANE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
 
+LANE vi32 vi32_and(vi32 a, vi32 b) { return a & b; }
+LANE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
+LANE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
+LANE vi32 vi32_not(vi32 a) { return ~a; }
+
 /* By name, because in CUDA these types are bare int32_t, where overflow is undefined and >> is not this one. */
 LANE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 LANE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */

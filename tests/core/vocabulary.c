@@ -116,6 +116,10 @@ static void test_integers(void) {
         CHECK_INT(a - b, (uint32_t)x[i] - (uint32_t)y[i]);
         CHECK_INT(a * b, (uint32_t)x[i] * (uint32_t)y[i]);
         CHECK_INT(-a, 0u - (uint32_t)x[i]);
+        CHECK_INT(vi32_and(a, b), x[i] & y[i]);
+        CHECK_INT(vi32_or(a, b), x[i] | y[i]);
+        CHECK_INT(vi32_xor(a, b), x[i] ^ y[i]);
+        CHECK_INT(vi32_not(a), ~x[i]);
         CHECK_INT(vi32_shift_left(a, 5), (uint32_t)x[i] << 5);
         CHECK_INT(vi32_shift_right(a, 5), x[i] >> 5);
         CHECK_INT(vu32_shift_right(vi32_to_vu32(a), 5), (uint32_t)x[i] >> 5);

@@ -10,6 +10,7 @@ import pytest
 import lanewise as lw
 
 ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv]
+BITWISE = [operator.and_, operator.or_, operator.xor]
 COMPARISONS = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
 
 
@@ -150,6 +151,53 @@ def test_unary(x):
     positive = +t
     np.testing.assert_array_equal(np.asarray(positive), x)
     assert not positive._shares_storage(t)
+
+
+@pytest.mark.parametrize("function", BITWISE)
+def test_masks_combine_as_in_numpy(function, x, y):
+    tx, ty = lw.asarray(x), lw.asarray(y)
+    result = function(tx > 0, ty < 0.5)
+    assert result.dtype == lw.bool
+    np.testing.assert_array_equal(np.asarray(result), function(x > 0, y < 0.5))
+    np.testing.assert_array_equal(np.asarray(~(tx > 0)), ~(x > 0))
+    for array in (function(tx > 0, y < 0.5), function(x > 0, ty < 0.5)):  # reflected: a tensor all the same
+        assert isinstance(array, lw.Tensor)
+        np.testing.assert_array_equal(np.asarray(array), function(x > 0, y < 0.5))
+    for flag in (True, False):
+        np.testing.assert_array_equal(np.asarray(function(tx > 0, flag)), function(x > 0, flag))
+        np.testing.assert_array_equal(np.asarray(function(flag, tx > 0)), function(flag, x > 0))
+
+
+@pytest.mark.parametrize("function", BITWISE)
+def test_bits_of_integers(function):
+    a, b = np.random.default_rng(3).integers(-(2**31), 2**31, (2, 7, 5)).astype(np.int32)
+    ta, tb = lw.asarray(a), lw.asarray(b)
+    assert function(ta, tb).dtype == lw.int32
+    np.testing.assert_array_equal(np.asarray(function(ta, tb)), function(a, b))
+    np.testing.assert_array_equal(np.asarray(function(a, tb)), function(a, b))
+    np.testing.assert_array_equal(np.asarray(function(ta, 12)), function(a, 12))
+    np.testing.assert_array_equal(np.asarray(function(-12, ta)), function(-12, a))
+    np.testing.assert_array_equal(np.asarray(function(ta, b > 0)), function(a, b > 0))
+    np.testing.assert_array_equal(np.asarray(~ta), ~a)
+    with pytest.raises(lw.DTypeError, match="float32"):
+        function(ta, 0.5)
+
+
+def test_bitwise_in_place():
+    mask = same = lw.asarray([True, True, False, False])
+    mask &= lw.asarray([True, False, True, False])
+    mask |= np.array([False, False, False, True])
+    mask ^= True
+    assert mask is same
+    assert mask.tolist() == [False, True, True, False]
+    bits = lw.asarray([12, -1])
+    bits &= 10
+    bits |= lw.asarray([1, 0])
+    bits ^= 3
+    assert bits.tolist() == [10, 9]
+    with pytest.raises(lw.DTypeError, match="int32"):
+        mask |= 2
+    assert mask.tolist() == [False, True, True, False]
 
 
 def test_numbers_of_one_element():

@@ -1,0 +1,9 @@
+#ifndef LANEWISE_OPS_BITWISE_INVERT_H
+#define LANEWISE_OPS_BITWISE_INVERT_H
+
+#include "simd/simd.h"
+
+LANE vm32 op_bitwise_invert_bool(vm32 x) { return vm32_not(x); }
+LANE vi32 op_bitwise_invert_int32(vi32 x) { return vi32_not(x); }
+
+#endif
