@@ -1,0 +1,11 @@
+fn lw_logical_or_bool(x1: bool, x2: bool) -> bool {
+    return x1 | x2;
+}
+
+fn lw_logical_or_int32(x1: i32, x2: i32) -> bool {
+    return (x1 != 0) | (x2 != 0);
+}
+
+fn lw_logical_or_float32(x1: f32, x2: f32) -> bool {
+    return ((bitcast<u32>(x1) & 0x7fffffffu) != 0u) | ((bitcast<u32>(x2) & 0x7fffffffu) != 0u);
+}
