@@ -63,7 +63,7 @@ def test_warming_up_comes_before_anything_else():
         asked.append(count)
         time.sleep(count * 1e-3)
 
-    measure([Contestant.batched("work", work)], repeats=1, sample_seconds=1e-9, warm_seconds=0.006)
+    measure([Contestant.batched("work", work)], repeats=1, sample_seconds=1e-9, warm_seconds=0.3)
     assert asked[:3] == [1, 2, 4]
 
 
