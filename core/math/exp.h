@@ -1,4 +1,4 @@
-/* What exp, sigmoid, silu and tanh share.
+/* What exponentials and what is made of them share.
  *
  * e^x = 2^k e^r, k = round(x / ln 2), |r| <= ln2 / 2.
  * ln 2 is split so that k times its first part (9 bits) is exact and x - k ln2 is right without FMA. e^r = 1 + r +
@@ -15,6 +15,16 @@ typedef struct exp_parts {
     vf32 power;    /* k */
 } exp_parts;
 
+/* e^r - 1 for |r| <= 0.3468. */
+LANE vf32 exp_less_one(vf32 r) {
+    vf32 q = vf32_set(0x1.6a23dp-10f);
+    q = vf32_fma(q, r, vf32_set(0x1.123a2p-7f));
+    q = vf32_fma(q, r, vf32_set(0x1.5558f2p-5f));
+    q = vf32_fma(q, r, vf32_set(0x1.555492p-3f));
+    q = vf32_fma(q, r, vf32_set(0x1.fffffcp-2f));
+    return vf32_fma(q, r * r, r);
+}
+
 /* For |x| <= 170; NaN gives a less_one of NaN. Adding 1.5 2^23 rounds to a whole number. */
 LANE exp_parts exp_split(vf32 x) {
     const vf32 shift = vf32_set(0x1.8p23f);
@@ -22,12 +32,7 @@ LANE exp_parts exp_split(vf32 x) {
     parts.power = vf32_fma(x, vf32_set(0x1.715476p0f), shift) - shift;
     vf32 r = vf32_fma(parts.power, vf32_set(-0x1.63p-1f), x);
     r = vf32_fma(parts.power, vf32_set(0x1.bd0106p-13f), r);
-    vf32 q = vf32_set(0x1.6a23dp-10f);
-    q = vf32_fma(q, r, vf32_set(0x1.123a2p-7f));
-    q = vf32_fma(q, r, vf32_set(0x1.5558f2p-5f));
-    q = vf32_fma(q, r, vf32_set(0x1.555492p-3f));
-    q = vf32_fma(q, r, vf32_set(0x1.fffffcp-2f));
-    parts.less_one = vf32_fma(q, r * r, r);
+    parts.less_one = exp_less_one(r);
     return parts;
 }
 

@@ -1,0 +1,14 @@
+/* < 0.9 ulp, denormal arguments too. */
+#ifndef LANEWISE_OPS_LOG_H
+#define LANEWISE_OPS_LOG_H
+
+#include "math/log.h"
+
+LANE vf32 op_log_float32(vf32 x) {
+    int normal = log_is_normal(x);
+    log_parts parts = normal ? log_split(x) : log_split_any(x);
+    vf32 result = log_natural(parts);
+    return normal ? result : log_special(x, result);
+}
+
+#endif
