@@ -6,7 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* `used` keeps them where a linker optimizes the whole. Emscripten would take it for `exported`, and has no need. */
+#ifdef __EMSCRIPTEN__
+#define FREESTANDING __attribute__((visibility("hidden")))
+#else
 #define FREESTANDING __attribute__((visibility("hidden"), used))
+#endif
 
 /* The empty asm keeps the compiler from recognising these loops as calls of themselves. */
 FREESTANDING void *memcpy(void *restrict to, const void *restrict from, size_t count) {

@@ -16,7 +16,7 @@ from typing import Any, Final, NamedTuple
 from lanewise import _ext
 from lanewise.errors import LibraryError
 
-__all__ = ["DIRECTORY", "Library", "checked_path", "find"]
+__all__ = ["DIRECTORY", "Library", "checked_path", "find", "left_out"]
 
 DIRECTORY: Final = Path(__file__).parent / "_lib"
 
@@ -32,11 +32,23 @@ class Library(NamedTuple):
     cpu_features: tuple[str, ...]
 
 
+class Manifest(NamedTuple):
+    """What the build says of the libraries that it made, and of those that it could not make."""
+
+    libraries: dict[str, Library]
+    left_out: dict[str, str]
+
+
 def find(name: str) -> Library | None:
     """The library of a backend, by its name in lower case; None where this build has none.
 
     Raises LibraryError when the manifest is missing, damaged, or of another build than the extension."""
-    return _read(DIRECTORY / "manifest.json").get(name)
+    return _read(DIRECTORY / "manifest.json").libraries.get(name)
+
+
+def left_out(name: str) -> str:
+    """Why the build made no library for a backend; "" where it says nothing of it."""
+    return _read(DIRECTORY / "manifest.json").left_out.get(name, "")
 
 
 def checked_path(name: str) -> Path:
@@ -67,11 +79,13 @@ def _sha256(content: bytes) -> str:
 
 
 @functools.cache
-def _read(path: Path) -> dict[str, Library]:
+def _read(path: Path) -> Manifest:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
         found = (manifest["abi"], int(manifest["signature"], 16))
-        libraries = {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}
+        read = Manifest(
+            {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}, dict(manifest["left_out"])
+        )
     except OSError as error:
         raise LibraryError(f"{path}: cannot be read: {error.strerror}; {_CURE}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
@@ -82,7 +96,7 @@ def _read(path: Path) -> dict[str, Library]:
             f"{path}: lists libraries of ABI {found[0]} and signature {found[1]:016x}; "
             f"this extension has ABI {wanted[0]} and signature {wanted[1]:016x}; {_CURE}"
         )
-    return libraries
+    return read
 
 
 def _row(directory: Path, row: dict[str, Any]) -> Library:

@@ -120,7 +120,8 @@ class CpuLibrary:
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
         library = libraries.find(self.backend.value)
         if library is None:
-            return f"this build of lanewise has no {self.backend.label} library"
+            reason = libraries.left_out(self.backend.value)
+            return f"this build of lanewise has no {self.backend.label} library{reason and f': {reason}'}"
         bits = _cpu_bits()
         needed = [_FEATURES[name] for name in library.cpu_features]
         lacking = [label for bit, label in needed if not bits & bit]

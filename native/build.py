@@ -39,7 +39,7 @@ GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
 EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
-WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C library for that target; Pyodide has
+WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C library for that target; Pyodide has, and emcc its headers
 
 # Places in the package (relative to lanewise/) and the files that go there.
 Files = dict[str, Path]
@@ -63,19 +63,24 @@ def generate() -> None:
 
 def binaries_of(target: Target, using: Compiler) -> Files:
     """Everything the build adds to the Python files, for one platform."""
-    if using.family != "zig" and target != host():
-        raise BuildError(f"CC compiles for this machine; unset it to build for {target.name}")
+    if not using.can_build(target):
+        raise BuildError(f"CC compiles for {using.target.name}; unset it to build for {target.name}")
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / (f"{name}-sanitized" if using.sanitize else name)
-    libraries = {isa.name: folder / target.library(isa) for isa in target.isas}
+    isas = [isa for isa in target.isas if using.knows(target, isa, folder / "objects")]
+    unknown = f"its instructions are unknown to {using.version.splitlines()[0]}"
+    left_out = {isa.name: unknown for isa in target.isas if isa not in isas}
+    for left in left_out:
+        print(f"{target.name}: no library for {left}: {unknown}")
+    libraries = {isa.name: folder / target.library(isa) for isa in isas}
     extension = folder / target.extension
     made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
     made += steps.run([_extension(target, using, folder, extension)])
     if not made:
         print(f"{target.name}: nothing changed")
     manifest = folder / "manifest.json"
-    manifest.write_text(json.dumps(_manifest(target, libraries), indent=2) + "\n", encoding="utf-8")
+    manifest.write_text(json.dumps(_manifest(target, libraries, left_out), indent=2) + "\n", encoding="utf-8")
     files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
     generated = GENERATED / "lanewise"
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
@@ -125,6 +130,7 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
             check,
         )
         for isa in target.isas
+        if isa.name in libraries
     ]
 
 
@@ -134,7 +140,7 @@ def _sources() -> list[Path]:
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
-    include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" else ())
+    include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" and using.family == "zig" else ())
     headers = included(include, ".h")
     made = []
     for source in _sources():
@@ -167,10 +173,12 @@ def _write_python_definition(path: Path) -> None:
     path.write_text("\n".join(["LIBRARY python3.dll", "EXPORTS", *lines, ""]), encoding="utf-8")
 
 
-def _manifest(target: Target, libraries: dict[str, Path]) -> dict[str, object]:
-    """What lanewise/libraries.py compares with before it opens a library."""
+def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
+    """What lanewise/libraries.py compares with before it opens a library, and why one is not there."""
     entries = {}
     for isa in target.isas:
+        if isa.name in left_out:
+            continue
         content = libraries[isa.name].read_bytes()
         entries[isa.name] = {
             "file": libraries[isa.name].name,
@@ -179,7 +187,12 @@ def _manifest(target: Target, libraries: dict[str, Path]) -> dict[str, object]:
             "cpu_features": list(isa.cpu_features),
         }
     abi = _literal(ROOT / "core" / "include" / "lanewise.h", "LW_ABI_VERSION")
-    return {"abi": abi, "signature": f"{_literal(_table(), 'LW_SIGNATURE'):016x}", "libraries": entries}
+    return {
+        "abi": abi,
+        "signature": f"{_literal(_table(), 'LW_SIGNATURE'):016x}",
+        "libraries": entries,
+        "left_out": left_out,
+    }
 
 
 def _literal(header: Path, macro: str) -> int:
@@ -219,7 +232,7 @@ def main() -> None:
     using = compiler.choose(sanitize=arguments.sanitize)
     if arguments.sanitize and (using.family == "zig" or not arguments.into):
         raise BuildError("zig has no sanitizer runtimes: set CC=gcc or CC=clang, and say with --into where to put it")
-    files = binaries_of(host(), using)
+    files = binaries_of(using.target, using)
     package = PACKAGE
     if arguments.into:
         package = arguments.into / "lanewise"

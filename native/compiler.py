@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from native.errors import BuildError
-from native.targets import Isa, Target
+from native.targets import TARGETS, Isa, Target, host
 
 __all__ = ["Compiler", "choose"]
 
@@ -24,6 +24,7 @@ _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-err
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
     "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
+    "emcc": ("-fno-vectorize", "-fno-slp-vectorize"),
     "gcc": ("-fno-tree-vectorize", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"),
 }
 
@@ -48,15 +49,41 @@ class Compiler:
     """A command that takes a C compiler's arguments."""
 
     command: tuple[str, ...]
-    family: str  # zig, clang or gcc
+    family: str  # zig, clang, gcc or emcc
     version: str  # the same command can become another compiler
     cflags: tuple[str, ...] = ()  # the user's; ours follow and win
     ldflags: tuple[str, ...] = ()
     sanitize: bool = False  # with AddressSanitizer and UndefinedBehaviorSanitizer
 
+    @property
+    def target(self) -> Target:
+        """What it compiles for where nobody names a platform: emcc makes WebAssembly and nothing else."""
+        return TARGETS["wasm32-pyodide"] if self.family == "emcc" else host()
+
+    def can_build(self, target: Target) -> bool:
+        """Only zig compiles for every platform."""
+        return self.family == "zig" or target == self.target
+
+    @property
+    def portable(self) -> bool:
+        """Whether what it links runs on more than this system: zig links against an old C library on purpose, and what
+        emcc links may ask for nothing but what every Pyodide has (wasm/imports.py)."""
+        return self.family in ("zig", "emcc")
+
+    def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
+        """Whether it compiles the instructions of an instruction set that some compilers in use do not know yet; zig,
+        which is pinned, knows all."""
+        if self.family == "zig" or not isa.probe:
+            return True
+        folder.mkdir(parents=True, exist_ok=True)
+        source = folder / f"probe_{isa.name}.c"
+        source.write_text(isa.probe, encoding="utf-8")
+        command = [*self._begin(target, isa), "-c", str(source), "-o", str(source.with_suffix(".o"))]
+        return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
+
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Compiles and links a library of kernels."""
-        command = [*self._kernel_flags(target, isa, include), str(source), *self._shared()]
+        command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
         if target.binary_format == "pe":  # nothing to run when it is loaded; large frames need zig's stack probe
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
@@ -73,12 +100,13 @@ class Compiler:
     def extension(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
         """Links the extension. But for PE, Python's functions stay undefined: the interpreter has them."""
         command = [*self.command, *self._machine(target, target.isas[0]), target.optimization, *self._whole(target)]
-        command += [*map(str, objects), *self._shared()]
+        command += [*map(str, objects), *self._shared("PyInit__ext")]
         libraries = {
             "elf": ["-lpthread", "-ldl"],
             "macho": ["-Wl,-undefined,dynamic_lookup"],
             "pe": [],
-            "wasm": ["-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"],
+            # emcc knows by itself that the main module has the rest
+            "wasm": [] if self.family == "emcc" else ["-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"],
         }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
@@ -127,7 +155,11 @@ class Compiler:
             "-fno-omit-frame-pointer",
         )
 
-    def _shared(self) -> list[str]:
+    def _shared(self, symbol: str) -> list[str]:
+        """Links a library that exports one symbol. emcc would make a program, and exports nothing that is not named;
+        old ones put 64-bit integers into pairs of 32 where they are not told that engines pass them."""
+        if self.family == "emcc":
+            return ["-sSIDE_MODULE=2", "-sWASM_BIGINT", f"-sEXPORTED_FUNCTIONS=_{symbol}", *self.ldflags]
         return ["-shared", *(("-fsanitize=address,undefined",) if self.sanitize else ("-s",)), *self.ldflags]
 
 
@@ -140,7 +172,8 @@ def choose(*, sanitize: bool = False) -> Compiler:
     command = words["CC"]
     if command:
         banner = _banner((*command, "--version"))
-        family = "clang" if "clang" in banner else "gcc"
+        # what emcc says of itself, under whatever name `pyodide build` calls it, has "gcc/clang-like" in it too
+        family = "emcc" if "Emscripten" in banner else "clang" if "clang" in banner else "gcc"
         return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitize)
     if importlib.util.find_spec("ziglang") is None:
         raise BuildError(

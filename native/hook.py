@@ -11,7 +11,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 from native import build, compiler
 from native.errors import BuildError
-from native.targets import TARGETS, host
+from native.targets import TARGETS
 
 __all__ = ["LanewiseBuildHook"]
 
@@ -24,12 +24,12 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         name = os.environ.get("LANEWISE_TARGET")
         if name and name not in TARGETS:
             raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
-        target = TARGETS[name] if name else host()
         using = compiler.choose()
+        target = TARGETS[name] if name else using.target
         files = build.binaries_of(target, using)
-        # Only zig links against an old C library on purpose: what another compiler makes fits this system alone.
-        zig = using.family == "zig"
-        platform = target.wheel_platform if zig else sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
+        # `pyodide build` puts the tag of its own Pyodide in place of those of all
+        platform = target.wheel_platform if using.portable else here
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if version == "editable":

@@ -18,8 +18,8 @@ class Isa:
     name: str  # as in lw_library_head.name
     cpu_features: tuple[str, ...]  # the LW_CPU_* bits it needs, in lower case
     zig_cpu: str  # for zig's -mcpu
-    flags: tuple[str, ...]  # for gcc and clang
-    library_suffix: str = ""  # where it is not the target's
+    flags: tuple[str, ...]  # for gcc, clang and emcc
+    probe: str = ""  # C that the compiler must take, where compilers in use do not know the instructions yet
 
     @property
     def macro(self) -> str:
@@ -43,7 +43,7 @@ class Target:
 
     def library(self, isa: Isa) -> str:
         """File name of the kernels for an instruction set."""
-        return f"kernels_{isa.name}{isa.library_suffix or self.library_suffix}"
+        return f"kernels_{isa.name}{self.library_suffix}"
 
 
 _BASE = ("-march=x86-64", "-mtune=generic")
@@ -68,19 +68,20 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# What every engine since 2021 has, but for SIMD. Spelt out: zig's own default has more than Node 20 knows.
+# What every engine since 2021 has, but for SIMD. Spelt out: zig's own default has more than Node 20 knows. emcc's is
+# that of the Pyodide that it belongs to.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (
     Isa("scalar", (), _MVP, ()),
-    # Pyodide opens every .so of a wheel at once; a .wasm waits until lanewise/wasm.py has asked the engine.
-    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",), ".wasm"),
+    Isa("simd128", ("simd128",), f"{_MVP}+simd128", ("-msimd128",)),
     Isa(
         "relaxed_simd",
         ("simd128", "relaxed_simd"),
         f"{_MVP}+simd128+relaxed_simd",
         ("-msimd128", "-mrelaxed-simd"),
-        ".wasm",
+        # LLVM 14, which Debian 12's emcc runs, takes the flag and lacks the functions.
+        "#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
     ),
 )
 
@@ -117,8 +118,9 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
-        # Downloaded for every page that is opened, so made small: what has to be unrolled says so in core/.
-        Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", *_ELF[1:], _WASM32, "cp312", "-Os"),
+        # Downloaded for every page that is opened, so made small: what has to be unrolled says so in core/. Pyodide
+        # opens every .so of a wheel at once; a .wasm waits until lanewise/wasm.py has asked the engine.
+        Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )
 }
 

@@ -1,6 +1,7 @@
 """Builds the wheel for Pyodide:
 
     python wasm/build.py                 writes dist/lanewise-<version>-cp312-abi3-...wasm32.whl
+    CC=emcc python wasm/build.py         with Emscripten's compiler instead of zig
 
 The same hook makes it that makes every other wheel (native/build.py, with the row wasm32-pyodide of
 native/targets.py), through pip, which fetches what the build needs. What this adds is a look at the result: its
@@ -9,6 +10,7 @@ tags, its modules and its size, which is what a reader of a notebook downloads."
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -22,7 +24,6 @@ sys.path[:0] = [str(ROOT)]
 from native.targets import TARGETS  # noqa: E402
 
 TARGET = TARGETS["wasm32-pyodide"]
-MODULES = (TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas))
 
 # Chromium compiles at most this much synchronously on a page's main thread, where the extension opens kernels.
 LARGEST_MODULE = 8 << 20
@@ -53,13 +54,15 @@ def build(folder: Path, *, isolated: bool = True) -> Path:
 def inspect(wheel: Path) -> None:
     """Refuses a wheel that Pyodide would not take."""
     if not wheel.stem.endswith(f"-{TARGET.python_tag}-abi3-{TARGET.wheel_platform}"):
-        raise WheelError(f"{wheel.name}: its tags are not those of Pyodide; unset CC, which builds for this machine")
+        raise WheelError(f"{wheel.name}: its tags are not those of Pyodide")
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename.removeprefix("lanewise/"): entry.file_size for entry in archive.infolist()}
-    missing = [name for name in MODULES if name not in sizes]
+    modules = [TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas)]
+    left_out = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in _left_out(wheel)}
+    missing = [name for name in modules if name not in sizes and name not in left_out]
     if missing:
         raise WheelError(f"{wheel.name} lacks {', '.join(missing)}")
-    large = [name for name in MODULES if sizes[name] > LARGEST_MODULE]
+    large = [name for name in modules if sizes.get(name, 0) > LARGEST_MODULE]
     if large:
         raise WheelError(f"{wheel.name}: {', '.join(large)}: larger than the {LARGEST_MODULE} bytes browsers open")
     size = wheel.stat().st_size
@@ -74,10 +77,17 @@ def describe(wheel: Path) -> str:
     with zipfile.ZipFile(wheel) as archive:
         entries = {entry.filename.removeprefix("lanewise/"): entry for entry in archive.infolist()}
     lines = [f"{wheel}: {wheel.stat().st_size / 1000:.0f} KB"]
-    for name in MODULES:
-        entry = entries[name]
-        lines.append(f"  {name}: {entry.file_size / 1000:.0f} KB, {entry.compress_size / 1000:.0f} KB compressed")
-    return "\n".join(lines)
+    for name, entry in entries.items():
+        if name.endswith((".so", ".wasm")):
+            lines.append(f"  {name}: {entry.file_size / 1000:.0f} KB, {entry.compress_size / 1000:.0f} KB compressed")
+    return "\n".join(lines + [f"  no {name}: {reason}" for name, reason in _left_out(wheel).items()])
+
+
+def _left_out(wheel: Path) -> dict[str, str]:
+    """The instruction sets that the compiler did not know, and the build's words for that."""
+    with zipfile.ZipFile(wheel) as archive:
+        manifest = json.loads(archive.read("lanewise/_lib/manifest.json"))
+    return dict(manifest["left_out"])
 
 
 def main() -> None:

@@ -18,13 +18,15 @@ LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__t
 # What it calls, beside the one symbol that a module is for.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
-# The functions of the C library that include/ declares.
+# The functions of the C library that include/ declares, and a product of 128 bits, of the compiler's own library: emcc
+# leaves that to the main module.
 C_LIBRARY = frozenset(
     {
         *("malloc", "calloc", "realloc", "free", "getenv", "strtod", "strtoll"),
         *("memcpy", "memmove", "memset", "memcmp"),
         *("strlen", "strcmp", "strncmp", "strchr", "strrchr", "strstr"),
         *("snprintf", "vsnprintf", "dlopen", "dlsym", "dlclose", "dlerror"),
+        "__multi3",
     }
 )
 

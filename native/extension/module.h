@@ -15,22 +15,22 @@ PyObject *lw_hook(const char *name); /* NULL with an error set where there is no
 int lw_dtype_from(const char *operation, PyObject *object);
 
 /* backends.c: libraries of kernels and the choice among them */
-extern const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
+LW_OWN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
 const char *lw_backend_name(int backend);
 int lw_backend_from(const char *name); /* -1 where there is none of that name */
 /* What uncommitted work runs on: the thread's use_backend(), else the default. */
 int lw_current_backend(int *committed);
-extern int lw_strict_backends; /* tensors that the user placed on different backends are an error */
-extern PyMethodDef lw_backend_functions[], lw_backend_methods[];
+LW_OWN int lw_strict_backends; /* tensors that the user placed on different backends are an error */
+LW_OWN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
 /* Slots that each part adds to the Tensor type; the return value is their number. */
 int lw_operator_slots(PyType_Slot *slots);
 int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);
 
-extern PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
-extern PyMethodDef lw_creation_functions[];
-extern PyMethodDef lw_gather_functions[];
+LW_OWN PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
+LW_OWN PyMethodDef lw_creation_functions[];
+LW_OWN PyMethodDef lw_gather_functions[];
 
 /* storage.c: aligned scratch for kernels */
 void *lw_aligned_allocate(size_t bytes);

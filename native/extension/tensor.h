@@ -3,6 +3,7 @@
 #define LANEWISE_TENSOR_H
 
 #include "lanewise.h"
+#include "own.h"
 #include "pyabi.h"
 
 /* Backends in the order of their priority; names in backends.c. */
@@ -54,7 +55,7 @@ typedef struct lw_tensor {
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
 } lw_tensor;
 
-extern PyTypeObject *lw_tensor_type;
+LW_OWN PyTypeObject *lw_tensor_type;
 static inline int lw_is_tensor(PyObject *object) { return Py_TYPE(object) == lw_tensor_type; }
 
 static inline int64_t lw_item_size(int dtype) {

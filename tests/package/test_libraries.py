@@ -151,3 +151,6 @@ def test_a_build_without_a_library(package):
     )
     done = run(package, code)
     assert done.stdout.split()[0] != DEFAULT and "has no" in done.stdout, done.stderr
+    manifest["left_out"][DEFAULT] = "an old compiler"
+    path.write_text(json.dumps(manifest))
+    assert "library: an old compiler" in run(package, code).stdout

@@ -66,7 +66,17 @@ def test_a_wheel_of_another_compiler_is_for_this_system_alone(small: Path, build
     assert "manylinux" not in path.name
     assert "cp311-abi3-linux_" in path.name
     other = build("--wheel", "aarch64-macos", CC="gcc")
-    assert "CC compiles for this machine; unset it to build for aarch64-macos" in other.stderr
+    assert f"CC compiles for {host().name}; unset it to build for aarch64-macos" in other.stderr
+
+
+def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> None:
+    """It is known by what it says of itself: `pyodide build` calls it cc."""
+    emcc = tmp_path / "cc"
+    emcc.write_text("#!/bin/sh\necho 'emcc (Emscripten gcc/clang-like replacement) 3.1.6 ()'\n")
+    emcc.chmod(0o755)
+    done = build("--wheel", "x86_64-linux", CC=str(emcc))
+    assert done.returncode != 0
+    assert "CC compiles for wasm32-pyodide; unset it to build for x86_64-linux" in done.stderr
 
 
 def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_the_manifest_describes_the_libraries(unpacked: Path) -> None:
     manifest = json.loads((unpacked / "_lib" / "manifest.json").read_text())
     files = {name: entry["file"] for name, entry in manifest["libraries"].items()}
     assert files == {
-        "scalar": "kernels_scalar.so",
+        "scalar": "kernels_scalar.wasm",
         "simd128": "kernels_simd128.wasm",
         "relaxed_simd": "kernels_relaxed_simd.wasm",
     }
@@ -84,7 +84,7 @@ def test_node_takes_the_modules_that_it_should(unpacked: Path, node: str) -> Non
     )
     valid = dict(zip((path.name for path in files), json.loads(done.stdout), strict=True))
     assert valid.pop("kernels_relaxed_simd.wasm") == (pyodide_runner.node_version(node)[0] >= RELAXED_SINCE)
-    assert valid == {"_ext.abi3.so": True, "kernels_scalar.so": True, "kernels_simd128.wasm": True}
+    assert valid == {"_ext.abi3.so": True, "kernels_scalar.wasm": True, "kernels_simd128.wasm": True}
 
 
 def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
@@ -114,7 +114,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 def test_auditwheel_finds_nothing_missing(unpacked: Path) -> None:
     """Of the folder: of a wheel it takes any one tag, and calls it no Emscripten wheel where that is a newer one."""
     needed = auditwheel_emscripten.show(unpacked.parent)
-    modules = (f"_lib/kernels_{name}" for name in ("scalar.so", "simd128.wasm", "relaxed_simd.wasm"))
+    modules = (f"_lib/kernels_{name}" for name in ("scalar.wasm", "simd128.wasm", "relaxed_simd.wasm"))
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}
 
 
