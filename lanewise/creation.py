@@ -109,7 +109,14 @@ def _constant(operation: str, shape: Shape, value: Any, dtype: Any, device: Any)
 
 def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
     like = asarray(x)
-    made = _filled(operation, like.shape, value, like.dtype if dtype is None else dtype, None)
+    return filled_like(operation, like, like.shape, value, dtype, device)
+
+
+def filled_like(
+    operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
+) -> Tensor:
+    """One value in a shape, in the dtype of a tensor and placed as that is."""
+    made = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
     return placement.beside(made, like, device, operation)
 
 
@@ -191,6 +198,15 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: An
     chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
     made = _from_object(obj, chosen, copy)
     return placement.placed(made, device, "asarray")
+
+
+def tensor_of(operation: str, name: str, value: Any) -> Tensor:
+    """An operand as a tensor; the error, where it is none, names the operation and the argument."""
+    try:
+        return _from_object(value, None, None)
+    except ArgumentTypeError as error:
+        reason = str(error).removeprefix("asarray: ")
+        raise ArgumentTypeError(f"{operation}: {name}: {reason}") from None
 
 
 def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:

@@ -8,29 +8,40 @@ operation is called again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
 from typing import Any, Final
 
-from lanewise import _ext, composed, creation, operations
+from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
-from lanewise.errors import ArgumentTypeError, BackendUnavailableError
+from lanewise.errors import BackendUnavailableError
 
 __all__ = ["dispatch"]
 
-_PYTHON: Final[Mapping[str, Callable[..., Any]]] = {
-    "arange": creation.arange,
-    "asarray": creation.asarray,
-    "concat": composed.concat,
-    "full": creation.full,
-    "ones": creation.ones,
-    "rand": creation.rand,
-    "zeros": creation.zeros,
+# Modules, imported with the first call, and the operations that they have under their own names.
+_PYTHON: Final = {
+    "creation": ("arange", "asarray", "full", "ones", "rand", "zeros"),
+    "shaping": (
+        *("concat", "embedding", "flatten", "flip", "moveaxis", "pad", "repeat", "roll", "split", "stack"),
+        *("tile", "tril", "triu"),
+    ),
 }
+
+
+@cache
+def _python(operation: str) -> Callable[..., Any] | None:
+    """The function that is the operation, where it is written in Python."""
+    for module, names in _PYTHON.items():
+        if operation in names:
+            function: Callable[..., Any] = getattr(import_module(f"lanewise.{module}"), operation)
+            return function
+    return None
 
 
 def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
     """Finishes a call of `operation` with these arguments."""
-    function = _PYTHON.get(operation)
+    function = _python(operation)
     if function is not None:
         return function(*arguments, **keywords)
     inputs = operations.inputs(operation)
@@ -57,8 +68,4 @@ def _operand(operation: str, one: operations.Input, value: Any) -> Any:
         return value
     if isinstance(value, list | tuple) and not value:
         return creation.asarray(value, one.dtype)  # no number tells the dtype
-    try:
-        return creation.asarray(value)
-    except ArgumentTypeError as error:
-        reason = str(error).removeprefix("asarray: ")
-        raise ArgumentTypeError(f"{operation}: {one.name}: {reason}") from None
+    return creation.tensor_of(operation, one.name, value)

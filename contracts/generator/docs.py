@@ -18,6 +18,7 @@ PARAMETER_TYPES = {
     "dtype": "dtype",
     "shape": "int or tuple of ints",
     "pair": "int or pair of ints",
+    "pairs": "int, pair of ints, or a pair for each axis",
 }
 
 
@@ -58,7 +59,7 @@ def docstring(contract: Contract) -> str:
     blocks = [contract.summary, *_formula(contract)]
     if contract.inputs or contract.parameters:
         blocks.append(_section("Parameters", _arguments(contract)))
-    blocks.append(_section("Returns", [_item("Tensor", _result(contract))]))
+    blocks.append(_section("Returns", [_item(contract.returns, _result(contract))]))
     blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in contract.kind.errors.items()]))
     blocks.append(f"Example\n-------\n{contract.example}")
     return "\n\n".join(blocks) + "\n"

@@ -106,7 +106,7 @@ def _descriptor_parts(contract: Contract) -> Iterator[str]:
         for parameter in contract.parameters:
             yield f"    {_parameter(contract, parameter)},"
         yield "};"
-    if contract.kernels:
+    if contract.kernel_names:
         yield f"static const int16_t kernels_{name}[][LW_DTYPE_COUNT] = {{"
         for row in _kernel_rows(contract):
             yield f"    {{{', '.join(row)}}},"
@@ -132,7 +132,7 @@ def _parameter(contract: Contract, parameter: Parameter) -> str:
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
     """Per variant and computed dtype, the kernel's position."""
-    names = {kernel.name for kernel in contract.kernels}
+    names = contract.kernel_names
 
     def position(name: str) -> str:
         return f"LW_KERNEL_{name}" if name in names else "-1"
@@ -161,7 +161,7 @@ def _descriptor(contract: Contract) -> str:
         .variant_parameter = {variant},
         .inputs = {f"inputs_{name}" if contract.inputs else "NULL"},
         .parameters = {f"parameters_{name}" if contract.parameters else "NULL"},
-        .kernels = {f"kernels_{name}" if contract.kernels else "NULL"},
+        .kernels = {f"kernels_{name}" if contract.kernel_names else "NULL"},
         .results = {{{", ".join(results)}}},
         .refuses_empty = {int(contract.refuses_empty)},
     }},"""

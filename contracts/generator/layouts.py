@@ -6,6 +6,7 @@ collapsed: kernels must take every layout, and most of what the extension sends 
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -61,7 +62,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
     if kind == "window":
         return Call(_window(inputs, out, parameters))
     if kind == "gather":
-        return _gather(_there(inputs[0]), _there(inputs[1]), out, parameters["axis"], writes=contract.internal)
+        return _gather(contract, _there(inputs[0]), _there(inputs[1]), out, parameters["axis"])
     raise ValueError(f"{contract.operation}: kind {kind} has no layout")
 
 
@@ -166,20 +167,20 @@ def _operands(inputs: Sequence[Place | None], out: Place) -> list[Place | None]:
     return [*places, *[None] * (MAX_OPERANDS - len(places))]
 
 
-def _gather(x: Place, indices: Place, out: Place, axis: int | None, writes: bool) -> Call:
-    """take; or put, where x holds the values and `out` is what the indices address."""
-    addressed = out if writes else x
+def _gather(contract: Contract, x: Place, indices: Place, out: Place, axis: int | None) -> Call:
+    """take and its kin; or put, where x holds the values and `out` is what the indices address."""
+    addressed = out if contract.internal else x
     if axis is None:  # of the flattened tensor, which is contiguous here
         item = addressed.strides[-1] if addressed.ndim else 0
-        size = 1
-        for extent in addressed.shape:
-            size *= extent
-        addressed, axis = Place((size,), (item,)), 0
+        addressed, axis = Place((math.prod(addressed.shape),), (item,)), 0
     axis %= addressed.ndim
-    still = [0] * indices.ndim
-    walked = x if writes else out
-    shape = [*addressed.shape[:axis], *indices.shape, *addressed.shape[axis + 1 :]]
-    of_addressed = [*addressed.strides[:axis], *still, *addressed.strides[axis + 1 :]]
+    scalars = (addressed.shape[axis], addressed.strides[axis])
+    if contract.operation == "take_along_axis":
+        still = Place(tuple(1 if i == axis else n for i, n in enumerate(x.shape)), x.strides)
+        return Call(_elementwise([still, indices], out), scalars)
+    before, after = slice(axis), slice(axis + 1, None)
+    shape = [*addressed.shape[before], *indices.shape, *addressed.shape[after]]
+    of_addressed = [*addressed.strides[before], *[0] * indices.ndim, *addressed.strides[after]]
     of_indices = [*[0] * axis, *_broadcast(indices, indices.shape), *[0] * (addressed.ndim - axis - 1)]
-    strides = [walked.strides, of_indices, of_addressed] if writes else [of_addressed, of_indices, walked.strides]
-    return Call(_pack(shape, strides, 0), (addressed.shape[axis], addressed.strides[axis]))
+    ends = [x.strides, of_addressed] if contract.internal else [of_addressed, out.strides]
+    return Call(_pack(shape, [ends[0], of_indices, ends[1]], 0), scalars)

@@ -72,6 +72,7 @@ def load_contracts(folder: Path) -> tuple[Contract, ...]:
         raise ContractError(f"contracts/{strays[0]}: not a contract's name; call it <operation>-v1.yaml")
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
     _check_names(contracts)
+    _check_lenders(contracts)
     return contracts
 
 
@@ -117,6 +118,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         internal=fields.flag("internal", default=False),
         method=fields.flag("method", default=kind.name != "creation"),
         device=fields.flag("device", default=False),
+        returns=fields.text("returns", default="Tensor"),
+        lender=fields.text("kernels", default=None),
     )
     fields.finish()
     _check(fields, contract)
@@ -371,9 +374,12 @@ def _check(fields: Fields, contract: Contract) -> None:
         seen_optional = each.optional
     if not contract.internal and not contract.example:
         raise fields.error("has no example; write doctest lines that show the operation (lw is imported)")
+    several = contract.returns != "Tensor"
+    if several and contract.reference:
+        raise fields.error("has a reference, but returns several tensors: compare them with NumPy's in its laws")
     for dtype in contract.computed:
         text = contract.expression(dtype)
-        if not text and contract.kind.name not in ("creation", "composed") and not contract.internal:
+        if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):
             raise fields.error(f"has no reference for {dtype}")
         try:
             compile(text or "0", "reference", "eval")
@@ -390,3 +396,13 @@ def _check_names(contracts: tuple[Contract, ...]) -> None:
             if name in owners:
                 raise ContractError(f"contracts/{contract.path.name}: {name!r} belongs to {owners[name]} already")
             owners[name] = contract.operation
+
+
+def _check_lenders(contracts: tuple[Contract, ...]) -> None:
+    lenders = {each.operation for each in contracts if each.moves and each.kernels}
+    for contract in contracts:
+        if contract.lender and (contract.lender not in lenders or not contract.moves):
+            raise ContractError(
+                f"contracts/{contract.path.name}: kernels are those of {contract.lender!r}; "
+                f"one operation that moves data may lend them to another: {', '.join(sorted(lenders))}"
+            )

@@ -52,7 +52,7 @@ def _entry(contract: Contract, webgpu: frozenset[str]) -> dict[str, Any]:
 
 def _kernels(contract: Contract) -> list[dict[str, str]]:
     """Per variant, dtype -> kernel."""
-    names = {kernel.name for kernel in contract.kernels}
+    names = contract.kernel_names
     if not names or contract.kind.name == "cast":
         return []
     rows = [{dtype: contract.kernel(dtype, variant) for dtype in DTYPES} for variant in range(len(contract.stems))]

@@ -96,6 +96,14 @@ def activate(x: Array, activation: str) -> Array:
     return np.asarray(functions[activation]())
 
 
+def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
+    """The dimensions from one to another as one."""
+    shape = x.shape or (1,)
+    last = range(len(shape))[end_dim] + 1
+    first = range(len(shape))[start_dim]
+    return x.reshape((*shape[:first], math.prod(shape[first:last]), *shape[last:]))
+
+
 def pair(value: int | Sequence[int]) -> tuple[int, int]:
     """(height, width)."""
     return (value, value) if isinstance(value, int) else (value[0], value[1])
@@ -162,5 +170,6 @@ def _philox_block(number: int, seed: int) -> list[int]:
 
 NAMES: dict[str, Any] = {
     "np": np, "erf": erf, "fma": fma, "cast": cast, "var": var, "std": std, "softmax": softmax, "activate": activate,
-    "layer_norm": layer_norm, "conv2d": conv2d, "max_pool2d": max_pool2d, "arange": arange, "philox": philox,
+    "layer_norm": layer_norm, "flatten": flatten, "conv2d": conv2d, "max_pool2d": max_pool2d, "arange": arange,
+    "philox": philox,
 }  # fmt: skip

@@ -26,7 +26,7 @@ BACKENDS = (  # in order of priority; also the spelling of lw_library_head.name
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # handed to the kernel, in the contract's order
-HOST_PARAMETERS = ("axis", "keepdims", "dtype", "shape", "pair")  # consumed by the host
+HOST_PARAMETERS = ("axis", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
 PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Carried = Literal["now", "later", "none"]
@@ -191,6 +191,8 @@ class Contract:
     internal: bool  # has kernels, no Python function
     method: bool  # is also a method of Tensor
     device: bool  # takes `device=`, as the array API's functions that make arrays do
+    returns: str = "Tensor"  # the type in Python; of several tensors, a list or a tuple of them
+    lender: str | None = None  # the operation whose kernels it calls, with layouts of its own
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -236,7 +238,7 @@ class Contract:
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """Its entries of the table, in order."""
-        if not self.kind.has_kernels:
+        if not self.kind.has_kernels or self.lender:
             return ()
         name = self.operation
         if self.kind.name == "cast":
@@ -250,9 +252,16 @@ class Contract:
             for dtype in self.computed
         )
 
+    @property
+    def kernel_names(self) -> frozenset[str]:
+        """The kernels that it calls: its own, or those of its lender, which moves items too."""
+        return frozenset(f"{self.lender}_{bits}" for bits in BITS if self.lender) or frozenset(
+            kernel.name for kernel in self.kernels
+        )
+
     def kernel(self, dtype: str, variant: int = 0) -> str:
         """The name of the kernel that computes in `dtype`."""
-        return f"{self.stems[variant]}_{f'bits{ITEM_BITS[dtype]}' if self.moves else dtype}"
+        return f"{self.lender or self.stems[variant]}_{f'bits{ITEM_BITS[dtype]}' if self.moves else dtype}"
 
     def expression(self, dtype: str) -> str:
         return self.reference.get(dtype, self.reference.get("", ""))

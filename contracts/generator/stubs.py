@@ -28,6 +28,7 @@ PARAMETER_TYPES = {
     "dtype": "_DTypeLike",
     "shape": "_Shape",
     "pair": "_Pair",
+    "pairs": "_Pairs",
 }
 
 # Operation -> what a binary operator's methods are called between the underscores; reflected and in-place ones follow.
@@ -95,9 +96,10 @@ def _operators(operations: set[str]) -> list[str]:
 def _definitions(contract: Contract, method: bool) -> Iterator[str]:
     for name in contract.names:
         arguments = _arguments(contract, method)
-        head = f"def {name}({', '.join(arguments)}) -> Tensor:"
+        result = f") -> {contract.returns}:"
+        head = f"def {name}({', '.join(arguments)}{result}"
         if len(head) > LINE:
-            head = "\n".join([f"def {name}(", *(f"    {argument}," for argument in arguments), ") -> Tensor:"])
+            head = "\n".join([f"def {name}(", *(f"    {argument}," for argument in arguments), result])
         if method or name != contract.operation:
             yield f"{head} ..."
         else:

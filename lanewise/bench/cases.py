@@ -8,7 +8,7 @@ of matrices M x K x N, of windows N x C x H x W.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import isqrt, prod
 
 from lanewise.bench.inputs import ITEM_BYTES, HostArray, Shape, draw, draw_indices
@@ -75,6 +75,9 @@ class Case:
             return None
         written = self.result * ITEM_BYTES[self.result_dtype or self.operation.result(self.dtype)]
         return sum(item.nbytes for item in self.inputs) + written
+
+
+Builder = Callable[[Operation, Size, str], Case]
 
 
 def parse_size(text: str) -> Size:
@@ -210,6 +213,20 @@ def _take(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (x, draw_indices(count, count, seed=1)), result=count)
 
 
+def _take_along_axis(operation: Operation, size: Size, dtype: str) -> Case:
+    """One element of the last axis for each."""
+    x = _draw(operation, operation.inputs[0], size, dtype)
+    indices = draw_indices(prod(size), size[-1], seed=1)
+    return Case(operation, dtype, size, (x, replace(indices, shape=size)), result=prod(size))
+
+
+def _embedding(operation: Operation, size: Size, dtype: str) -> Case:
+    """As many rows of 64 as make the size, of a weight with as many."""
+    rows = max(prod(size) // CHANNELS, 1)
+    weight = draw(dtype, (rows, CHANNELS), None, 0)
+    return Case(operation, dtype, size, (draw_indices(rows, rows, seed=1), weight), result=rows * CHANNELS)
+
+
 def _concat(operation: Operation, size: Size, dtype: str) -> Case:
     """Two halves of the size into one."""
     extent = max(size[0] // 2, 1)
@@ -238,8 +255,14 @@ def _asarray(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (draw(dtype, size, None, 0),))
 
 
-def _reshape(operation: Operation, size: Size, dtype: str) -> Case:
-    return Case(operation, dtype, size, (draw(dtype, size, None, 0), (1, -1)))
+def _moved(*arguments: Literal, written: int = 1, ndim: int = 1, **keywords: Literal) -> Builder:
+    """Of an array x of that many dimensions: `written` times its elements are written, none of a view."""
+
+    def build(operation: Operation, size: Size, dtype: str) -> Case:
+        x = draw(dtype, (1,) * (ndim - len(size)) + size, None, 0)
+        return Case(operation, dtype, size, (x, *arguments), keywords, result=written * prod(size))
+
+    return build
 
 
 def _permute_dims(operation: Operation, size: Size, dtype: str) -> Case:
@@ -247,24 +270,13 @@ def _permute_dims(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (draw(dtype, shape, None, 0), tuple(reversed(range(len(shape))))))
 
 
-def _matrix_transpose(operation: Operation, size: Size, dtype: str) -> Case:
-    shape = size if len(size) > 1 else (1, *size)
-    return Case(operation, dtype, size, (draw(dtype, shape, None, 0),))
-
-
 def _broadcast_to(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (draw(dtype, size, None, 0), (4, *size)))
-
-
-def _expand_dims(operation: Operation, size: Size, dtype: str) -> Case:
-    return Case(operation, dtype, size, (draw(dtype, size, None, 0),), {"axis": 0})
 
 
 def _squeeze(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (draw(dtype, (1, *size), None, 0),), {"axis": 0})
 
-
-Builder = Callable[[Operation, Size, str], Case]
 
 _BY_KIND: Mapping[str, Builder] = {
     "elementwise": _elementwise,
@@ -286,10 +298,23 @@ _BY_NAME: Mapping[str, Builder] = {
     "ones": _filled,
     "rand": _rand,
     "asarray": _asarray,
-    "reshape": _reshape,
+    "reshape": _moved((1, -1), written=0),
     "permute_dims": _permute_dims,
-    "matrix_transpose": _matrix_transpose,
+    "matrix_transpose": _moved(written=0, ndim=2),
     "broadcast_to": _broadcast_to,
-    "expand_dims": _expand_dims,
+    "expand_dims": _moved(axis=0, written=0),
     "squeeze": _squeeze,
+    "flatten": _moved(written=0),
+    "flip": _moved(written=0),
+    "moveaxis": _moved(0, -1, written=0),
+    "split": _moved(1, written=0),
+    "stack": _concat,
+    "roll": _moved(1),
+    "tile": _moved(2, written=2),
+    "repeat": _moved(2, written=2),
+    "pad": _moved(0),
+    "tril": _rows,
+    "triu": _rows,
+    "take_along_axis": _take_along_axis,
+    "embedding": _embedding,
 }

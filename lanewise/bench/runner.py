@@ -97,7 +97,7 @@ def run(
 def _backend_ready(case: Case, backend: str) -> _Ready:
     try:
         contestant = on_backend(case, backend)
-        result: Any = contestant.run()
+        result = _one(contestant.run())
     except lw.LanewiseError as error:
         raise _NotTimedError(str(error)) from None
     if result.backend != backend:
@@ -143,6 +143,11 @@ def _tensor(value: HostArray, place: str | None) -> lw.Tensor:
 def _wait(result: lw.Tensor) -> None:
     """A device has done everything before it once one element can be read."""
     _elements(lw.reshape(result, (-1,))[:1], (0,))
+
+
+def _one(result: Any) -> Any:
+    """A result, or several of them after one another, to be compared."""
+    return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 
 def _elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:

@@ -49,6 +49,40 @@ static int take_number(const lw_operation *operation, int position, int dtype, P
     return scalar->f == -1.0 && PyErr_Occurred() ? -1 : 0;
 }
 
+/* The shape and dtype of a new tensor; -1 with an error set. */
+static int take_shape(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
+    int ndim = lw_shape_from(name, arguments[0], shape);
+    if (ndim < 0 || (*dtype = lw_dtype_from(name, arguments[1])) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < ndim; i++) {
+        if (shape[i] < 0) {
+            char text[LW_SHAPE_TEXT];
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shape %s has a negative extent", name,
+                         lw_shape_text(text, ndim, shape));
+            return -1;
+        }
+    }
+    return ndim;
+}
+
+/* allocate(shape, dtype): memory as it was left, for callers that write all of it. */
+static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 2) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "allocate(shape, dtype) is wanted");
+    }
+    int64_t shape[LW_MAX_NDIM];
+    int dtype;
+    int ndim = take_shape("allocate", arguments, shape, &dtype);
+    lw_place place;
+    place.backend = lw_current_backend(&place.committed);
+    if (!lw_is_host(place.backend)) {
+        place.backend = LW_BACKEND_SCALAR;
+    }
+    return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
+}
+
 /* create(operation, shape, dtype, parameters) */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
@@ -59,17 +93,10 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
                             "create(operation, shape, dtype, parameters) is wanted, the last a tuple");
     }
     int64_t shape[LW_MAX_NDIM];
-    int ndim = lw_shape_from(name, arguments[1], shape);
-    int dtype = ndim < 0 ? -1 : lw_dtype_from(name, arguments[2]);
-    if (dtype < 0) {
+    int dtype;
+    int ndim = take_shape(name, arguments + 1, shape, &dtype);
+    if (ndim < 0) {
         return NULL;
-    }
-    for (int i = 0; i < ndim; i++) {
-        if (shape[i] < 0) {
-            char text[LW_SHAPE_TEXT];
-            return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shape %s has a negative extent", name,
-                                lw_shape_text(text, ndim, shape));
-        }
     }
     if (operation->kernels[0][dtype] < 0) {
         return PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: dtype %s is not offered; make float32 and use astype",
@@ -102,6 +129,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
 }
 
 PyMethodDef lw_creation_functions[] = {
+    {"allocate", (PyCFunction)(void *)allocate, METH_FASTCALL, NULL},
     {"create", (PyCFunction)(void *)create, METH_FASTCALL, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -1,4 +1,4 @@
-/* take, its counterpart put, and the positions of a mask: data moved by item size, through int32 indices. */
+/* take and its kin, their counterpart put, and the positions of a mask: data moved by item size, through int32 indices. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"
@@ -29,7 +29,7 @@ static int take_indices(const char *operation, lw_operand *indices) {
     return wide ? lw_operand_cast(operation, indices, LW_INT32) : -1;
 }
 
-/* x without one axis, with the indices' dimensions in its place. */
+/* What a kernel walks: the result, with steps of x, the axis apart, and of the indices. */
 typedef struct gathered {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
@@ -38,6 +38,7 @@ typedef struct gathered {
     lw_scalar parameters[2]; /* extent of the axis, bytes from one index to the next */
 } gathered;
 
+/* x without one axis, with the indices' dimensions in its place. */
 static int gather_shape(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                         gathered *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
@@ -67,6 +68,30 @@ static int gather_shape(const char *operation, const lw_operand *x, const lw_ope
     return 0;
 }
 
+/* One index for each element of the result, beside those of x: but for the axis the two broadcast together. */
+static int along_shape(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
+                       gathered *result) {
+    if (x->ndim != indices->ndim) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: x has %d dimensions and indices have %d; give as many",
+                     operation, x->ndim, indices->ndim);
+        return -1;
+    }
+    int64_t shape[LW_MAX_NDIM];
+    memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
+    shape[axis] = indices->shape[axis];
+    lw_operand both[2] = {*indices, {.data = x->data, .ndim = x->ndim, .shape = shape, .strides = x->strides}};
+    result->ndim = lw_broadcast_shape(operation, both, 2, result->shape);
+    if (result->ndim < 0) {
+        return -1;
+    }
+    lw_broadcast_strides(&both[0], result->ndim, result->shape, result->index_strides);
+    lw_broadcast_strides(&both[1], result->ndim, result->shape, result->x_strides);
+    result->x_strides[axis] = 0;
+    result->parameters[0].i = x->shape[axis];
+    result->parameters[1].i = x->strides[axis];
+    return 0;
+}
+
 static void lay_out(lw_layout *layout, const gathered *shape, const int64_t *first, const int64_t *last) {
     int64_t strides[3][LW_MAX_NDIM];
     memcpy(strides[0], first, sizeof strides[0]);
@@ -75,39 +100,61 @@ static void lay_out(lw_layout *layout, const gathered *shape, const int64_t *fir
     lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
-static PyObject *take(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+/* x, or where it has several dimensions a row-major copy or view with one, as NumPy takes without an axis. */
+static int flatten(const char *operation, lw_operand *x) {
+    int64_t size = 1;
+    for (int i = 0; i < x->ndim; i++) {
+        size *= x->shape[i];
+    }
+    if (x->ndim != 1 && !x->contiguous) {
+        lw_tensor *copy = lw_cast(operation, x, x->dtype);
+        if (!copy) {
+            return -1;
+        }
+        lw_operand_release(x);
+        lw_operand_of(copy, x);
+        x->owned = (PyObject *)copy;
+    }
+    if (x->ndim != 1) {
+        x->ndim = 1;
+        x->local_shape[0] = size;
+        x->local_strides[0] = lw_item_size(x->dtype);
+        x->shape = x->local_shape;
+        x->strides = x->local_strides;
+    }
+    return 0;
+}
+
+/* The axis that the call names, else the contract's default; of the flattened x where that is None. */
+static int gather_axis(const lw_arguments *arguments, lw_operand *x) {
+    const lw_operation *operation = arguments->operation;
+    int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
+    const lw_parameter *parameter = &operation->parameters[position];
+    PyObject *given = arguments->parameters[position];
+    if (parameter->default_is_none && (!given || given == Py_None)) {
+        return flatten(operation->name, x);
+    }
+    PyObject *axis = given ? given : PyLong_FromLongLong(parameter->default_value.i);
+    int found = axis ? lw_axis_from(operation->name, axis, x->ndim) : -1;
+    if (!given) {
+        Py_XDECREF(axis);
+    }
+    return found;
+}
+
+static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *indices = &operands[1];
-    int64_t flat_size, flat_stride;
-    PyObject *axis_object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
-    int axis = 0;
     if (x->weakness != LW_STRONG && lw_operand_cast(operation->name, x, lw_computed_dtype(operation, x, 1)) < 0) {
         return NULL;
     }
-    if (axis_object && axis_object != Py_None) {
-        axis = lw_axis_from(operation->name, axis_object, x->ndim);
-    } else if (x->ndim != 1) { /* as NumPy: from the elements in row-major order */
-        if (!x->contiguous) {
-            lw_tensor *copy = lw_cast(operation->name, x, x->dtype);
-            if (!copy) {
-                return NULL;
-            }
-            lw_operand_release(x);
-            lw_operand_of(copy, x);
-            x->owned = (PyObject *)copy;
-        }
-        flat_size = 1;
-        for (int i = 0; i < x->ndim; i++) {
-            flat_size *= x->shape[i];
-        }
-        flat_stride = lw_item_size(x->dtype);
-        x->ndim = 1;
-        x->shape = &flat_size;
-        x->strides = &flat_stride;
-    }
     gathered shape;
-    if (axis < 0 || take_indices(operation->name, indices) < 0 ||
-        gather_shape(operation->name, x, indices, axis, &shape) < 0) {
+    int axis = gather_axis(arguments, x);
+    if (axis < 0 || take_indices(operation->name, indices) < 0) {
+        return NULL;
+    }
+    int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
+    if ((along ? along_shape : gather_shape)(operation->name, x, indices, axis, &shape) < 0) {
         return NULL;
     }
     lw_tensor *out =
@@ -131,7 +178,7 @@ PyObject *lw_call_gather(const lw_arguments *arguments) {
     lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
     lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? take(arguments, operands, place) : NULL;
+    PyObject *result = status == LW_TAKEN ? gather(arguments, operands, place) : NULL;
     lw_operands_release(operands, arguments->operation->input_count);
     return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
 }
@@ -229,10 +276,9 @@ static PyObject *function_mask_indices(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0; result && i < flat->size; i++) {
-        if (flat->data[i]) {
-            *positions++ = (int32_t)i;
-        }
+    for (int64_t i = 0, found = 0; result && found < count; i++) { /* no branch that random masks would mispredict */
+        positions[found] = (int32_t)i;
+        found += flat->data[i] != 0;
     }
     Py_XDECREF((PyObject *)flat);
     return (PyObject *)result;

@@ -35,7 +35,8 @@ typedef enum lw_parameter_type {
     LW_PARAMETER_KEEPDIMS,
     LW_PARAMETER_DTYPE,
     LW_PARAMETER_SHAPE,
-    LW_PARAMETER_PAIR
+    LW_PARAMETER_PAIR,
+    LW_PARAMETER_PAIRS
 } lw_parameter_type;
 
 typedef struct lw_parameter {

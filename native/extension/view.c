@@ -1,4 +1,5 @@
-/* Views: the same elements under another shape, without a kernel and, wherever strides allow it, without a copy. */
+/* Views: the same elements under another shape, without a kernel and, wherever strides allow it, without a copy.
+ * Those that are made of others come from lanewise/shaping.py. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
@@ -94,6 +95,11 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM];
     int ndim = lw_shape_from("reshape", argument, shape);
     return ndim < 0 ? NULL : lw_reshape(tensor, ndim, shape);
+}
+
+static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
+    (void)argument;
+    return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
 }
 
 static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
@@ -197,32 +203,26 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
     return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
 }
 
+static lw_tensor *(*const makers[LW_OPERATION_COUNT])(lw_tensor *tensor, PyObject *argument) = {
+    [LW_OPERATION_broadcast_to] = broadcast_to,
+    [LW_OPERATION_expand_dims] = expand_dims,
+    [LW_OPERATION_matrix_transpose] = matrix_transpose,
+    [LW_OPERATION_permute_dims] = permute_dims,
+    [LW_OPERATION_reshape] = reshape,
+    [LW_OPERATION_squeeze] = squeeze,
+};
+
 PyObject *lw_call_view(const lw_arguments *arguments) {
-    lw_tensor *tensor = lw_tensor_from(arguments->operation->name, arguments->inputs[0]);
+    const lw_operation *operation = arguments->operation;
+    if (!makers[operation - lw_operations]) {
+        return lw_call_python(arguments);
+    }
+    lw_tensor *tensor = lw_tensor_from(operation->name, arguments->inputs[0]);
     if (!tensor) {
         return PyErr_Occurred() ? NULL : lw_call_python(arguments);
     }
-    PyObject *argument = arguments->operation->parameter_count ? arguments->parameters[0] : NULL;
-    PyObject *result = NULL;
-    switch (arguments->operation - lw_operations) {
-    case LW_OPERATION_reshape:
-        result = (PyObject *)reshape(tensor, argument);
-        break;
-    case LW_OPERATION_permute_dims:
-        result = (PyObject *)permute_dims(tensor, argument);
-        break;
-    case LW_OPERATION_broadcast_to:
-        result = (PyObject *)broadcast_to(tensor, argument);
-        break;
-    case LW_OPERATION_expand_dims:
-        result = (PyObject *)expand_dims(tensor, argument);
-        break;
-    case LW_OPERATION_squeeze:
-        result = (PyObject *)squeeze(tensor, argument);
-        break;
-    default:
-        result = PyObject_GetAttrString((PyObject *)tensor, "mT");
-    }
+    PyObject *argument = operation->parameter_count ? arguments->parameters[0] : NULL;
+    lw_tensor *view = makers[operation - lw_operations](tensor, argument);
     Py_DECREF((PyObject *)tensor);
-    return result;
+    return (PyObject *)view;
 }

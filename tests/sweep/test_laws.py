@@ -42,7 +42,7 @@ def inputs_of(contract, dtype):
         if each.sequence:
             continue
         if contract.kind.name == "gather" and each.dtype:
-            array = indices(shapes[contract.inputs[0].name][0], shapes[each.name], "law")
+            array = indices(min(shapes[contract.inputs[0].name]), shapes[each.name], "law")
         else:
             array = draw(contract, each.name, dtype, shapes[each.name], "law")
         made[each.name] = lw.asarray(array)

@@ -148,6 +148,10 @@ def _take(x: Array, indices: Array, axis: int | None = None) -> Array:
     return x.take(indices, axis=axis)
 
 
+def _embedding(indices: Array, weight: Array) -> Array:
+    return weight.take(indices, axis=0)
+
+
 def _concat(arrays: Sequence[Array], axis: int = 0) -> Array:
     return np.concatenate(list(arrays), axis=axis)
 
@@ -175,6 +179,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "max_pool2d": _max_pool2d,
     "take": _take,
     "concat": _concat,
+    "flatten": np.ravel,
+    "embedding": _embedding,
     "rand": _rand,
     **({"gelu": _gelu} if find_spec("scipy") else {}),
 }

@@ -1,0 +1,324 @@
+"""Operations that move elements and compute nothing: views, and copies of views.
+
+Their contracts say `kind: view` or `kind: composed`; the extension hands the calls here through dispatch.py, which
+imports this module with the first of them.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from array import array
+from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
+from itertools import repeat as times
+from typing import Any, Final
+
+from lanewise import _ext, creation, dtypes, placement
+from lanewise._ext import Tensor
+from lanewise.creation import tensor_of
+from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, LanewiseError, ShapeError
+from lanewise.typeinfo import result_type
+
+__all__ = [
+    "concat", "embedding", "flatten", "flip", "moveaxis", "pad", "repeat", "roll", "split", "stack", "tile", "tril",
+    "triu",
+]  # fmt: skip
+
+_ALL: Final = slice(None)
+_BACKWARDS: Final = slice(None, None, -1)
+_FEW: Final = 16  # elements in a row, of which the loop over rows costs more than the elements
+
+
+# views
+
+
+def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from one to another as one."""
+    tensor = tensor_of("flatten", "x", x)
+    ndim = max(tensor.ndim, 1)
+    first, last = _axis("flatten", start_dim, ndim), _axis("flatten", end_dim, ndim)
+    if first > last:
+        raise AxisError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; give them in order")
+    middle = math.prod(tensor.shape[first : last + 1])
+    return tensor.reshape((*tensor.shape[:first], middle, *tensor.shape[last + 1 :]))
+
+
+def flip(x: Any, *, axis: Any = None) -> Tensor:
+    """The elements along some axes, or all, in reverse order: the same memory with negative strides."""
+    tensor = tensor_of("flip", "x", x)
+    axes = range(tensor.ndim) if axis is None else _axes("flip", axis, tensor.ndim)
+    return tensor[tuple(_BACKWARDS if place in axes else _ALL for place in range(tensor.ndim))]
+
+
+def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
+    """Some axes at other places, the rest in their order."""
+    tensor = tensor_of("moveaxis", "x", x)
+    sources, destinations = _axes("moveaxis", source, tensor.ndim), _axes("moveaxis", destination, tensor.ndim)
+    if len(sources) != len(destinations):
+        raise AxisError(f"moveaxis: source {source} and destination {destination} must name as many axes")
+    order = [place for place in range(tensor.ndim) if place not in sources]
+    for to, which in sorted(zip(destinations, sources, strict=True)):
+        order.insert(to, which)
+    return tensor.permute_dims(order)
+
+
+def split(x: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Tensor]:
+    """Views of the parts along an axis: so many equal ones, or cut before the given indices."""
+    tensor = tensor_of("split", "x", x)
+    axis = _axis("split", axis, tensor.ndim)
+    extent = tensor.shape[axis]
+    if isinstance(indices_or_sections, Iterable):
+        cuts = [_int("split", "indices_or_sections", one) for one in indices_or_sections]
+    else:
+        sections = _int("split", "indices_or_sections", indices_or_sections)
+        if sections < 1:
+            raise ArgumentError(f"split: {sections} sections were asked for; give at least 1")
+        if extent % sections:
+            raise ShapeError(
+                f"split: axis {axis} of extent {extent} does not divide into {sections} equal sections; "
+                "give the indices where to cut"
+            )
+        cuts = [extent // sections * number for number in range(1, sections)]
+    before = (_ALL,) * axis
+    return [tensor[(*before, slice(start, stop))] for start, stop in zip([0, *cuts], [*cuts, None], strict=True)]
+
+
+# copies
+
+
+def concat(arrays: Iterable[Any], *, axis: int | None = 0) -> Tensor:
+    """Tensors joined along an existing axis, or, with None, their elements joined."""
+    parts = _parts("concat", arrays)
+    if axis is None:
+        parts, axis = [part.reshape(-1) for part in parts], 0
+    return _join("concat", parts, _axis("concat", axis, parts[0].ndim))
+
+
+def stack(arrays: Iterable[Any], *, axis: int = 0) -> Tensor:
+    """Tensors of one shape joined along a new axis."""
+    parts = _parts("stack", arrays)
+    for part in parts[1:]:
+        if part.shape != parts[0].shape:
+            raise ShapeError(f"stack: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal")
+    axis = _axis("stack", axis, parts[0].ndim + 1)
+    before = (_ALL,) * axis
+    return _join("stack", [part[(*before, None)] for part in parts], axis)
+
+
+def roll(x: Any, shift: Any, *, axis: Any = None) -> Tensor:
+    """The elements moved along, those that leave at one end coming in at the other."""
+    tensor = tensor_of("roll", "x", x)
+    if axis is None:
+        if isinstance(shift, Iterable):
+            raise ArgumentTypeError(f"roll: shift is {shift!r} without an axis; give an int, or an axis for each shift")
+        return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
+    axes = [_axis("roll", one, tensor.ndim) for one in (axis if isinstance(axis, Iterable) else (axis,))]
+    shifts = [_int("roll", "shift", one) for one in (shift if isinstance(shift, Iterable) else times(shift, len(axes)))]
+    if len(shifts) != len(axes):
+        raise ShapeError(f"roll: {len(shifts)} shifts were given for {len(axes)} axes; give a shift for each axis")
+    totals = dict.fromkeys(axes, 0)
+    for place, amount in zip(axes, shifts, strict=True):
+        totals[place] += amount
+    rolled = tensor
+    for place, amount in totals.items():
+        if first := -amount % max(tensor.shape[place], 1):  # the element that comes to the front
+            before = (_ALL,) * place
+            rolled = _join("roll", [rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
+    return tensor.copy() if rolled is tensor else rolled
+
+
+def repeat(x: Any, repeats: Any, *, axis: int | None = None) -> Tensor:
+    """Each element several times, one after another."""
+    tensor = tensor_of("repeat", "x", x)
+    tensor = tensor.reshape(-1) if axis is None else tensor
+    axis = _axis("repeat", 0 if axis is None else axis, tensor.ndim)
+    counts = tensor_of("repeat", "repeats", repeats)
+    if counts.size and counts.dtype.kind != "i":
+        raise DTypeError(f"repeat: repeats are {counts.dtype}; integers are wanted, use astype")
+    extent = tensor.shape[axis]
+    if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
+        raise ShapeError(f"repeat: repeats have shape {counts.shape}; give one int, or one for each of {extent} places")
+    each = counts.reshape(-1).tolist()
+    if min(each, default=0) < 0:
+        raise ArgumentError(f"repeat: repeats hold {min(each)}; a count is not negative")
+    if len(each) == 1:
+        return _repeated(tensor, axis, each[0])
+    places = array("i", chain.from_iterable(map(times, range(extent), each)))
+    return _ext.take(tensor, places, axis=axis)
+
+
+def tile(x: Any, repetitions: Any) -> Tensor:
+    """The whole tensor several times along each axis."""
+    tensor = tensor_of("tile", "x", x)
+    given = repetitions if isinstance(repetitions, Iterable) else (repetitions,)
+    counts = [_int("tile", "repetitions", one) for one in given]
+    if min(counts, default=0) < 0:
+        raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
+    counts[:0] = [1] * (tensor.ndim - len(counts))
+    tiled = tensor.reshape((1,) * (len(counts) - tensor.ndim) + tensor.shape)
+    for axis, count in enumerate(counts):  # in front of an axis, a repetition is one of all behind
+        if count != 1:
+            shape = (*tiled.shape[:axis], tiled.shape[axis] * count, *tiled.shape[axis + 1 :])
+            rows = tiled.reshape((math.prod(tiled.shape[:axis]), -1 if tiled.size else 0))
+            tiled = _repeated(rows.reshape((rows.shape[0], 1, rows.shape[1])), 1, count).reshape(shape)
+    return tensor.copy() if tiled._shares_storage(tensor) else tiled
+
+
+def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
+    """More elements before and after those of each axis."""
+    tensor = tensor_of("pad", "x", x)
+    widths = _pad_widths(pad_width, tensor.ndim)
+    if mode == "constant":
+        shape = [before + extent + after for extent, (before, after) in zip(tensor.shape, widths, strict=True)]
+        padded = creation.filled_like("pad", tensor, shape, constant_values)
+        inside = (slice(before, before + extent) for extent, (before, _) in zip(tensor.shape, widths, strict=True))
+        padded[tuple(inside)] = tensor
+        return padded
+    if mode not in _SOURCES:
+        raise ArgumentError(f"pad: mode is {mode!r}; one of 'constant', {', '.join(map(repr, _SOURCES))} is wanted")
+    padded = tensor
+    for axis, (before, after) in enumerate(widths):
+        extent = tensor.shape[axis]
+        if not (before or after):
+            continue
+        if not extent:
+            raise ShapeError(f"pad: axis {axis} has no elements, from which mode {mode!r} could take; use 'constant'")
+        source = _SOURCES[mode]
+        ends = [[source(place, extent) for place in range(*ends)] for ends in ((-before, 0), (extent, extent + after))]
+        first, last = (_ext.take(padded, array("i", end), axis=axis) for end in ends)
+        padded = _join("pad", [first, padded, last], axis)
+    return tensor.copy() if padded is tensor else padded
+
+
+# Where an element beyond either end of an axis comes from.
+_SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
+    "edge": lambda place, extent: min(max(place, 0), extent - 1),
+    "reflect": lambda place, extent: extent - 1 - abs(extent - 1 - place % max(2 * extent - 2, 1)),
+    "symmetric": lambda place, extent: min(place % (2 * extent), 2 * extent - 1 - place % (2 * extent)),
+    "wrap": lambda place, extent: place % extent,
+}
+
+
+def _pad_widths(given: Any, ndim: int) -> list[tuple[int, int]]:
+    """(before, after) for each axis, from one int, one pair, or a pair for each."""
+    rows = given if isinstance(given, Iterable) else (given,)
+    rows = [tuple(row) if isinstance(row, Iterable) else row for row in rows]
+    if not any(isinstance(row, tuple) for row in rows):
+        rows = [tuple(rows)]
+    pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
+    if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
+        raise ShapeError(f"pad: pad_width is {given} for {ndim} dimensions; give an int, a pair, or a pair for each")
+    widths = [(_int("pad", "pad_width", before), _int("pad", "pad_width", after)) for before, after in pairs]
+    if min(map(min, widths), default=0) < 0:
+        raise ArgumentError(f"pad: pad_width is {given}; a width is not negative, slices cut elements off")
+    return widths * ndim if len(widths) == 1 else widths
+
+
+def tril(x: Any, *, k: int = 0) -> Tensor:
+    """Zeros above a diagonal."""
+    return _triangle("tril", _ext.less_equal, x, k)
+
+
+def triu(x: Any, *, k: int = 0) -> Tensor:
+    """Zeros below a diagonal."""
+    return _triangle("triu", _ext.greater_equal, x, k)
+
+
+def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tensor:
+    tensor = tensor_of(operation, "x", x)
+    if tensor.ndim < 2:
+        raise ShapeError(
+            f"{operation}: x has shape {tensor.shape}; at least 2 dimensions are wanted, (..., rows, columns)"
+        )
+    rows, columns = tensor.shape[-2:]
+    k = min(max(_int(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
+    diagonal = creation.arange(k, k + rows).reshape((rows, 1))
+    return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
+
+
+def embedding(indices: Any, weight: Any) -> Tensor:
+    """The rows of a weight that indices name."""
+    try:
+        return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
+    except LanewiseError as error:
+        raise type(error)(str(error).replace("take: ", "embedding: ", 1)) from None
+
+
+# what they share
+
+
+def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
+    if isinstance(arrays, Tensor) or not isinstance(arrays, Iterable):
+        raise ArgumentTypeError(f"{operation}: a {type(arrays).__name__} was given; give a list or tuple of tensors")
+    parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
+    if not parts:
+        raise ArgumentError(f"{operation}: there is nothing to join; give at least one tensor")
+    return parts
+
+
+def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
+    """The parts along an axis, in a new tensor of the dtype in which they meet."""
+    backend = placement.common(parts, operation)
+    shape = list(parts[0].shape)
+    for part in parts[1:]:
+        if part.ndim != len(shape) or any(
+            extent != shape[place] for place, extent in enumerate(part.shape) if place != axis
+        ):
+            raise ShapeError(
+                f"{operation}: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal but for axis "
+                f"{axis}"
+            )
+    shape[axis] = sum(part.shape[axis] for part in parts)
+    joined = _ext.allocate(shape, result_type(*parts))
+    before = (_ALL,) * axis
+    start = 0
+    for part in parts:
+        stop = start + part.shape[axis]
+        joined[(*before, slice(start, stop))] = part
+        start = stop
+    return joined if backend is None else placement.move(joined, backend)
+
+
+def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
+    """Each part along an axis `count` times."""
+    before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
+    parts = x.reshape((before * extent, 1, after))
+    shape = (before * extent, count, after)
+    if count > _FEW or after > _FEW:
+        repeated = _ext.broadcast_to(parts, shape).copy()
+    else:  # the rows of such a copy would be short
+        repeated = placement.beside(_ext.allocate(shape, x.dtype), x, None, "repeat")
+        for place in range(count):
+            repeated[:, place] = parts[:, 0]
+    return repeated.reshape((*x.shape[:axis], extent * count, *x.shape[axis + 1 :]))
+
+
+def _int(operation: str, name: str, value: Any) -> int:
+    try:
+        number: int = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; an int is wanted") from None
+    return number
+
+
+def _axis(operation: str, axis: Any, ndim: int) -> int:
+    """One axis, counted from the front."""
+    place = _int(operation, "axis", axis)
+    if not -ndim <= place < ndim:
+        raise AxisError(f"{operation}: axis {place} is out of range for {ndim} dimension{'' if ndim == 1 else 's'}")
+    return place % ndim
+
+
+def _axes(operation: str, axes: Any, ndim: int) -> list[int]:
+    """Several different axes."""
+    found = [_axis(operation, one, ndim) for one in (axes if isinstance(axes, Iterable) else (axes,))]
+    if len(set(found)) < len(found):
+        raise AxisError(f"{operation}: axes {axes} name one axis twice")
+    return found
+
+
+def _indices(operation: str, value: Any) -> Tensor:
+    """Of an empty list no number tells that it holds indices."""
+    indices = tensor_of(operation, "indices", value)
+    return _ext.astype(indices, dtypes.int32) if not indices.size and isinstance(value, list | tuple) else indices

@@ -1,0 +1,173 @@
+"""Operations that move elements: against NumPy on shapes that hypothesis finds, and with what does not fit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import lanewise as lw
+
+settings.register_profile("shaping", deadline=None, max_examples=60, derandomize=True, database=None)
+settings.load_profile("shaping")
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
+
+
+def numbered(shape):
+    """A different number everywhere."""
+    return np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
+
+
+def check(result, wanted):
+    assert result.dtype.name == wanted.dtype.name
+    np.testing.assert_array_equal(np.asarray(result), wanted, strict=True)
+
+
+@given(SHAPES, st.data())
+def test_views_are_numpys_and_share_memory(shape, data):
+    array = numbered(shape)[::-1]
+    tensor = lw.asarray(array)
+    axes = data.draw(st.none() | hnp.valid_tuple_axes(len(shape)))
+    check(lw.flip(tensor, axis=axes), np.flip(array, axes))
+    assert lw.flip(tensor, axis=axes)._shares_storage(tensor)
+    sources = data.draw(hnp.valid_tuple_axes(len(shape)))
+    destinations = data.draw(hnp.valid_tuple_axes(len(shape), min_size=len(sources), max_size=len(sources)))
+    check(lw.moveaxis(tensor, sources, destinations), np.moveaxis(array, sources, destinations))
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    cuts = data.draw(st.lists(st.integers(-6, 6), max_size=3))
+    for part, wanted in zip(lw.split(tensor, cuts, axis=axis), np.split(array, cuts, axis), strict=True):
+        check(part, wanted)
+        assert part._shares_storage(tensor)
+    check(lw.flatten(tensor), array.ravel())
+
+
+@given(SHAPES, st.data())
+def test_copies_are_numpys(shape, data):
+    array = numbered(shape).T
+    tensor = lw.asarray(array)
+    axis = data.draw(st.none() | st.integers(-len(shape), len(shape) - 1))
+    shift, count = data.draw(st.integers(-7, 7)), data.draw(st.integers(0, 3))
+    check(lw.roll(tensor, shift, axis=axis), np.roll(array, shift, axis))
+    check(lw.repeat(tensor, count, axis=axis), np.repeat(array, count, axis))
+    extent = array.size if axis is None else array.shape[axis]
+    counts = data.draw(hnp.arrays("int32", extent, elements=st.integers(0, 3)))
+    check(lw.repeat(tensor, counts, axis=axis), np.repeat(array, counts, axis))
+    times = data.draw(st.lists(st.integers(0, 3), max_size=5))
+    check(lw.tile(tensor, times), np.tile(array, times))
+    new = data.draw(st.integers(-len(shape) - 1, len(shape)))
+    check(lw.stack([tensor, tensor], axis=new), np.stack([array, array], axis=new))
+
+
+@given(SHAPES.filter(lambda shape: 0 not in shape), st.data())
+def test_pad_is_numpys(shape, data):
+    array = numbered(shape)
+    widths = [data.draw(st.tuples(st.integers(0, 9), st.integers(0, 9))) for _ in shape]
+    for mode in ("constant", "edge", "reflect", "symmetric", "wrap"):
+        check(lw.pad(array, widths, mode), np.pad(array, widths, mode))
+
+
+@pytest.mark.parametrize("widths", [2, (2,), (1, 2), ((1, 2),), ((1,), (2,)), [[1, 2], [3, 4]], np.array([[1, 2]])])
+def test_pad_widths_are_written_as_in_numpy(widths):
+    check(lw.pad(numbered((2, 3)), widths), np.pad(numbered((2, 3)), widths))
+
+
+@given(SHAPES, st.data())
+def test_take_along_axis_is_numpys(shape, data):
+    array = numbered(shape).T
+    axis = data.draw(st.integers(-len(shape), len(shape) - 1))
+    extent = array.shape[axis]
+    wanted = [1 if data.draw(st.booleans()) else each for each in array.shape]
+    wanted[axis] = data.draw(st.integers(0, 5)) if extent else 0
+    places = data.draw(hnp.arrays("int32", wanted, elements=st.integers(-extent, max(extent - 1, 0))))
+    check(lw.take_along_axis(array, places, axis=axis), np.take_along_axis(array, places.astype(int), axis))
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1, None])
+def test_concat_is_numpys(axis):
+    parts = [np.arange(6, dtype=np.float32).reshape(2, 3), np.ones((2, 3), np.float32), np.zeros((2, 3), np.float32)]
+    joined = lw.concat([lw.asarray(part) for part in parts], axis=axis)
+    np.testing.assert_array_equal(np.asarray(joined), np.concatenate(parts, axis=axis))
+
+
+def test_parts_of_different_extents_views_and_lists():
+    base = lw.arange(12).reshape(3, 4)
+    joined = lw.concat([base.T, base[:, :2].T[:0], [[7, 8, 9]]])
+    assert joined.tolist() == [[0, 4, 8], [1, 5, 9], [2, 6, 10], [3, 7, 11], [7, 8, 9]]
+    assert lw.concatenate(part for part in ([1], [2])).tolist() == [1, 2]
+    assert lw.stack(part for part in ([1], [2])).tolist() == [[1], [2]]
+
+
+def test_dtypes_are_promoted():
+    assert lw.concat([[True], [2]]).dtype is lw.int32
+    assert lw.stack([[1], [2.5]]).tolist() == [[1.0], [2.5]]
+    assert lw.concat([np.ones(1), np.ones(1, np.float32)]).dtype is lw.float64
+
+
+def test_the_result_stays_where_the_parts_are():
+    a, b = lw.ones(2).to("scalar"), lw.ones(2)
+    assert lw.concat([a, b]).backend is lw.Backend.SCALAR
+    assert lw.concat([a, b]).is_committed and not lw.concat([b, b]).is_committed
+    x = lw.ones((2, 2)).to("scalar")
+    calls = [lw.flip(x), lw.roll(x, 1), lw.tile(x, 2), lw.repeat(x, 2), lw.pad(x, 1), lw.pad(x, 1, "edge"), lw.tril(x)]
+    assert {each.backend for each in calls} == {lw.Backend.SCALAR}
+
+
+def test_a_copy_is_a_copy():
+    x = lw.ones((2, 2))
+    calls = [lw.roll(x, 0), lw.roll(x, 2, axis=0), lw.tile(x, 1), lw.tile(x, ()), lw.pad(x, 0), lw.pad(x, 0, "edge"),
+             lw.repeat(x, 1), lw.concat([x]), lw.tril(x, k=5)]  # fmt: skip
+    assert not any(each._shares_storage(x) for each in calls)
+
+
+def test_methods():
+    x = lw.arange(6).reshape(2, 3)
+    assert x.flip(axis=1).tolist() == [[2, 1, 0], [5, 4, 3]]
+    assert x.roll(1).tolist() == [[5, 0, 1], [2, 3, 4]]
+    assert [part.tolist() for part in x.split(3, axis=1)] == [[[0], [3]], [[1], [4]], [[2], [5]]]
+    assert x.flatten().tolist() == x.ravel().tolist() == list(range(6))
+    assert x.moveaxis(0, 1).shape == (3, 2)
+
+
+def test_embedding_takes_indices_of_either_width_and_lists():
+    weight = lw.arange(6).reshape(3, 2)
+    for indices in ([2, 0], np.array([2, 0]), lw.asarray([2, 0]), (2, 0)):
+        assert lw.embedding(indices, weight).tolist() == [[4, 5], [0, 1]]
+    assert lw.embedding(1, weight).tolist() == [2, 3]
+    assert lw.embedding([], weight).shape == (0, 2)
+    with pytest.raises(lw.DTypeError, match=r"^embedding: indices are float32"):
+        lw.embedding([1.0], weight)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: lw.concat([]), lw.ArgumentError, "^concat: "),
+        (lambda: lw.concat(3), lw.ArgumentTypeError, "^concat: "),
+        (lambda: lw.concat([[1], {2}]), lw.ArgumentTypeError, r"^concat: arrays\[1\]: a set holds no numbers"),
+        (lambda: lw.concat([[1], [[2]]]), lw.ShapeError, "^concat: "),
+        (lambda: lw.concat([[[1, 2]], [[1]]]), lw.ShapeError, "^concat: "),
+        (lambda: lw.concat([[1], [2]], axis=1), lw.AxisError, "^concat: "),
+        (lambda: lw.concat([[1], [2]], axis=-2), lw.AxisError, "^concat: "),
+        (lambda: lw.concat([[1], [2]], axis=0.5), lw.ArgumentTypeError, "^concat: axis is 0.5"),
+        (lambda: lw.concat([1, 2], axis=0), lw.AxisError, "^concat: "),
+        (lambda: lw.concat(lw.ones((2, 2))), lw.ArgumentTypeError, "list or tuple"),
+        (lambda: lw.stack([]), lw.ArgumentError, "^stack: "),
+        (lambda: lw.stack([[1], [2, 3]]), lw.ShapeError, r"^stack: shapes \(1,\) and \(2,\) do not fit"),
+        (lambda: lw.stack([[1], [2]], axis=2), lw.AxisError, "^stack: axis 2 is out of range for 2 dimensions"),
+        (lambda: lw.flip({1}), lw.ArgumentTypeError, "^flip: x: a set holds no numbers"),
+        (lambda: lw.flip([1], axis="0"), lw.ArgumentTypeError, "^flip: axis is '0'"),
+        (lambda: lw.flip([1], [0]), lw.ArgumentTypeError, "^flip: more than 1 positional"),
+        (lambda: lw.moveaxis([1], 0), lw.ArgumentTypeError, "^moveaxis: the argument 'destination' is missing"),
+        (lambda: lw.split([1, 2, 3], 2), lw.ShapeError, "^split: axis 0 of extent 3 does not divide into 2 equal"),
+        (lambda: lw.repeat([1], [0.5]), lw.DTypeError, "^repeat: repeats are float32"),
+        (lambda: lw.pad([1.0], 1, constant_values="x"), lw.ArgumentTypeError, "^pad: "),
+        (lambda: lw.pad([1], 1, constant_values=2**40), OverflowError, "^pad: "),
+        (lambda: lw.tril([[1.0]], k=None), lw.ArgumentTypeError, "^tril: k is None"),
+    ],
+)
+def test_what_does_not_fit(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
