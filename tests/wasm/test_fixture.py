@@ -1,0 +1,76 @@
+"""Where the Pyodides of the tests come from: the official release first, then packages, and never a changed file."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import pyodide_fixture
+import pytest
+
+WHEEL = b"a wheel"
+FILES = {
+    pyodide_fixture.LOCK: json.dumps(
+        {"packages": {"numpy": {"file_name": "numpy.whl", "sha256": hashlib.sha256(WHEEL).hexdigest()}}}
+    ).encode(),
+    "pyodide.mjs": b"export {};",
+}
+
+
+@pytest.fixture
+def distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pyodide_fixture.Distribution:
+    """A small one, whose release is a folder, and whose packages are not to be had."""
+
+    def no_package(command: list[str], archive: Any, workplace: Path) -> Path:
+        raise pyodide_fixture.FixtureError(f"{archive.requirement}: no registry")
+
+    release = tmp_path / "v1"
+    release.mkdir()
+    for name, data in (FILES | {"numpy.whl": WHEEL}).items():
+        (release / name).write_bytes(data)
+    monkeypatch.setattr(pyodide_fixture, "RELEASE", tmp_path.as_uri() + "/v{version}/")
+    monkeypatch.setattr(pyodide_fixture, "_download", no_package)
+    core = {name: hashlib.sha256(data).hexdigest() for name, data in FILES.items()}
+    found = pyodide_fixture.Distribution("1", core, pyodide_fixture.Archive("pyodide@1", ""), ("numpy",))
+    monkeypatch.setitem(pyodide_fixture.DISTRIBUTIONS, "1", found)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    return found
+
+
+def test_the_release_is_taken_when_it_answers(distribution: pyodide_fixture.Distribution) -> None:
+    folder = pyodide_fixture.fetch("1")
+    assert (folder / "numpy.whl").read_bytes() == WHEEL
+    assert {path.name for path in folder.iterdir()} == {*FILES, "numpy.whl", pyodide_fixture.COMPLETE}
+
+
+@pytest.mark.parametrize("name", [*FILES, "numpy.whl"])
+def test_a_changed_file_is_refused(distribution: pyodide_fixture.Distribution, tmp_path: Path, name: str) -> None:
+    (tmp_path / "v1" / name).write_bytes(b"something else")
+    with pytest.raises(pyodide_fixture.FixtureError, match=rf"{name}: sha256 is .*; pyodide@1: no registry"):
+        pyodide_fixture.fetch("1")
+    assert not (pyodide_fixture.cache_folder() / "pyodide-1").exists()
+
+
+def test_packages_stand_in_for_a_release_that_does_not_answer(
+    distribution: pyodide_fixture.Distribution, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    asked = []
+
+    def packages(distribution: Any, workplace: Path) -> Any:
+        asked.append(distribution.version)
+        return (FILES | {"numpy.whl": WHEEL}).items()
+
+    monkeypatch.setattr(pyodide_fixture, "RELEASE", (tmp_path / "nowhere").as_uri() + "/{version}/")
+    monkeypatch.setattr(pyodide_fixture, "_from_packages", packages)
+    assert (pyodide_fixture.fetch("1") / "numpy.whl").read_bytes() == WHEEL
+    assert asked == ["1"]
+
+
+def test_both_sources_have_sums_for_the_same_files() -> None:
+    for distribution in pyodide_fixture.DISTRIBUTIONS.values():
+        assert {pyodide_fixture.LOCK, "pyodide.mjs", "pyodide.asm.wasm"} <= set(distribution.core)
+        assert all(len(sha256) == 64 for sha256 in distribution.core.values())
+        assert dataclasses.replace(distribution).archive.requirement == f"pyodide@{distribution.version}"
