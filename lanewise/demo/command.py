@@ -92,18 +92,17 @@ def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Ou
     if as_text:
         weights = sum(len(weight.values) for weight in digits.weights.values())
         print(
-            f"{len(digits.held_out)} of {len(digits.labels):,} handwritten digits, held out from training;",
+            f"{len(digits.labels)} of {data.DATA_SET:,} handwritten digits, held out from training;",
             end=" ",
         )
         print(f"a convolutional network with {weights:,} weights\n", flush=True)
     predictions = [tuple(reader.predict()) for reader in readers]
     timings = measure([reader.contestant for reader in readers])
-    right = [digits.labels[index] for index in digits.held_out]
     return [
         Outcome(
             name=timing.name,
-            accuracy=sum(map(int.__eq__, predicted, right)) / len(right),
-            images_per_second=len(right) / timing.minimum * 1e9,
+            accuracy=sum(map(int.__eq__, predicted, digits.labels)) / len(digits.labels),
+            images_per_second=len(digits.labels) / timing.minimum * 1e9,
             predictions=predicted,
         )
         for timing, predicted in zip(timings, predictions, strict=True)
@@ -115,7 +114,7 @@ def _on_backend(digits: data.Digits, backend: str) -> Reader:
         return lw.use_backend(backend)
 
     with use():
-        network, images = Network(digits), tensor(digits, digits.held_out)
+        network, images = Network(digits), tensor(digits)
     if not lw.Backend(backend).is_gpu:
         contestant = Contestant.calling(backend, network, images, context=use)
         return Reader(contestant, lambda: _predictions(contestant.run()))
@@ -134,7 +133,7 @@ def _in_numpy(digits: data.Digits) -> Reader:
     open_peer(NUMPY, threads=1)  # as many as Lanewise uses
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
-    network, images = NumpyNetwork(digits), array(digits, digits.held_out)
+    network, images = NumpyNetwork(digits), array(digits)
     contestant = Contestant.calling(NUMPY, network, images)
     return Reader(contestant, partial(_numpy_predictions, contestant))
 
@@ -156,10 +155,10 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
             for o in outcomes
         ]
         report = {
-            "digits": len(digits.held_out),
+            "digits": len(digits.labels),
             "readers": readers,
             "agree": agree,
-            "held_out": digits.held_out,
+            "positions": digits.positions,
             "predictions": outcomes[0].predictions,
         }
         print(json.dumps(report))
@@ -177,16 +176,16 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
 def _verdict(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool) -> str:
     names = ", ".join(outcome.name for outcome in outcomes)
     if agree:
-        return f"All {len(digits.held_out)} predictions agree: {names}."
+        return f"All {len(digits.labels)} predictions agree: {names}."
     first = outcomes[0]
     lines = ["Predictions DIFFER:"]
     for other in outcomes[1:]:
-        pairs = zip(digits.held_out, first.predictions, other.predictions, strict=True)
-        differing = [(index, mine, theirs) for index, mine, theirs in pairs if mine != theirs]
+        pairs = enumerate(zip(first.predictions, other.predictions, strict=True))
+        differing = [(index, mine, theirs) for index, (mine, theirs) in pairs if mine != theirs]
         if differing:
             index, mine, theirs = differing[0]
             lines.append(
-                f"  {other.name} on {len(differing)} digits; the first is number {index}: "
+                f"  {other.name} on {len(differing)} digits; the first is number {digits.positions[index]}: "
                 f"{first.name} says {mine}, {other.name} {theirs}, the writer meant {digits.labels[index]}"
             )
     return "\n".join(lines)

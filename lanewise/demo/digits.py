@@ -1,13 +1,13 @@
-"""The demo's data: 1,797 real handwritten digits and the weights of a small network, readable without NumPy.
+"""The demo's data: 540 real handwritten digits and the weights of a small network, readable without NumPy.
 
+They are the digits that the network never saw in training, of the 1,797 in the data set: a page downloads no others.
 Three files in data/:
 
-- digits.json: what the other two hold. `labels` is one character a digit, in the data set's order; `held_out`
-  lists the positions of the digits the network never saw in training; `weights` lists name and shape of each
-  array, in the order of weights.f16.
-- images.u4: 1,797 images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data
+- digits.json: what the other two hold. `labels` is one character a digit; `positions` says where each is in the data
+  set; `weights` lists name and shape of each array, in the order of weights.f16.
+- images.u4: images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data
   set counts 0 to 16 inked dots a pixel; 16 is stored as 15, so that four bits suffice. The network was
-  trained on the stored values.
+  trained on such values.
 - weights.f16: little-endian IEEE 754 half precision, row-major, one array after another.
 
 train.py writes them, command.py and network.py read them through this module.
@@ -28,6 +28,7 @@ from typing import Any
 
 SIZE = 8  # pixels along each side of an image
 PIXELS = SIZE * SIZE
+DATA_SET = 1797  # digits, of which the others were for training
 BRIGHTEST = 15  # of a stored pixel
 
 Shape = tuple[int, ...]
@@ -43,21 +44,21 @@ class Weight:
 
 @dataclass(frozen=True)
 class Digits:
-    """The data set, its recorded split and the trained weights."""
+    """The held-out digits and the trained weights."""
 
     pixels: bytes  # one byte a pixel, 0 to 15; image i is pixels[64 * i : 64 * i + 64]
     labels: tuple[int, ...]
-    held_out: tuple[int, ...]
+    positions: tuple[int, ...]  # in the data set
     weights: Mapping[str, Weight]
 
     def image(self, index: int) -> bytes:
         """The 64 pixels of one digit, 0 (paper) to 15 (ink)."""
         return self.pixels[index * PIXELS : (index + 1) * PIXELS]
 
-    def brightness(self, indices: Iterable[int]) -> array[float]:
-        """The network's input for these digits: float32 from 0 to 1, to be viewed as (count, 1, 8, 8)."""
+    def brightness(self) -> array[float]:
+        """The network's input: float32 from 0 to 1, to be viewed as (count, 1, 8, 8)."""
         scale = [pixel / BRIGHTEST for pixel in range(BRIGHTEST + 1)]
-        return array("f", [scale[pixel] for index in indices for pixel in self.image(index)])
+        return array("f", [scale[pixel] for pixel in self.pixels])
 
 
 def load() -> Digits:
@@ -67,7 +68,7 @@ def load() -> Digits:
     return Digits(
         pixels=unpack_pixels((folder / "images.u4").read_bytes()),
         labels=tuple(map(int, description["labels"])),
-        held_out=tuple(description["held_out"]),
+        positions=tuple(description["positions"]),
         weights=unpack_weights(description["weights"], (folder / "weights.f16").read_bytes()),
     )
 
@@ -102,7 +103,7 @@ def save(digits: Digits, folder: Path) -> int:
     description = json.dumps(
         {
             "labels": "".join(map(str, digits.labels)),
-            "held_out": digits.held_out,
+            "positions": digits.positions,
             "weights": [{"name": name, "shape": weight.shape} for name, weight in digits.weights.items()],
         },
         separators=(",", ":"),

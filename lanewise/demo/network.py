@@ -35,6 +35,6 @@ class Network:
         return lw.softmax(self.logits(images))
 
 
-def tensor(digits: Digits, indices: tuple[int, ...]) -> lw.Tensor:
-    """These digits as the network's input."""
-    return lw.reshape(lw.asarray(digits.brightness(indices)), (len(indices), 1, SIZE, SIZE))
+def tensor(digits: Digits) -> lw.Tensor:
+    """The digits as the network's input."""
+    return lw.reshape(lw.asarray(digits.brightness()), (-1, 1, SIZE, SIZE))

@@ -42,9 +42,9 @@ class NumpyNetwork:
         return powers
 
 
-def array(digits: Digits, indices: tuple[int, ...]) -> Array:
+def array(digits: Digits) -> Array:
     """These digits as the network's input."""
-    return np.asarray(digits.brightness(indices), np.float32).reshape(len(indices), 1, SIZE, SIZE)
+    return np.asarray(digits.brightness(), np.float32).reshape(-1, 1, SIZE, SIZE)
 
 
 def _as_matrix(weight: Array) -> Array:

@@ -13,7 +13,7 @@ COLUMNS, ROWS = 12, 8
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:
     """Write the sheet of the held-out digits and their predictions; the format follows the file's suffix."""
     Figure = figure_class()
-    read = list(zip(digits.held_out, predictions, strict=True))
+    read = list(enumerate(predictions))
     wrong = [(index, digit) for index, digit in read if digits.labels[index] != digit]
     right = [(index, digit) for index, digit in read if digits.labels[index] == digit]
     step = max(1, len(right) // (COLUMNS * ROWS))

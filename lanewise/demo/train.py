@@ -118,11 +118,12 @@ def main() -> None:
         for parameter in net.parameters():
             parameter.copy_(parameter.half().float())  # the accuracy printed is that of the stored weights
 
+    held_out.sort()
     written = data.save(
         data.Digits(
-            pixels=pixels.tobytes(),
-            labels=tuple(source.target.tolist()),
-            held_out=tuple(sorted(held_out.tolist())),
+            pixels=pixels[held_out].tobytes(),
+            labels=tuple(source.target[held_out].tolist()),
+            positions=tuple(held_out.tolist()),
             weights={
                 name: data.Weight(tuple(value.shape), array("f", value.detach().flatten().tolist()))
                 for name, value in net.named_parameters()
