@@ -117,6 +117,30 @@ static void transfer(const elementwise_call *call, walk w, int64_t column, int64
     }
 }
 
+/* What is left when whole registers are done, moved through registers' worth of zeros: once for all kernels. */
+static __attribute__((noinline)) void run_rest(const elementwise *kernel, int64_t whole, int64_t rest,
+                                               const void *const *inputs, void *output, const lw_scalar *parameters) {
+    _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
+    const void *padded[LW_MAX_OPERANDS];
+    int32_t last = kernel->operands - 1;
+    for (int32_t o = 0; o < last; o++) {
+        int32_t size = kernel->size[o];
+        copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, rest, size);
+        padded[o] = buffer[o];
+    }
+    kernel->body(VF32_LANES, padded, buffer[last], parameters);
+    int32_t size = kernel->size[last];
+    copy_strided((char *)output + whole * size, size, buffer[last], size, rest, size);
+}
+
+/* The body on all elements of contiguous arrays. */
+LANE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
+                   const lw_scalar *parameters) {
+    int64_t rest = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - rest;
+    if (whole) kernel->body(whole, inputs, output, parameters);
+    if (rest) run_rest(kernel, whole, rest, inputs, output, parameters);
+}
+
 static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const elementwise_call *call = argument;
@@ -143,7 +167,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
             if (call->passage[o] == BY_ROW) arrays[o] = call->data[o] + w.offset[o] + column * size;
             if (call->passage[o] == PACKED && o < inputs) transfer(call, w, column, count, o, buffer[o], 0);
         }
-        kernel->body(count, (const void *const *)arrays, arrays[inputs], call->parameters);
+        run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
         if (call->passage[inputs] == PACKED) transfer(call, w, column, count, inputs, buffer[inputs], 1);
         position += count;
         column += count;
@@ -168,7 +192,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters, .grain = kernel->grain};
     call.total = walk_count(layout, 0, layout->ndim);
     if (call.total <= 1) {
-        if (call.total == 1) kernel->body(1, inputs, outputs[0], parameters);
+        if (call.total == 1) run_body(kernel, 1, inputs, outputs[0], parameters);
         return LW_OK;
     }
     for (int32_t o = 0; o < last; o++) call.data[o] = (char *)inputs[o];
@@ -191,7 +215,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
 LANE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                                const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
     if (!is_simple(kernel, layout)) return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
-    kernel->body(layout->shape[0], inputs, outputs[0], parameters);
+    run_body(kernel, layout->shape[0], inputs, outputs[0], parameters);
     return LW_OK;
 }
 

@@ -30,6 +30,7 @@ class Library(NamedTuple):
     size: int
     sha256: str
     cpu_features: tuple[str, ...]
+    base: str  # the library whose kernels stand in for those that this one leaves out; "" where it has all
 
 
 class Manifest(NamedTuple):
@@ -100,4 +101,5 @@ def _read(path: Path) -> Manifest:
 
 
 def _row(directory: Path, row: dict[str, Any]) -> Library:
-    return Library(directory / row["file"], int(row["size"]), str(row["sha256"]), tuple(row["cpu_features"]))
+    features = tuple(row["cpu_features"])
+    return Library(directory / row["file"], int(row["size"]), str(row["sha256"]), features, str(row["base"]))

@@ -137,8 +137,12 @@ class CpuLibrary:
         return [DeviceInfo(0, hardware.cpu_name(), hardware.total_memory(), hardware.free_memory())]
 
     def open(self, device: DeviceInfo | None) -> None:
-        """Checks the file against the manifest, then loads it."""
-        _ext.open_library(str(libraries.checked_path(self.backend.value)), self.backend.value)
+        """Checks the file against the manifest, then loads it, and before it the library that it builds on."""
+        library = libraries.find(self.backend.value)
+        base = library.base if library else ""
+        if base:
+            ensure_open(Backend(base))
+        _ext.open_library(str(libraries.checked_path(self.backend.value)), self.backend.value, base or None)
 
 
 class WebGpu:

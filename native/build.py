@@ -185,6 +185,7 @@ def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, st
             "size": len(content),
             "sha256": hashlib.sha256(content).hexdigest(),
             "cpu_features": list(isa.cpu_features),
+            "base": isa.base,
         }
     abi = _literal(ROOT / "core" / "include" / "lanewise.h", "LW_ABI_VERSION")
     return {

@@ -19,6 +19,7 @@ class Isa:
     cpu_features: tuple[str, ...]  # the LW_CPU_* bits it needs, in lower case
     zig_cpu: str  # for zig's -mcpu
     flags: tuple[str, ...]  # for gcc, clang and emcc
+    base: str = ""  # the instruction set whose kernels stand in for those that this library leaves out
     probe: str = ""  # C that the compiler must take, where compilers in use do not know the instructions yet
 
     @property
@@ -80,8 +81,9 @@ _WASM32 = (
         ("simd128", "relaxed_simd"),
         f"{_MVP}+simd128+relaxed_simd",
         ("-msimd128", "-mrelaxed-simd"),
+        base="simd128",
         # LLVM 14, which Debian 12's emcc runs, takes the flag and lacks the functions.
-        "#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
+        probe="#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
     ),
 )
 

@@ -90,9 +90,7 @@ def kernels_c(contracts: tuple[Contract, ...]) -> str:
     with_kernels = [contract for contract in contracts if contract.kernels]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in with_kernels)
     loops = "\n".join(_c_loop(loop) for loop in loops_of(contracts))
-    entries = "\n".join(
-        f"        .{kernel.name} = lw_{kernel.name}," for contract in with_kernels for kernel in contract.kernels
-    )
+    entries = "\n".join(_entry(contract, kernel) for contract in with_kernels for kernel in contract.kernels)
     return f"""\
 /* All kernels of one instruction set, and the table that exports them. Generated from contracts/ by kernels.py. */
 #include "freestanding.h"
@@ -115,6 +113,12 @@ const lw_library lanewise_kernels = {{
     }},
 }};
 """
+
+
+def _entry(contract: Contract, kernel: Kernel) -> str:
+    """A kernel in the table; where the bits are the same on every instruction set, another library's may stand in."""
+    function = f"lw_{kernel.name}"
+    return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 
 
 def loops_of(contracts: tuple[Contract, ...]) -> Iterator[Loop]:
@@ -173,10 +177,12 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
     for (; i <= count - {loop.lanes}; i += {loop.lanes}) {{
 {whole}        {out.store("out + i", loop.call)};
     }}
+#if SIMD_PARTIAL
     if (i < count) {{
         int rest = (int)(count - i);
 {partial}        {out.store_partial("out + i", loop.call, "rest")};
     }}
+#endif
 }}
 static const elementwise kernel_{name} = {{body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {loop.grain}}};
 static lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,

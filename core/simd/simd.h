@@ -27,6 +27,14 @@
 #error "define LW_ISA_<NAME>, the instruction set to compile for"
 #endif
 
+#ifndef SIMD_PARTIAL
+#define SIMD_PARTIAL 1 /* every elementwise kernel has a second body for the elements that fill no register */
+#endif
+
+#ifndef SIMD_REPRODUCIBLE
+#define SIMD_REPRODUCIBLE(kernel) (kernel) /* how a kernel with the same bits everywhere enters the table */
+#endif
+
 #include "simd/convert.h"
 #include "simd/memory.h"
 #include "simd/reduce.h"

@@ -3,6 +3,7 @@
 #include "cpu.h"
 #include "errors.h"
 #include "module.h"
+#include <stdlib.h>
 #include <string.h>
 
 #if defined(_WIN32)
@@ -131,15 +132,35 @@ static int check_head(const char *path, int backend, const lw_library_head *head
     return 0;
 }
 
+/* A copy of the library with the kernels of `base` where it has none. Kept for ever, as libraries are. */
+static const lw_library *completed(const lw_library *library, const lw_library *base) {
+    lw_library *copy = malloc(sizeof *copy);
+    if (!copy) {
+        PyErr_NoMemory();
+        return NULL;
+    }
+    *copy = *library;
+    lw_kernel **kernels = (lw_kernel **)&copy->kernels, *const *others = (lw_kernel *const *)&base->kernels;
+    for (int i = 0; i < LW_KERNEL_COUNT; i++) {
+        kernels[i] = kernels[i] ? kernels[i] : others[i];
+    }
+    return copy;
+}
+
+/* open_library(path, backend, base): base names an open backend, or is None. */
 static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    const char *path = count == 2 ? text_of(arguments[0]) : NULL;
-    const char *name = count == 2 ? text_of(arguments[1]) : NULL;
+    const char *path = count == 3 ? text_of(arguments[0]) : NULL;
+    const char *name = count == 3 ? text_of(arguments[1]) : NULL;
     int backend = name ? lw_backend_from(name) : -1;
     if (!path || backend < 0) {
-        return PyErr_Occurred()
-                   ? NULL
-                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "open_library(path, backend) is wanted");
+        return PyErr_Occurred() ? NULL
+                                : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                                               "open_library(path, backend, base) is wanted");
+    }
+    int base = arguments[2] == Py_None ? backend : backend_argument(arguments[2]);
+    if (base < 0) {
+        return NULL;
     }
     void *handle = open_file(path);
     if (!handle) {
@@ -151,6 +172,12 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     }
     if (check_head(path, backend, &library->head) < 0) {
         return NULL;
+    }
+    if (base != backend) {
+        library = completed(library, lw_libraries[base]);
+        if (!library) {
+            return NULL;
+        }
     }
     lw_libraries[backend] = library; /* stays open: tensors and threads may be using it */
     return none();
