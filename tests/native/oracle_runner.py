@@ -42,16 +42,20 @@ def run(command: list[str | Path]) -> Report:
     return Report(library[1], failed, checksums, done.stdout)
 
 
+def write_names(folder: Path) -> None:
+    """kernel_names.h: the kernels in the table's order."""
+    names = re.findall(r"lw_kernel \*(\w+);", (build.GENERATED / "lanewise_table.h").read_text())
+    lines = "".join(f'    "{each}",\n' for each in names)
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "kernel_names.h").write_text(f"static const char *const kernel_names[] = {{\n{lines}}};\n")
+
+
 def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
     """A runner for this target that opens libraries, or with the kernels of an instruction set linked in."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitize else ''}"
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
-    names = re.findall(r"lw_kernel \*(\w+);", (build.GENERATED / "lanewise_table.h").read_text())
-    lines = "".join(f'    "{each}",\n' for each in names)
-    header = f"static const char *const kernel_names[] = {{\n{lines}}};\n"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "kernel_names.h").write_text(header)
+    write_names(folder)
     inputs = tuple(build.included(build.KERNEL_INCLUDE, ".h", ".c"))
     objects = [
         steps.Step(

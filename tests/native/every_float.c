@@ -1,0 +1,57 @@
+/* The sums of bits that a float32 kernel of one argument gives for every float: every_float.py compares them.
+ *
+ *     every_float KERNEL RESULT_BYTES CHUNK TASK [PARAMETER...]
+ *
+ * Prints a sum for each TASK floats. Within a CHUNK, bits count by their position; NaNs have one pattern. */
+#include "kernels.c"
+
+#include "kernel_names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static lw_kernel *find(const char *name) {
+    for (int i = 0; i < LW_KERNEL_COUNT; i++)
+        if (strcmp(kernel_names[i], name) == 0) return ((lw_kernel *const *)&lanewise_kernels.kernels)[i];
+    return NULL;
+}
+
+static uint64_t sum_of(const void *result, int64_t count, int size) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) {
+        uint32_t bits = 0;
+        memcpy(&bits, (const char *)result + i * size, (size_t)size);
+        if (size == 4 && (bits & 0x7fffffff) > 0x7f800000) bits = 0x7fc00000;
+        sum += bits * (uint64_t)(2 * i + 1);
+    }
+    return sum;
+}
+
+int main(int count, char **words) {
+    lw_kernel *kernel = count < 5 ? NULL : find(words[1]);
+    if (!kernel) {
+        fprintf(stderr, "every_float: no kernel %s\n", count > 1 ? words[1] : "given");
+        return 2;
+    }
+    int size = atoi(words[2]);
+    int64_t chunk = atoll(words[3]), task = atoll(words[4]);
+    lw_scalar parameters[8] = {{0}};
+    for (int i = 5; i < count && i < 13; i++) parameters[i - 5].f = atof(words[i]);
+    uint32_t *input = malloc((size_t)chunk * 4);
+    void *result = malloc((size_t)chunk * 4);
+    lw_layout layout = {.ndim = 1, .shape = {chunk}, .strides = {{4}, {size}}};
+    lw_context context = {0};
+    const void *inputs[] = {input};
+    void *outputs[] = {result};
+    for (int64_t start = 0; start < INT64_C(1) << 32; start += task) {
+        uint64_t sum = 0;
+        for (int64_t first = start; first < start + task; first += chunk) {
+            for (int64_t i = 0; i < chunk; i++) input[i] = (uint32_t)(first + i);
+            if (kernel(&context, &layout, inputs, outputs, parameters) != LW_OK) return 1;
+            sum = sum * 31 + sum_of(result, chunk, size);
+        }
+        printf("%016llx\n", (unsigned long long)sum);
+    }
+    return 0;
+}

@@ -1,0 +1,264 @@
+"""The worst error of float32 functions over every float there is, on each instruction set of this machine.
+
+    python tests/native/every_float.py                all functions of one argument, every float; hours on two cores
+    python tests/native/every_float.py exp tanh       these
+    python tests/native/every_float.py --step 8191    every 8191st float, as CI does (tests/sweep/test_accuracy.py)
+    python tests/native/every_float.py pow            of two arguments: random pairs, --pairs of them
+
+Prints a Markdown table: a row a function, a column for each set of backends with the same bits, in each the worst error
+in units in the last place of the float64 reference, and where. SIMD128 and NEON compute as a backend in that table does
+when `every_float.c`, compiled for them, gives the same sums of bits (--simd128 runs it in Node, for every float).
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, field
+from functools import cache, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / folder) for folder in ("contracts", "tests", "tests/sweep", "tests/native", "")]
+
+from generator import oracle  # noqa: E402
+from generator.cases import Case  # noqa: E402
+from generator.load import load_contracts  # noqa: E402
+from generator.schema import Contract  # noqa: E402
+from judge import bits, unit  # noqa: E402
+
+import lanewise as lw  # noqa: E402
+
+CHUNK = 1 << 20  # floats at once
+TASK = 16 * CHUNK  # of one process
+NEAR = 1e5  # sine, cosine and tangent are bound to their tolerance up to here
+
+
+@dataclass
+class Worst:
+    """The worst of some results: how far from the reference, and for which arguments."""
+
+    ulp: float = -1.0
+    ulp_near: float = -1.0  # of arguments up to NEAR
+    absolute: float = 0.0
+    arguments: tuple[float, ...] = ()
+    wrong: int = 0  # NaN, infinity or a bool where it should not be
+
+    def join(self, other: Worst) -> Worst:
+        """The worst of both."""
+        worse = max(self, other, key=lambda one: one.ulp)
+        return Worst(
+            worse.ulp,
+            max(self.ulp_near, other.ulp_near),
+            max(self.absolute, other.absolute),
+            worse.arguments,
+            self.wrong + other.wrong,
+        )
+
+
+@dataclass
+class Report:
+    """Of one function: the worst of each backend, and the sums of bits of each task."""
+
+    worst: dict[str, Worst] = field(default_factory=dict)
+    sums: dict[str, dict[int, int]] = field(default_factory=dict)
+
+    def join(self, other: Report) -> None:
+        """Takes in what another task saw."""
+        for backend, worst in other.worst.items():
+            self.worst[backend] = self.worst.get(backend, Worst()).join(worst)
+            self.sums.setdefault(backend, {}).update(other.sums[backend])
+
+
+@dataclass(frozen=True)
+class Function:
+    """A contract, or one variant of it."""
+
+    operation: str
+    choice: str | None = None
+
+    @property
+    def name(self) -> str:
+        return self.operation if self.choice is None else f"{self.operation} ({self.choice})"
+
+
+@cache
+def contracts() -> dict[str, Contract]:
+    """By name."""
+    return {each.operation: each for each in load_contracts(ROOT / "contracts")}
+
+
+def functions(arguments: int) -> Iterator[Function]:
+    """The elementwise operations on floats with so many arguments."""
+    for contract in contracts().values():
+        if contract.kind.name != "elementwise" or "float32" not in contract.computed or contract.internal:
+            continue
+        if len(contract.inputs) == arguments:
+            for choice in contract.variants.stems if contract.variants else (None,):
+                yield Function(contract.operation, choice)
+
+
+def settings(function: Function) -> dict[str, Any]:
+    """The parameters: their defaults, and the variant."""
+    contract = contracts()[function.operation]
+    given = {each.name: each.default for each in contract.parameters}
+    if contract.variants and function.choice is not None:
+        position = contract.variants.stems.index(function.choice)
+        given[contract.variants.parameter] = contract.parameter(contract.variants.parameter).choices[position]
+    return given
+
+
+def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]:
+    """Floats in the order of their bits; of two arguments random ones, a half of moderate size."""
+    if arguments == 1:
+        return [np.arange(start, start + count * step, step, dtype=np.uint64).astype(np.uint32).view(np.float32)]
+    random = np.random.default_rng(start)
+    wild = random.integers(0, 2**32, (arguments, count // 2), dtype=np.uint32).view(np.float32)
+    mild = np.exp(random.normal(0, 2, (arguments, count - count // 2))) * random.choice([-1, 1, 1], count - count // 2)
+    mild[1:] *= random.choice([-1, 1, 8], count - count // 2)
+    return list(np.concatenate([wild, mild.astype(np.float32)], axis=1))
+
+
+def measure(given: np.ndarray | list[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> Worst:
+    """The worst of one chunk."""
+    if got.dtype == bool:
+        return Worst(0.0, 0.0, wrong=int(np.count_nonzero(got != wanted)))
+    with np.errstate(all="ignore"):  # signalling NaNs among them
+        rounded = wanted.astype(np.float32)
+        finite = np.isfinite(rounded)
+        same = (bits(got) == bits(rounded)) | (np.isinf(rounded) & (np.abs(got) == np.finfo(np.float32).max))
+        wrong = int(np.count_nonzero(~finite & ~same))
+        distance = np.where(finite, np.abs(got.astype(np.float64) - wanted), 0)
+        wrong += int(np.count_nonzero(~np.isfinite(distance)))
+        distance[~np.isfinite(distance)] = 0
+        error = distance / unit(wanted, "float32")
+    at = int(np.argmax(error))
+    near = np.abs(given[0]) <= NEAR
+    return Worst(
+        float(error[at]),
+        float(error[near].max(initial=-1.0)),
+        float(distance.max()),
+        tuple(float(each[at]) for each in given),
+        wrong,
+    )
+
+
+def task(function: Function, backends: tuple[str, ...], step: int, start: int) -> Report:
+    """One process's share: TASK floats from `start` on."""
+    contract, report, given = contracts()[function.operation], Report(), settings(function)
+    names = [each.name for each in contract.inputs]
+    end = min(start + TASK * step, 2**32) if len(names) == 1 else start + TASK
+    for first in range(start, end, CHUNK * step):
+        count = min(CHUNK, -(-(end - first) // step))
+        inputs = drawn(count, len(names), first, step)
+        with np.errstate(all="ignore"):
+            case = Case("every", "float32", dict(zip(names, inputs, strict=True)), given)
+            wanted = oracle.expected(contract, case)
+        seen: dict[int, Worst] = {}
+        for backend in backends:
+            with lw.use_backend(backend):
+                got = np.asarray(getattr(lw, function.operation)(*map(lw.asarray, inputs), **given))
+            total = int(np.dot(bits(got).astype(np.uint64), np.arange(1, 2 * got.size, 2, dtype=np.uint64)))
+            if total not in seen:
+                seen[total] = measure(inputs, got, wanted)
+            sums = report.sums.setdefault(backend, {})
+            sums[start] = (sums.get(start, 0) * 31 + total) % 2**64
+            report.worst[backend] = report.worst.get(backend, Worst()).join(seen[total])
+    return report
+
+
+def row(function: Function, report: Report) -> str:
+    """Of the table: backends with the same bits share a cell."""
+    groups: dict[tuple[int, ...], list[str]] = {}
+    for backend, sums in report.sums.items():
+        groups.setdefault(tuple(sums[start] for start in sorted(sums)), []).append(backend)
+    cells = []
+    for names in groups.values():
+        worst = report.worst[names[0]]
+        text = f"{worst.ulp:.3f}"
+        if worst.ulp_near < worst.ulp:
+            text += f", {worst.ulp_near:.3f} up to {NEAR:g}"
+        where = ", ".join(float.hex(each) for each in worst.arguments)
+        wrong = f"; {worst.wrong} WRONG" if worst.wrong else ""
+        cells.append(f"{text} ({worst.absolute:.2g}) at {where}{wrong}: {' '.join(names)}")
+    return f"| {function.name} | {' | '.join(cells)} |"
+
+
+def simd128(function: Function, report: Report, program: Path) -> str:
+    """Which backends have SIMD128's bits for every float, as far as sums can tell."""
+    contract = contracts()[function.operation]
+    position = contract.variants.stems.index(function.choice) if contract.variants and function.choice else 0
+    given = settings(function)
+    scalars = [str(float(given[each.name])) for _, each in contract.expression_parameters]
+    kernel = contract.kernel("float32", position)
+    size = "1" if contract.result("float32") == "bool" else "4"
+    command = ["node", "--no-warnings", str(ROOT / "tests" / "core" / "wasi.mjs"), str(program), kernel, size]
+    done = subprocess.run([*command, str(CHUNK), str(TASK), *scalars], capture_output=True, text=True, check=True)
+    found = dict(enumerate(int(line, 16) for line in done.stdout.split()))
+    same = [
+        name for name, sums in report.sums.items() if [sums[start] for start in sorted(sums)] == list(found.values())
+    ]
+    return f"| {function.name} | simd128 computes as {' '.join(same) or 'NOBODY'} |"
+
+
+def compile_wasi(folder: Path) -> Path:
+    """every_float.c with SIMD128's kernels, as a WASI program."""
+    from oracle_runner import write_names
+
+    from native.targets import TARGETS
+
+    write_names(folder)
+    isa = next(each for each in TARGETS["wasm32-pyodide"].isas if each.name == "simd128")
+    program = folder / "every_float.wasm"
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", f"-mcpu={isa.zig_cpu}", "-O3"]
+    command += ["-std=c11", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", f"-D{isa.macro}"]
+    command += [f"-I{path}" for path in (ROOT / "core/include", ROOT / "core", ROOT / "build/generated", folder)]
+    subprocess.run([*command, str(Path(__file__).with_suffix(".c")), "-o", str(program)], check=True)
+    return program
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("functions", nargs="*", help="operations (default: all of one argument)")
+    parser.add_argument("--step", type=int, default=1, help="of the floats' bits (default: every float)")
+    parser.add_argument("--pairs", type=int, default=1 << 28, help="for functions of two arguments")
+    parser.add_argument("--simd128", action="store_true", help="compare with SIMD128 in Node as well")
+    parser.add_argument("--program", type=Path, help="every_float.c compiled for WASI, where there is no zig")
+    parser.add_argument("--compile", type=Path, metavar="FOLDER", help="only compile that program")
+    options = parser.parse_args()
+    if options.compile:
+        print(compile_wasi(options.compile))
+        return
+    backends = tuple(info.name.value for info in lw.backends() if info.available and not info.name.is_gpu)
+    wanted = [each for count in (1, 2) for each in functions(count) if count == 1 or options.functions]
+    if options.functions:
+        wanted = [each for each in wanted if each.operation in options.functions]
+    with ProcessPoolExecutor() as pool, tempfile.TemporaryDirectory() as folder:
+        program = options.program
+        if options.simd128 and program is None:
+            program = compile_wasi(Path(folder)) if shutil.which("node") else sys.exit("--simd128 needs node")
+        reports = {}
+        for function in wanted:
+            single = len(contracts()[function.operation].inputs) == 1
+            starts = range(0, 2**32, TASK * options.step) if single else range(0, options.pairs, TASK)
+            report = reports[function] = Report()
+            step = options.step if single else 1
+            for found in pool.map(partial(task, function, backends, step), starts):
+                report.join(found)
+            print(row(function, report), flush=True)
+        if options.simd128:
+            alone = [each for each in wanted if len(contracts()[each.operation].inputs) == 1]
+            for line in pool.map(simd128, alone, [reports[each] for each in alone], [program] * len(alone)):
+                print(line, flush=True)
+
+
+if __name__ == "__main__":
+    main()
