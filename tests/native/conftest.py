@@ -14,9 +14,10 @@ import pytest
 from native import compiler
 from native.targets import TARGETS, host
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-from oracle_runner import Report, compile_runner, run
+import support  # noqa: E402
+from oracle_runner import Report, compile_runner, run  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -66,3 +67,7 @@ def _zig_alone() -> Iterator[None]:
         for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"):
             patch.delenv(name, raising=False)
         yield
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    support.save("native")

@@ -1,0 +1,70 @@
+"""A Python for ARM that runs here: Debian's, unpacked into the cache, under qemu.
+
+apt-get downloads it and what it needs as into an empty system of that architecture, and checks its signatures. Nothing
+is installed on this machine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+
+PACKAGES = ("python3-minimal", "libpython3-stdlib")
+TOOLS = ("qemu-aarch64", "apt-get", "dpkg-deb")
+
+
+def missing() -> str:
+    """What this machine lacks for it, or nothing."""
+    return ", ".join(tool for tool in TOOLS if not shutil.which(tool))
+
+
+def command() -> list[str]:
+    """What runs that Python, fetched when it is not in the cache yet."""
+    root = _cache() / "python-arm64"
+    if not root.exists():
+        root.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=root.parent) as folder:
+            unpacked = _fetch(Path(folder))
+            try:
+                unpacked.rename(root)
+            except OSError:  # another run was faster
+                if not root.exists():
+                    raise
+    (python,) = (path for path in (root / "usr" / "bin").glob("python3.*") if not path.is_symlink())
+    return ["qemu-aarch64", "-L", str(root), str(python)]
+
+
+def _cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "lanewise"
+
+
+def _fetch(folder: Path) -> Path:
+    """The root of a small system."""
+    for part in ("lists/partial", "archives/partial", "root"):
+        (folder / part).mkdir(parents=True)
+    (folder / "status").touch()
+    settings = {
+        "APT::Architecture": "arm64",
+        "APT::Architectures": "arm64",
+        "APT::Sandbox::User": "root",
+        "Debug::NoLocking": "1",
+        "Dir::State::Lists": folder / "lists",
+        "Dir::State::status": folder / "status",
+        "Dir::Cache::archives": folder / "archives",
+        "Dir::Cache::pkgcache": "",
+        "Dir::Cache::srcpkgcache": "",
+    }
+    apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in settings.items())]
+    _run([*apt, "update"])
+    _run([*apt, "install", "--yes", "--no-install-recommends", "--download-only", *PACKAGES])
+    for archive in sorted((folder / "archives").glob("*.deb")):
+        _run(["dpkg-deb", "--extract", str(archive), str(folder / "root")])
+    return folder / "root"
+
+
+def _run(words: list[str]) -> None:
+    done = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise RuntimeError(f"{words[0]} {words[-1]}: {done.stderr.strip()[-500:]}")

@@ -1,0 +1,95 @@
+"""The whole package on NEON, extension and Python side included: a wheel for ARM, in a Python for ARM, under qemu."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import arm_python
+import pytest
+
+from lanewise import libraries
+from native import build
+from native.targets import TARGETS, host
+
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS), str(TESTS / "wasm")]
+
+import pyodide_runner  # noqa: E402
+import support  # noqa: E402
+
+ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
+PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
+_DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
+OPERATIONS = [each["name"] for each in _DESCRIBED if (ORACLE / f"{each['name']}.bin").exists()]
+PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
+BACKENDS = ("neon", "scalar")
+SCRIPT = f"""
+import json, sys
+from pathlib import Path
+sys.path[:0] = sys.argv[1:4]
+import sweep
+print(json.dumps(sweep.sweep(Path(sys.argv[4]), {BACKENDS!r})))
+"""
+
+Findings = dict[str, dict[str, dict[str, Any]]]
+
+
+@pytest.fixture(scope="session")
+def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> Findings:
+    """What the sweep found there."""
+    python = [sys.executable]
+    if host().name != "aarch64-linux":
+        if missing := arm_python.missing():
+            absent("neon", f"there is no {missing}")
+        python = arm_python.command()
+    folder = tmp_path_factory.mktemp("arm")
+    with zipfile.ZipFile(build.wheel(TARGETS["aarch64-linux"])) as wheel:
+        wheel.extractall(folder)
+    words = [*python, "-c", SCRIPT, str(folder), str(PROGRAM.parent), str(TESTS), str(ORACLE)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=900)
+    assert done.returncode == 0, done.stderr[-4000:]
+    found: Findings = json.loads(done.stdout)
+    return found
+
+
+@pytest.fixture(scope="session")
+def here() -> Findings:
+    """What it finds on this machine's scalar backend."""
+    found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
+    return found
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_results(operation: str, findings: Findings) -> None:
+    assert set(findings[operation]) == set(BACKENDS)
+    support.note(operation, "neon", not findings[operation]["neon"]["complaints"])
+    wrong = [f"{backend}: {text}" for backend, found in findings[operation].items() for text in found["complaints"]]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_the_bits_are_those_of_this_machine(findings: Findings, here: Findings) -> None:
+    assert PROMISED
+    different = [
+        (name, backend)
+        for name in PROMISED
+        for backend in BACKENDS
+        if findings[name][backend]["digest"] != here[name]["scalar"]["digest"]
+    ]
+    assert not different
+
+
+def test_the_python_is_an_arm_python(absent: Callable[[str, str], None]) -> None:
+    if host().name == "aarch64-linux" or shutil.which("qemu-aarch64") is None:
+        pytest.skip("there is nothing to emulate")
+    if missing := arm_python.missing():
+        absent("neon", f"there is no {missing}")
+    words = [*arm_python.command(), "-c", "import os; print(os.uname().machine)"]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() == "aarch64"
