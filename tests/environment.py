@@ -45,6 +45,7 @@ SYSTEM: dict[str, Callable[[], object]] = {
     "nodejs": lambda: shutil.which("node"),
     "npm": lambda: shutil.which("npm"),
     "chromium": _chromium,  # Pyodide in a page and in a worker
+    "emscripten": lambda: shutil.which("emcc"),  # the compiler that `pyodide build` calls
 }
 
 
@@ -99,6 +100,8 @@ def required() -> str:
         backends.append("simd128")
     if _chromium():
         backends.append("chromium")
+    if shutil.which("emcc"):
+        backends.append("emcc")
     if _lavapipe() and ctypes.util.find_library("vulkan"):
         backends.append("wgpu")
     if shutil.which("nvcc"):

@@ -58,8 +58,8 @@ def inspect(wheel: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename.removeprefix("lanewise/"): entry.file_size for entry in archive.infolist()}
     modules = [TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas)]
-    left_out = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in _left_out(wheel)}
-    missing = [name for name in modules if name not in sizes and name not in left_out]
+    excused = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in left_out(wheel)}
+    missing = [name for name in modules if name not in sizes and name not in excused]
     if missing:
         raise WheelError(f"{wheel.name} lacks {', '.join(missing)}")
     large = [name for name in modules if sizes.get(name, 0) > LARGEST_MODULE]
@@ -80,10 +80,10 @@ def describe(wheel: Path) -> str:
     for name, entry in entries.items():
         if name.endswith((".so", ".wasm")):
             lines.append(f"  {name}: {entry.file_size / 1000:.0f} KB, {entry.compress_size / 1000:.0f} KB compressed")
-    return "\n".join(lines + [f"  no {name}: {reason}" for name, reason in _left_out(wheel).items()])
+    return "\n".join(lines + [f"  no {name}: {reason}" for name, reason in left_out(wheel).items()])
 
 
-def _left_out(wheel: Path) -> dict[str, str]:
+def left_out(wheel: Path) -> dict[str, str]:
     """The instruction sets that the compiler did not know, and the build's words for that."""
     with zipfile.ZipFile(wheel) as archive:
         manifest = json.loads(archive.read("lanewise/_lib/manifest.json"))

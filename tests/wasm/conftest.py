@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -23,6 +24,15 @@ from local_site import LocalSite  # noqa: E402
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
+# What `pyodide build` puts in front of emcc: its own flags follow those of the project, and it takes what ends in .so
+# for an extension.
+WRAPPER = """#!/bin/sh
+case " $* " in
+*" -c "*) set -- "$@" -Oz ;;
+*.so\\ *) set -- "$@" -Wl,--fatal-warnings -sSIDE_MODULE=1 -Oz -sSIDE_MODULE=2 -sEXPORTED_FUNCTIONS=_PyInit__ext ;;
+esac
+exec emcc "$@"
+"""
 NOTES = pytest.StashKey[list[str]]()
 
 
@@ -59,7 +69,10 @@ def node(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel for Pyodide, built as a user builds it, with the tools of the tests' environment."""
+    """The wheel for Pyodide: the one that LANEWISE_WHEEL names, else built as a user builds it, with the tools of the
+    tests' environment."""
+    if named := os.environ.get("LANEWISE_WHEEL"):
+        return Path(named).resolve()
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, str(ROOT / "wasm" / "build.py"), "--no-build-isolation", "--dist", str(folder)]
     environment = {name: value for name, value in os.environ.items() if name != "CC"}
@@ -68,6 +81,33 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         pytest.fail(f"wasm/build.py stopped:\n{done.stdout}{done.stderr}")
     (built,) = folder.glob("*.whl")
     return built
+
+
+@pytest.fixture(scope="session")
+def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel as emcc makes it, in the surroundings that `pyodide build` sets up."""
+    if shutil.which("emcc") is None:
+        engines.absent("emcc is not installed", "emcc")
+    folder = tmp_path_factory.mktemp("emcc")
+    compiler = folder / "cc"
+    compiler.write_text(WRAPPER)
+    compiler.chmod(0o755)
+    # emcc is a Python program that imports what lies beside it
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    environment |= {"CC": str(compiler), "PYODIDE": "1", "_PYTHON_HOST_PLATFORM": "emscripten_5_0_3_wasm32"}
+    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    if done.returncode:
+        pytest.fail(f"the build with emcc stopped:\n{done.stdout}{done.stderr}")
+    (built,) = folder.glob("*.whl")
+    return built
+
+
+@pytest.fixture(scope="session", params=["wheel", "emcc_wheel"])
+def any_wheel(request: pytest.FixtureRequest) -> Path:
+    """The wheel of each compiler."""
+    found: Path = request.getfixturevalue(request.param)
+    return found
 
 
 @pytest.fixture(scope="session")
@@ -99,6 +139,10 @@ def browser(launcher: chromium.Chromium) -> Iterator[Browser]:
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
     """A Pyodide with lanewise: each one in each place."""
     place, _, version = request.param.rpartition("-")
+    if request.param == engines.EMCC:
+        made = request.getfixturevalue("emcc_wheel")
+        yield engines.NodeEngine(engines.node("node"), engines.distribution(version), version, made)
+        return
     if place in engines.NODES:
         yield engines.NodeEngine(engines.node(place), engines.distribution(version), version, wheel)
         return
