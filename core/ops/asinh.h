@@ -1,0 +1,19 @@
+/* ln(|x| + sqrt(1 + x^2)) = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), with the sign of x. Where x^2 nears infinity it is
+ * ln(1 + |x|) + ln 2: there 1 is nothing beside |x|. < 1.7 ulp. */
+#ifndef LANEWISE_OPS_ASINH_H
+#define LANEWISE_OPS_ASINH_H
+
+#include "math/log.h"
+
+LANE vf32 op_asinh_float32(vf32 x) {
+    const vf32 one = vf32_set(1);
+    vf32 size = vf32_abs(x), square = size * size;
+    vm32 large = vf32_gt(size, vf32_set(0x1p30f));
+    vf32 more = size + square / (one + vf32_sqrt(one + square));
+    log_parts parts = log1p_split(vf32_select(large, size, more));
+    parts.power = parts.power + vf32_select(large, one, vf32_set(0));
+    vm32 finite = vf32_lt(size, vf32_set(__builtin_inff()));
+    return vf32_copysign(vf32_select(finite, log_natural(parts), size), x);
+}
+
+#endif

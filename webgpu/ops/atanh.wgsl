@@ -1,0 +1,12 @@
+// log1p(2 |x| / (1 - |x|)) / 2; infinities at -1 and 1, NaN beyond, and x near zero.
+fn lw_atanh_float32(x: f32) -> f32 {
+    let size = lw_magnitude(x);
+    let bits = bitcast<u32>(size);
+    if (bits > 0x7f800000u || size < 2.98e-8) {
+        return x;
+    }
+    if (bits >= 0x3f800000u) {
+        return lw_copysign(lw_from_bits(select(0x7fc00000u, 0x7f800000u, bits == 0x3f800000u)), x);
+    }
+    return lw_copysign(0.5 * lw_log_natural(lw_log1p_parts((size + size) / (1.0 - size))), x);
+}
