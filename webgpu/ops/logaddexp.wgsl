@@ -1,0 +1,15 @@
+// max + log1p(e^-|x1 - x2|). What is 90 apart, infinities too, is as good as infinitely apart.
+fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
+    if (lw_is_nan(x1)) {
+        return x1;
+    }
+    if (lw_is_nan(x2)) {
+        return x2;
+    }
+    let larger = lw_maximum_float32(x1, x2);
+    let smaller = lw_minimum_float32(x1, x2);
+    if ((bitcast<u32>(larger) & 0x7f800000u) == 0x7f800000u || smaller < larger - 90.0) {
+        return larger;
+    }
+    return larger + lw_log1p_float32(lw_power_value(lw_power_of_e(smaller - larger)));
+}
