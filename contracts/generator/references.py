@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -134,12 +135,25 @@ def conv2d(x: Array, weight: Array, bias: Array | None, stride: Any, padding: An
     return result if bias is None else result + bias.reshape(1, -1, 1, 1)
 
 
-def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any) -> Array:
+def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Array:
     """NCHW."""
     rows, columns = pair(padding)
     padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)), constant_values=-np.inf)
     step = pair(kernel_size if stride is None else stride)
-    return np.asarray(np.max(_windows(padded, pair(kernel_size), step, (1, 1)), axis=(4, 5)))
+    return np.asarray(np.max(_windows(padded, pair(kernel_size), step, pair(dilation)), axis=(4, 5)))
+
+
+def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Array:
+    """NCHW."""
+    rows, columns = pair(padding)
+    around = ((0, 0), (0, 0), (rows, rows), (columns, columns))
+    step = pair(kernel_size if stride is None else stride)
+    counted = np.ones_like(x[:1, :1]) if not count_include_pad else np.ones_like(np.pad(x, around)[:1, :1])
+    if not count_include_pad:
+        counted = np.pad(counted, around)
+    sums, counts = (np.sum(_windows(each, pair(kernel_size), step, (1, 1)), axis=(4, 5))
+                    for each in (np.pad(x, around), counted))  # fmt: skip
+    return np.asarray(sums / counts)
 
 
 def arange(start: float, stop: float | None, step: float) -> Array:
@@ -169,7 +183,6 @@ def _philox_block(number: int, seed: int) -> list[int]:
 
 
 NAMES: dict[str, Any] = {
-    "np": np, "erf": erf, "fma": fma, "cast": cast, "var": var, "std": std, "softmax": softmax, "activate": activate,
-    "layer_norm": layer_norm, "flatten": flatten, "conv2d": conv2d, "max_pool2d": max_pool2d, "arange": arange,
-    "philox": philox,
-}  # fmt: skip
+    "np": np,
+    **{name: each for name, each in globals().items() if isinstance(each, FunctionType) and name[0] != "_"},
+}

@@ -112,6 +112,38 @@ LANE vi32 vi32_fold(vi32 x, int n) {
 }
 LANE vf32 vf32_fold(vf32 x, int n) { return (vf32)vi32_fold((vi32)x, n); }
 
+/* Lanes 0, 2, 4 ... of a and b behind one another, and 1, 3, 5 ...; zip is the way back: a0 b0 a1 b1 ... With one lane
+ * these are a and b. */
+#if VF32_LANES == 16
+LANE vf32 vf32_even(vf32 a, vf32 b) {
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
+}
+LANE vf32 vf32_odd(vf32 a, vf32 b) {
+    return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
+}
+LANE vf32 vf32_zip_low(vf32 a, vf32 b) {
+    return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+}
+LANE vf32 vf32_zip_high(vf32 a, vf32 b) {
+    return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+}
+#elif VF32_LANES == 8
+LANE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
+LANE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
+LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+#elif VF32_LANES == 4
+LANE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
+LANE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
+LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+#else
+LANE vf32 vf32_even(vf32 a, vf32 b) { return (void)b, a; }
+LANE vf32 vf32_odd(vf32 a, vf32 b) { return (void)a, b; }
+LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
+LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
+#endif
+
 LANE float vf32_first(vf32 x) { return x[0]; }
 LANE int32_t vi32_first(vi32 x) { return x[0]; }
 

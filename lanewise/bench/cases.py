@@ -187,7 +187,7 @@ def _conv2d(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, shape, tuple(arguments), {"padding": 1}, result=prod(shape), flops=flops)
 
 
-def _max_pool2d(operation: Operation, size: Size, dtype: str) -> Case:
+def _pool2d(operation: Operation, size: Size, dtype: str) -> Case:
     n, c, h, w = shape = _image(operation, size)
     arguments = _required(operation, shape, dtype)
     return Case(operation, dtype, shape, arguments, {"kernel_size": 2}, result=n * c * (h // 2) * (w // 2))
@@ -291,7 +291,8 @@ _BY_NAME: Mapping[str, Builder] = {
     "take": _take,
     "concat": _concat,
     "conv2d": _conv2d,
-    "max_pool2d": _max_pool2d,
+    "max_pool2d": _pool2d,
+    "avg_pool2d": _pool2d,
     "arange": _arange,
     "full": _full,
     "zeros": _filled,

@@ -1,4 +1,4 @@
-/* Calls of conv2d and max_pool2d: images (N, C, H, W), or (C, H, W) for a single one. */
+/* Calls of conv2d, max_pool2d and avg_pool2d: images (N, C, H, W), or (C, H, W) for a single one. */
 #include "call.h"
 #include "errors.h"
 #include <string.h>
@@ -91,6 +91,11 @@ static int take_weight(const lw_operation *operation, const lw_operand *weight, 
 /* A pooling window: each channel for itself, side by side unless a stride is given. */
 static int take_pool(const lw_arguments *arguments, lw_window_layout *layout) {
     if (pair_named(arguments, "kernel_size", 1, layout->kernel_size) < 0) {
+        return -1;
+    }
+    if (layout->in_size[0] == 0 || layout->in_size[1] == 0) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the images are %lld x %lld; at least one element is wanted",
+                     arguments->operation->name, (long long)layout->in_size[0], (long long)layout->in_size[1]);
         return -1;
     }
     layout->out_channels = layout->groups = layout->in_channels;

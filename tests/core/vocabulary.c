@@ -231,6 +231,17 @@ static void test_masks(void) {
     for (int i = 0; i < VF64_LANES; i++) expect(none[i] == 0, "vm64 logic", i, 0, 0, (double)none[i], 0);
 }
 
+static void test_order(void) {
+    numbers n = draw();
+    vf32 even = vf32_even(n.a, n.b), odd = vf32_odd(n.a, n.b);
+    float both[2 * VF32_LANES];
+    EACH(i) both[i] = n.x[i], both[VF32_LANES + i] = n.y[i];
+    CHECK(even, both[2 * i]);
+    CHECK(odd, both[2 * i + 1]);
+    CHECK(vf32_zip_low(even, odd), n.x[i]);
+    CHECK(vf32_zip_high(even, odd), n.y[i]);
+}
+
 static void test_tree(void) {
     for (int round = 0; round < 1000; round++) {
         numbers n = draw();
@@ -316,6 +327,7 @@ int main(int count, char **arguments) {
     test_integers();
     test_conversions();
     test_masks();
+    test_order();
     test_tree();
     test_memory();
     printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);

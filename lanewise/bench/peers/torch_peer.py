@@ -82,6 +82,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "linear": functional.linear,
     "conv2d": functional.conv2d,
     "max_pool2d": functional.max_pool2d,
+    "avg_pool2d": functional.avg_pool2d,
     "var": partial(torch.var, correction=0),
     "std": partial(torch.std, correction=0),
     "max": torch.amax,

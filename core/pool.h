@@ -1,0 +1,256 @@
+/* Pooling: the elements of each window become one, by maximum or by sum.
+ *
+ * A block is a rectangle of results: some columns, and many rows, which may be of several channels and images. First
+ * the rows of x that each row of windows meets become one row, joined element by element; these rows lie one behind the
+ * other in a buffer, each a whole number of steps long. Then result n joins the elements n * step + q, through all rows
+ * alike: short rows fill registers as well as long ones. The order depends on the window alone. */
+#ifndef LANEWISE_POOL_H
+#define LANEWISE_POOL_H
+
+#include "window.h"
+
+enum {
+    POOL_SPAN = 256, /* elements of a row of x that the windows' first elements span, and a window's part */
+    POOL_BUFFER = 2048,
+    POOL_RESULTS = 1024
+};
+
+typedef struct pool {
+    const lw_window_layout *layout;
+    const char *x;
+    char *out;
+    int sums;               /* means by sums, instead of the largest */
+    float divisor;          /* of all sums; 0 where each has as many elements as are in the image */
+    float padding;          /* the elements around the image */
+    int64_t rows, per_task; /* of results */
+    int64_t columns;        /* of results, in a block */
+    int64_t window;         /* columns of the window that are treated at once */
+    int out_is_contiguous;
+    int rows_are_even; /* through channels and images, and inside: a step on in the result is always one down in x */
+} pool;
+
+/* Rows of x that the windows of a row of results meet. */
+typedef struct pool_rows {
+    const char *from;
+    int64_t count, step; /* rows, and bytes from one to the next */
+    int64_t width;       /* elements of each */
+} pool_rows;
+
+LANE vf32 pool_join(int sums, vf32 a, vf32 b) { return sums ? a + b : vf32_maximum(a, b); }
+
+/* n elements from column c on, joined over all rows; other lanes are 0. */
+LANE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t c, int n) {
+    vf32 joined = vf32_load_partial((const float *)from + c, n, vf32_set(0));
+    for (int64_t r = 1; r < rows->count; r++) {
+        from += rows->step;
+        joined = pool_join(sums, joined, vf32_load_partial((const float *)from + c, n, vf32_set(0)));
+    }
+    return joined;
+}
+
+/* For `results` rows of results: to = each column joined. It goes on by `pitch` elements, the rows by `down` bytes. */
+LANE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
+    pool_rows same = *rows; /* no store into `to` can change it */
+    int tail = (int)(same.width % VF32_LANES);
+    for (; results > 0; results--, same.from += down, to += pitch) {
+        int64_t c = 0;
+        for (; c + VF32_LANES <= same.width; c += VF32_LANES)
+            vf32_store(to + c, pool_column(&same, sums, same.from, c, VF32_LANES));
+        if (tail) vf32_store_partial(to + c, pool_column(&same, sums, same.from, c, tail), tail);
+    }
+}
+
+static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
+    if (sums) /* a constant for each loop */
+        pool_reduce_by(rows, 1, down, results, to, pitch);
+    else
+        pool_reduce_by(rows, 0, down, results, to, pitch);
+}
+
+/* The same for one row of results, where the elements of a row are `stride` bytes apart. */
+static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
+    float two[2][2 * POOL_SPAN]; /* what is joined so far, and a row */
+    pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
+    for (int64_t r = 0; r < rows->count; r++) {
+        copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
+        if (r > 0) pool_reduce(&both, sums, 0, 1, two[0], 0);
+    }
+    copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), rows->width);
+}
+
+/* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
+LANE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
+    if (step == 1) return vf32_load(from);
+    if (step == 2) return vf32_even(vf32_load(from), vf32_load(from + VF32_LANES));
+    float lanes[VF32_LANES] = {0};
+    for (int64_t c = 0; c < count && c < VF32_LANES; c++) lanes[c] = from[c * step];
+    return vf32_load(lanes);
+}
+
+/* Result n = the elements n * step + q * dilation for the window's `window` columns joined, and what is in `to` already
+ * if `add`. */
+LANE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
+                       int64_t count, int add) {
+    for (int64_t c = 0; c < count; c += VF32_LANES) {
+        int n = (int)min_int64(count - c, VF32_LANES);
+        vf32 joined = pool_lanes(from + c * step, step, n);
+        for (int64_t q = 1; q < window; q++)
+            joined = pool_join(sums, joined, pool_lanes(from + c * step + q * dilation, step, n));
+        if (add) joined = pool_join(sums, vf32_load_partial(to + c, n, vf32_set(0)), joined);
+        if (n == VF32_LANES)
+            vf32_store(to + c, joined);
+        else
+            vf32_store_partial(to + c, joined, n);
+    }
+}
+
+/* The same, where constants make better loops. */
+static void pool_columns_by_step(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
+                                 int64_t count, int add) {
+    if (step == 1)
+        pool_columns(to, sums, from, 1, dilation, window, count, add);
+    else if (step == 2)
+        pool_columns(to, sums, from, 2, dilation, window, count, add);
+    else
+        pool_columns(to, sums, from, step, dilation, window, count, add);
+}
+
+/* Sums become means, for rows first .. first + rows - 1 of the results, columns j .. j + columns - 1. */
+static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
+                        int64_t pitch) {
+    const lw_window_layout *w = s->layout;
+    float across[POOL_SPAN + VF32_LANES]; /* elements of each window that are in the image, in a row */
+    if (s->divisor > 0) {                 /* all rows are one */
+        columns = rows * pitch;
+        rows = 1;
+    } else {
+        for (int64_t c = 0; c < columns; c++) {
+            int64_t left = (j + c) * w->stride[1] - w->padding[1];
+            window_range inside = window_inside(left, w->dilation[1], w->kernel_size[1], w->in_size[1]);
+            across[c] = (float)(inside.end - inside.begin);
+        }
+    }
+    for (int64_t row = first; row < first + rows; row++, to += pitch) {
+        int64_t top = row % w->out_size[0] * w->stride[0] - w->padding[0];
+        window_range inside = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
+        vf32 divisor = vf32_set(s->divisor > 0 ? s->divisor : (float)(inside.end - inside.begin));
+        int64_t c = 0;
+        if (s->divisor > 0)
+            for (; c + VF32_LANES <= columns; c += VF32_LANES) vf32_store(to + c, vf32_load(to + c) / divisor);
+        for (; c < columns; c += VF32_LANES) {
+            int n = (int)min_int64(columns - c, VF32_LANES);
+            vf32 by = s->divisor > 0 ? divisor : divisor * vf32_load_partial(across + c, n, vf32_set(1));
+            vf32_store_partial(to + c, vf32_load_partial(to + c, n, vf32_set(0)) / by, n);
+        }
+    }
+}
+
+/* Joined rows of x, for rows first .. first + count - 1 of the results, from column `column` of x on. */
+static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t column, int64_t width, int64_t pitch,
+                        float *to) {
+    const lw_window_layout *w = s->layout;
+    const int64_t *x = w->strides[0];
+    window_range across = window_inside(column, 1, width, w->in_size[1]);
+    pool_rows rows = {.step = w->dilation[0] * x[2], .width = across.end - across.begin};
+    if (rows.width < pitch)
+        for (int64_t c = 0; c < count * pitch; c += VF32_LANES) vf32_store(to + c, vf32_set(s->padding));
+    if (rows.width == 0) return;
+    int64_t height = w->kernel_size[0], reach = (height - 1) * w->dilation[0], alike;
+    int64_t i = first % w->out_size[0], channel = first / w->out_size[0];
+    to += across.begin;
+    for (int64_t done = 0; done < count; done += alike, to += alike * pitch) {
+        int64_t top = i * w->stride[0] - w->padding[0];
+        window_range down = window_inside(top, w->dilation[0], height, w->in_size[0]);
+        rows.count = down.end - down.begin;
+        rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
+                    (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
+        alike = 1; /* rows of results, where all of a window is inside */
+        if (rows.count == height && x[3] == sizeof(float)) {
+            alike += (w->in_size[0] - 1 - reach - top) / w->stride[0];
+            alike = s->rows_are_even ? count : min_int64(alike, w->out_size[0] - i);
+            alike = min_int64(alike, count - done);
+        }
+        if (rows.count == 0)
+            for (int64_t c = 0; c < rows.width; c++) to[c] = s->padding;
+        else if (x[3] == sizeof(float))
+            pool_reduce(&rows, s->sums, w->stride[0] * x[2], alike, to, pitch);
+        else
+            pool_reduce_sparse(&rows, s->sums, x[3], to);
+        i += alike;
+        if (i < w->out_size[0]) continue;
+        i = 0;
+        channel++;
+    }
+}
+
+/* Results (first .. first + rows - 1, j .. j + columns - 1), `pitch` apart from row to row. */
+static void pool_put(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, const float *from,
+                     int64_t pitch) {
+    const lw_window_layout *w = s->layout;
+    const int64_t *out = w->strides[1];
+    for (int64_t row = first; row < first + rows; row++, from += pitch) {
+        int64_t i = row % w->out_size[0], channel = row / w->out_size[0] % w->out_channels;
+        int64_t image = row / w->out_size[0] / w->out_channels;
+        copy_strided(s->out + image * out[0] + channel * out[1] + i * out[2] + j * out[3], out[3], (const char *)from,
+                     sizeof(float), columns, sizeof(float));
+    }
+}
+
+static lw_status pool_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const pool *s = argument;
+    const lw_window_layout *w = s->layout;
+    int64_t first = task * s->per_task, end = min_int64(first + s->per_task, s->rows), rows, dilation = w->dilation[1];
+    float buffer[POOL_BUFFER + POOL_SPAN + 3 * VF32_LANES], results[POOL_RESULTS];
+    for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
+        int64_t columns = min_int64(w->out_size[1] - j, s->columns);
+        int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
+        int64_t step = columns == 1 ? width : w->stride[1]; /* one result in a row may be any step from the next */
+        int64_t steps = divide_up(width, step), pitch = steps * step;
+        int64_t most = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
+        for (int64_t row = first; row < end; row += rows) {
+            rows = min_int64(end - row, most);
+            int in_place = s->out_is_contiguous && steps == w->out_size[1];
+            float *to = in_place ? (float *)s->out + row * steps : results;
+            for (int64_t q = 0; q < w->kernel_size[1]; q += s->window) {
+                int64_t window = min_int64(w->kernel_size[1] - q, s->window);
+                int64_t column = j * w->stride[1] + q * dilation - w->padding[1];
+                pool_gather(s, row, rows, column, width, pitch, buffer);
+                if (s->sums)
+                    pool_columns_by_step(to, 1, buffer, step, dilation, window, rows * steps, q > 0);
+                else
+                    pool_columns_by_step(to, 0, buffer, step, dilation, window, rows * steps, q > 0);
+            }
+            if (s->sums) pool_divide(s, row, rows, j, columns, to, steps);
+            if (!in_place) pool_put(s, row, rows, j, columns, results, steps);
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status pool_run(lw_context *context, const pool *rule, const lw_window_layout *w, const void *x,
+                          void *result) {
+    const int64_t *out = w->strides[1];
+    pool s = *rule;
+    s.layout = w;
+    s.x = x;
+    s.out = result;
+    s.rows = w->batch * w->out_channels * w->out_size[0];
+    if (s.rows == 0 || w->out_size[1] == 0) return LW_OK;
+    s.columns = min_int64(1 + (POOL_SPAN - 1) / w->stride[1], w->out_size[1]);
+    s.window = min_int64(1 + (POOL_SPAN - 1) / w->dilation[1], w->kernel_size[1]);
+    int64_t row = w->out_size[1] * (int64_t)sizeof(float);
+    s.out_is_contiguous = out[3] == sizeof(float) && (out[2] == row || w->out_size[0] == 1) &&
+                          (out[1] == row * w->out_size[0] || w->out_channels == 1) &&
+                          (out[0] == row * w->out_size[0] * w->out_channels || w->batch == 1);
+    int64_t plane = w->out_size[0] * w->stride[0] * w->strides[0][2];
+    window_range inside = window_inside(-w->padding[0], w->stride[0], w->out_size[0],
+                                        w->in_size[0] - (w->kernel_size[0] - 1) * w->dilation[0]);
+    s.rows_are_even = inside.end - inside.begin == w->out_size[0] &&
+                      (w->strides[0][1] == plane || w->out_channels == 1) &&
+                      (w->strides[0][0] == plane * w->out_channels || w->batch == 1);
+    s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
+    return run_tasks(context, divide_up(s.rows, s.per_task), pool_task, &s);
+}
+
+#endif

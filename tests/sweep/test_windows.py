@@ -1,0 +1,62 @@
+"""Convolution and pooling over their whole space of parameters, against the references, on whatever hypothesis comes up
+with. Values are small whole numbers, on which float32 sums are exact, so results must be equal."""
+
+from generator import references
+from hypothesis import given
+from hypothesis import strategies as st
+from test_numpy import check, views
+from tested import HOSTS
+
+import lanewise as lw
+
+
+def pairs(low, high):
+    return st.tuples(st.integers(low, high), st.integers(low, high))
+
+
+def reach(kernel, dilation):
+    return [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
+
+
+@st.composite
+def sizes(draw, kernel, dilation, padding):
+    """An image that the window fits in, often just so."""
+    spans = zip(reach(kernel, dilation), padding, strict=True)
+    return [max(span - 2 * pad, 1) + draw(st.integers(0, 9)) for span, pad in spans]
+
+
+@given(st.data())
+def test_conv2d(data):
+    groups = data.draw(st.integers(1, 4))
+    inputs, outputs = (data.draw(st.integers(1, 3)) for _ in range(2))
+    if data.draw(st.booleans()):
+        inputs = 1  # with as many groups as channels: depthwise
+    kernel, stride, dilation = (data.draw(pairs(1, 4)) for _ in range(3))
+    padding = data.draw(pairs(0, 4))
+    size = data.draw(sizes(kernel, dilation, padding))
+    x = data.draw(views((data.draw(st.integers(0, 3)), groups * inputs, *size), "float32"))
+    weight = data.draw(views((groups * outputs, inputs, *kernel), "float32"))
+    bias = data.draw(st.none() | views((groups * outputs,), "float32"))
+    settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+    wanted = references.conv2d(x, weight, bias, **settings).astype("float32")
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            check(lw.conv2d(x, weight, bias, **settings), wanted)
+
+
+@given(st.data())
+def test_pooling(data):
+    kernel = data.draw(pairs(1, 5))
+    stride = data.draw(st.none() | pairs(1, 5))
+    padding = tuple(data.draw(st.integers(0, extent // 2)) for extent in kernel)
+    dilation = data.draw(pairs(1, 3))
+    size = data.draw(sizes(kernel, dilation, padding))
+    x = data.draw(views((*data.draw(pairs(0, 3)), *size), "float32"))
+    settings = {"kernel_size": kernel, "stride": stride, "padding": padding}
+    largest = references.max_pool2d(x, **settings, dilation=dilation)
+    counts = data.draw(st.booleans())
+    mean = references.avg_pool2d(x, **settings, count_include_pad=counts).astype("float32")
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            check(lw.max_pool2d(x, **settings, dilation=dilation), largest.astype("float32"))
+            check(lw.avg_pool2d(x, **settings, count_include_pad=counts), mean)
