@@ -21,6 +21,7 @@ __all__ = ["dispatch"]
 
 # Modules, imported with the first call, and the operations that they have under their own names.
 _PYTHON: Final = {
+    "products": ("attention_scores", "matvec", "outer", "vecmat", "weighted_sum"),
     "creation": ("arange", "asarray", "full", "ones", "rand", "zeros"),
     "shaping": (
         *("concat", "embedding", "flatten", "flip", "moveaxis", "pad", "repeat", "roll", "split", "stack"),

@@ -37,6 +37,7 @@ ARITHMETIC: Mapping[str, int] = {"add": 1, "subtract": 1, "multiply": 1, "divide
 
 CHANNELS = 64
 KERNEL = 3
+DEPTH = 64  # of attention heads
 
 
 @dataclass(frozen=True)
@@ -172,6 +173,33 @@ def _matrix(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, (m, k, n), tuple(arguments), result=m * n, flops=2 * m * k * n)
 
 
+def _matvec(operation: Operation, size: Size, dtype: str) -> Case:
+    """A square matrix, or MxN, and a vector."""
+    edges = _edges(operation, size, 2, "MxN")
+    m, n = edges if len(edges) == 2 else edges * 2
+    shapes: list[Shape] = [(m, n), (n,)] if operation.name == "matvec" else [(m,), (m, n)]
+    arguments = [_draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)]
+    result = m if operation.name == "matvec" else n
+    return Case(operation, dtype, (m, n), tuple(arguments), result=result, flops=2 * m * n)
+
+
+def _outer(operation: Operation, size: Size, dtype: str) -> Case:
+    """Of two vectors that are as long as the size's edge."""
+    m, n = size if len(size) == 2 else (size[0], size[0])
+    arguments = [_draw(operation, item, (e,), dtype) for item, e in zip(operation.inputs, (m, n), strict=True)]
+    return Case(operation, dtype, (m, n), tuple(arguments), result=m * n)
+
+
+def _attention_step(operation: Operation, size: Size, dtype: str) -> Case:
+    """One query, or its weights, and so many rows of 64."""
+    rows = prod(size)
+    vector = DEPTH if operation.name == "attention_scores" else rows
+    shapes: list[Shape] = [(vector,), (rows, DEPTH)]
+    arguments = [_draw(operation, item, shape, dtype) for item, shape in zip(operation.inputs, shapes, strict=True)]
+    result = rows if operation.name == "attention_scores" else DEPTH
+    return Case(operation, dtype, size, tuple(arguments), result=result, flops=2 * rows * DEPTH)
+
+
 def _image(operation: Operation, size: Size) -> Size:
     edges = _edges(operation, size, 4, "NxCxHxW")
     return edges if len(edges) == 4 else (1, CHANNELS, edges[0], edges[0])
@@ -293,6 +321,11 @@ _BY_NAME: Mapping[str, Builder] = {
     "conv2d": _conv2d,
     "max_pool2d": _pool2d,
     "avg_pool2d": _pool2d,
+    "matvec": _matvec,
+    "vecmat": _matvec,
+    "outer": _outer,
+    "attention_scores": _attention_step,
+    "weighted_sum": _attention_step,
     "arange": _arange,
     "full": _full,
     "zeros": _filled,

@@ -1,0 +1,80 @@
+"""Products made of others: matrices with vectors, vectors with vectors, attention step by step.
+
+Their contracts say `kind: composed`; the extension hands the calls here through dispatch.py, which imports this module
+with the first of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lanewise import _ext
+from lanewise._ext import Tensor
+from lanewise.creation import tensor_of
+from lanewise.errors import ArgumentError, ArgumentTypeError, ShapeError
+
+__all__ = ["attention_scores", "matvec", "outer", "vecmat", "weighted_sum"]
+
+
+def matvec(x1: Any, x2: Any) -> Tensor:
+    """Matrices times vectors: x1 (..., m, n), x2 (..., n)."""
+    matrix, vector = tensor_of("matvec", "x1", x1), tensor_of("matvec", "x2", x2)
+    _check("matvec", matrix, vector, matrix.shape[-1:], "(..., m, n) and (..., n)")
+    if vector.ndim == 1:
+        return _ext.matmul(matrix, vector)
+    return _ext.squeeze(_ext.matmul(matrix, _ext.expand_dims(vector, -1)), -1)
+
+
+def vecmat(x1: Any, x2: Any) -> Tensor:
+    """Vectors times matrices: x1 (..., n), x2 (..., n, m)."""
+    vector, matrix = tensor_of("vecmat", "x1", x1), tensor_of("vecmat", "x2", x2)
+    _check("vecmat", matrix, vector, matrix.shape[-2:-1], "(..., n) and (..., n, m)")
+    if vector.ndim == 1:
+        return _ext.matmul(vector, matrix)
+    return _ext.squeeze(_ext.matmul(_ext.expand_dims(vector, -2), matrix), -2)
+
+
+def _check(operation: str, matrix: Tensor, vector: Tensor, wanted: tuple[int, ...], shapes: str) -> None:
+    """`wanted` is the matrix's extent that meets the vector."""
+    if matrix.ndim < 2 or vector.ndim < 1 or vector.shape[-1:] != wanted:
+        raise ShapeError(
+            f"{operation}: a matrix of shape {matrix.shape} and a vector of shape {vector.shape} do not align; "
+            f"{shapes} are wanted"
+        )
+
+
+def outer(x1: Any, x2: Any) -> Tensor:
+    """Every element of one vector times every element of another."""
+    rows, columns = tensor_of("outer", "x1", x1), tensor_of("outer", "x2", x2)
+    if rows.ndim != 1 or columns.ndim != 1:
+        raise ShapeError(
+            f"outer: shapes {rows.shape} and {columns.shape} were given; two vectors are wanted, use reshape(-1)"
+        )
+    return _ext.multiply(_ext.expand_dims(rows, 1), columns)
+
+
+def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Tensor:
+    """The scaled dot product of each query with each key: (..., d) or (..., m, d) with (..., n, d)."""
+    rows, columns = tensor_of("attention_scores", "query", query), tensor_of("attention_scores", "keys", keys)
+    if rows.ndim < 1 or columns.ndim < 2 or rows.shape[-1] != columns.shape[-1]:
+        raise ShapeError(
+            f"attention_scores: a query of shape {rows.shape} and keys of shape {columns.shape} do not align; (..., m, "
+            "d) and (..., n, d) are wanted"
+        )
+    if scale is not None and not isinstance(scale, int | float):
+        raise ArgumentTypeError(f"attention_scores: scale is {scale!r}; a number is wanted, or None")
+    if scale is None and rows.shape[-1] == 0:
+        raise ArgumentError("attention_scores: the query has no elements, so 1 / sqrt(d) is no number; give a scale")
+    return _ext.multiply(_ext.matmul(rows, columns.mT), 1 / math.sqrt(rows.shape[-1]) if scale is None else scale)
+
+
+def weighted_sum(weights: Any, rows: Any) -> Tensor:
+    """The sum of rows, each times its weight: (..., n) or (..., m, n) with (..., n, d)."""
+    factors, values = tensor_of("weighted_sum", "weights", weights), tensor_of("weighted_sum", "rows", rows)
+    if factors.ndim < 1 or values.ndim < 2 or factors.shape[-1] != values.shape[-2]:
+        raise ShapeError(
+            f"weighted_sum: weights of shape {factors.shape} and rows of shape {values.shape} do not align; (..., m, "
+            "n) and (..., n, d) are wanted"
+        )
+    return _ext.matmul(factors, values)
