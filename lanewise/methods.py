@@ -141,21 +141,44 @@ def _arrays(value: Any) -> Any:
     return type(value)(_arrays(one) for one in value) if type(value) in (list, tuple) else value
 
 
-# NumPy gives its ufuncs the names of the array API, and so do we.
+def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
+    return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
+
+
+# NumPy's ufuncs behind the operators, most of which have the names of the array API.
 _OPERATORS: Final = {
-    name: getattr(_ext, name)
-    for name in (
-        *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "matmul"),
-        *("bitwise_and", "bitwise_or", "bitwise_xor", "bitwise_left_shift", "bitwise_right_shift"),
-        *("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"),
-    )
-    if hasattr(_ext, name)
+    **{
+        name: getattr(_ext, name)
+        for name in (
+            *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "matmul"),
+            *("bitwise_and", "bitwise_or", "bitwise_xor"),
+            *("less", "less_equal", "equal", "not_equal", "greater", "greater_equal"),
+        )
+    },
+    "left_shift": _ext.bitwise_left_shift,
+    "right_shift": _ext.bitwise_right_shift,
+    "divmod": _divmod,
 }
 
 
 def format_item(self: Tensor, specification: str) -> str:
     """f"{tensor:.2f}" formats the one element of a 0-dimensional tensor, f"{tensor}" any tensor."""
     return format(self.item(), specification) if specification else str(self)
+
+
+def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
+    """round(tensor): each element to the nearest whole number, halves to the even one."""
+    if ndigits is not None:
+        raise ArgumentError(
+            f"round: {ndigits!r} digits were asked for, and only whole numbers come; "
+            "scale before and after: round(x * 100) / 100"
+        )
+    return _ext.round(self)
+
+
+def truncated(self: Tensor, /) -> int:
+    """math.trunc of the only element, as math.floor and math.ceil have it from __float__."""
+    return int(self)
 
 
 def shallow_copy(self: Tensor) -> Tensor:
@@ -189,7 +212,9 @@ METHODS: Final[dict[str, Any]] = {
     "__format__": format_item,
     "__reduce__": reduce,
     "__repr__": printing.tensor_repr,
+    "__round__": rounded,
     "__str__": printing.tensor_str,
+    "__trunc__": truncated,
     "backend": property(backend),
     "backend_type": backend_type,
     "device": property(device),

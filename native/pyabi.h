@@ -153,6 +153,7 @@ typedef struct Py_buffer {
 #define Py_nb_add 7
 #define Py_nb_and 8
 #define Py_nb_bool 9
+#define Py_nb_divmod 10
 #define Py_nb_float 11
 #define Py_nb_floor_divide 12
 #define Py_nb_index 13

@@ -70,6 +70,8 @@ LANE int32_t vi32_xor(int32_t a, int32_t b) { return a ^ b; }
 LANE int32_t vi32_not(int32_t a) { return ~a; }
 LANE int32_t vi32_shift_left(int32_t x, int n) { return (int32_t)((uint32_t)x << n); }
 LANE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
+LANE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 32 ? (int32_t)((uint32_t)x << n) : 0; }
+LANE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
 LANE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
 LANE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 LANE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
@@ -87,6 +89,7 @@ LANE float vf32_floor(float x) { return floorf(x); }
 LANE float vf32_ceil(float x) { return ceilf(x); }
 LANE float vf32_trunc(float x) { return truncf(x); }
 LANE float vf32_round(float x) { return rintf(x); }
+LANE double wf64_floor(double x) { return floor(x); }
 LANE float vf32_at_least(float x, float low) { return low > x ? low : x; }
 LANE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 

@@ -64,6 +64,14 @@ LANE vi32 vi32_not(vi32 a) { return ~a; }
 LANE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 LANE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
 LANE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
+/* Each lane by its own count; one below 0 or above 31 shifts every bit out. */
+LANE vi32 vi32_shift_left_each(vi32 x, vi32 n) {
+    vm32 within = vu32_lt((vu32)n, vu32_set(32));
+    return vi32_select(within, x << (n & 31), vi32_set(0));
+}
+LANE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
+    return x >> vi32_select(vu32_lt((vu32)n, vu32_set(32)), n, vi32_set(31));
+}
 LANE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
 LANE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
 LANE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* of the lowest: itself */
@@ -75,6 +83,16 @@ LANE vm64 vf64_isnan(vf64 x) { return (vm64)(x != x); }
 LANE vf32 vf32_copysign(vf32 x, vf32 s) {
     vi32 sign = vi32_set(INT32_MIN);
     return (vf32)(((vi32)x & ~sign) | ((vi32)s & sign));
+}
+
+/* The floor; -0 becomes 0. Adding 2^52 with the sign of x leaves no bits for a fraction, so that it rounds; what was
+ * rounded up is one too large. From 2^52 on, and for NaN, x is whole already. */
+LANE wf64 wf64_floor(wf64 x) {
+    const wf64 shift = wf64_set(0x1p52), zero = wf64_set(0);
+    wf64 away = wf64_select(wf64_lt(x, zero), -shift, shift);
+    wf64 whole = (x + away) - away;
+    whole = whole - wf64_select(wf64_gt(whole, x), wf64_set(1), zero);
+    return wf64_select(wf64_lt(x, shift) & wf64_gt(x, -shift), whole, x);
 }
 
 /* High halves of the 64-bit products. */

@@ -95,6 +95,23 @@ BINARY_SLOTS(bitwise_xor)
 BINARY_SLOTS(bitwise_left_shift)
 BINARY_SLOTS(bitwise_right_shift)
 
+static PyObject *slot_divmod(PyObject *a, PyObject *b) {
+    PyObject *quotient = binary(operations.floor_divide, a, b);
+    if (!quotient || quotient == Py_NotImplemented) {
+        return quotient;
+    }
+    PyObject *rest = binary(operations.remainder, a, b);
+    PyObject *both = rest ? PyTuple_New(2) : NULL;
+    if (!both) {
+        Py_DECREF(quotient);
+        Py_XDECREF(rest);
+        return NULL;
+    }
+    PyTuple_SetItem(both, 0, quotient); /* which take the references */
+    PyTuple_SetItem(both, 1, rest);
+    return both;
+}
+
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     (void)modulus;
     return binary(operations.pow, a, b);
@@ -217,6 +234,7 @@ int lw_operator_slots(PyType_Slot *slots) {
             slots[count++] = (PyType_Slot){table[i].in_place_slot, table[i].in_place_function};
         }
     }
+    slots[count++] = (PyType_Slot){Py_nb_divmod, (void *)slot_divmod};
     slots[count++] = (PyType_Slot){Py_nb_positive, (void *)slot_positive};
     slots[count++] = (PyType_Slot){Py_tp_richcompare, (void *)slot_compare};
     slots[count++] = (PyType_Slot){Py_nb_bool, (void *)slot_bool};

@@ -123,6 +123,10 @@ static void test_integers(void) {
         CHECK_INT(vi32_shift_left(a, 5), (uint32_t)x[i] << 5);
         CHECK_INT(vi32_shift_right(a, 5), x[i] >> 5);
         CHECK_INT(vu32_shift_right(vi32_to_vu32(a), 5), (uint32_t)x[i] >> 5);
+        CHECK_INT(vi32_shift_left_each(a, b), y[i] < 0 || y[i] > 31 ? 0 : (uint32_t)x[i] << y[i]);
+        CHECK_INT(vi32_shift_left_each(a, vi32_and(b, vi32_set(31))), (uint32_t)x[i] << (y[i] & 31));
+        CHECK_INT(vi32_shift_right_each(a, b), x[i] >> (y[i] < 0 || y[i] > 31 ? 31 : y[i]));
+        CHECK_INT(vi32_shift_right_each(a, vi32_and(b, vi32_set(31))), x[i] >> (y[i] & 31));
         CHECK_INT(vi32_min(a, b), x[i] < y[i] ? x[i] : y[i]);
         CHECK_INT(vi32_max(a, b), x[i] > y[i] ? x[i] : y[i]);
         CHECK_INT(vi32_abs(a), x[i] < 0 ? 0u - (uint32_t)x[i] : (uint32_t)x[i]);
@@ -203,8 +207,12 @@ static void test_conversions(void) {
         uint16_t halves[VF32_LANES], odd_halves[VF32_LANES];
         vf32_store_float16(halves, n.a);
         vf32_store_float16(odd_halves, wf64_to_vf32_odd(wide));
+        wf64 below = wf64_floor(wide), half = wf64_floor(exact * wf64_set(0.5));
         EACH(i) {
             double x = n.x[i], w = wide[i];
+            expect(w != w ? below[i] != below[i] : below[i] == floor(w), "wf64_floor", w, 0, 0, below[i], floor(w));
+            expect(x != x ? half[i] != half[i] : half[i] == floor(x / 2), "wf64_floor", x / 2, 0, 0, half[i],
+                   floor(x / 2));
             int64_t wanted = saturated(x, INT32_MIN, INT32_MAX), wide_wanted = saturated(w, INT32_MIN, INT32_MAX);
             expect(whole[i] == wanted, "vf32_to_vi32", x, 0, 0, whole[i], (double)wanted);
             expect(wide_whole[i] == wide_wanted, "wf64_to_vi32", w, 0, 0, wide_whole[i], (double)wide_wanted);

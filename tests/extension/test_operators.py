@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 
 import lanewise as lw
 
-ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv]
+ARITHMETIC = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod]
+SHIFTS = [operator.lshift, operator.rshift]
 BITWISE = [operator.and_, operator.or_, operator.xor]
 COMPARISONS = [operator.lt, operator.le, operator.eq, operator.ne, operator.gt, operator.ge]
 
@@ -181,6 +183,70 @@ def test_bits_of_integers(function):
     np.testing.assert_array_equal(np.asarray(~ta), ~a)
     with pytest.raises(lw.DTypeError, match="float32"):
         function(ta, 0.5)
+
+
+@pytest.mark.parametrize("function", SHIFTS)
+def test_shifts(function):
+    a = np.random.default_rng(3).integers(-(2**31), 2**31, (7, 5)).astype(np.int32)
+    counts = np.arange(-1, 34, dtype=np.int32).reshape(7, 5)
+    ta = lw.asarray(a)
+    assert function(ta, 3).dtype == lw.int32
+    np.testing.assert_array_equal(np.asarray(function(ta, lw.asarray(counts))), function(a, counts))
+    reflected = function(a, lw.asarray(counts))
+    assert isinstance(reflected, lw.Tensor)
+    np.testing.assert_array_equal(np.asarray(reflected), function(a, counts))
+    np.testing.assert_array_equal(np.asarray(function(-12, lw.asarray(counts))), function(np.int32(-12), counts))
+    np.testing.assert_array_equal(np.asarray(function(ta > 0, 1)), function((a > 0).astype(np.int32), 1))
+    with pytest.raises(lw.DTypeError, match="float32"):
+        function(ta, 0.5)
+
+
+def test_shifts_in_place():
+    bits = same = lw.asarray([12, -1])
+    bits <<= 2
+    bits >>= lw.asarray([1, 3])
+    assert bits is same
+    assert bits.tolist() == [24, -1]
+
+
+def test_floor_division_of_integers():
+    a, b = np.random.default_rng(4).integers(-20, 20, (2, 9, 9)).astype(np.int32)
+    with np.errstate(divide="ignore"):
+        wanted = a // b, a % b, 7 // b, 7 % b
+    ta, tb = lw.asarray(a), lw.asarray(b)
+    for got, expected in zip((ta // tb, ta % tb, 7 // tb, 7 % tb), wanted, strict=True):
+        assert got.dtype == lw.int32
+        np.testing.assert_array_equal(np.asarray(got), expected)
+    assert ((ta > 0) // 2).dtype == lw.int32
+    same = tb = tb.copy()
+    tb //= 3
+    tb %= 2
+    assert tb is same
+    np.testing.assert_array_equal(np.asarray(tb), b // 3 % 2)
+
+
+def test_divmod(x, y):
+    for result, (quotient, rest) in (
+        (divmod(lw.asarray(x), lw.asarray(y)), divmod(x, y)),
+        (divmod(x, lw.asarray(y)), divmod(x, y)),
+        (divmod(lw.asarray(x), 0.25), divmod(x, np.float32(0.25))),
+        (divmod(7, lw.asarray([2, -2])), divmod(7, np.array([2, -2]))),
+    ):
+        assert isinstance(result, tuple) and all(isinstance(one, lw.Tensor) for one in result)
+        np.testing.assert_array_equal(np.asarray(result[0]), quotient)
+        np.testing.assert_array_equal(np.asarray(result[1]), rest)
+    with pytest.raises(TypeError):
+        divmod(lw.ones(2), None)
+
+
+def test_rounding_protocols(x):
+    np.testing.assert_array_equal(np.asarray(round(lw.asarray(x))), np.rint(x))
+    with pytest.raises(lw.ArgumentError, match="2 digits"):
+        round(lw.ones(3), 2)
+    one = lw.asarray([-2.5])
+    assert (math.floor(one), math.ceil(one), math.trunc(one)) == (-3, -2, -2)
+    with pytest.raises(lw.ArgumentError, match="3 elements"):
+        math.trunc(lw.ones(3))
 
 
 def test_bitwise_in_place():

@@ -1,5 +1,3 @@
-// Rounded once: WGSL's own division may err by 2.5 ulp and flushes denormals, so it only gives the start of the
-// quotient of the mantissas, to 26 bits, which integers correct.
 fn lw_divide_float32(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
@@ -19,6 +17,13 @@ fn lw_divide_float32(x1: f32, x2: f32) -> f32 {
     if (b == 0u || a == 0x7f800000u) {
         return lw_from_bits(sign | 0x7f800000u);
     }
+    let quotient = lw_quotient(a, b);
+    return lw_pack(sign, quotient.mantissa, quotient.exponent);
+}
+
+// Of positive finite numbers by their bits, as lw_pack rounds it: WGSL's own division may err by 2.5 ulp and flushes
+// denormals, so it only gives the start of the quotient of the mantissas, to 26 bits, which integers correct.
+fn lw_quotient(a: u32, b: u32) -> LwUnpacked {
     var dividend = lw_unpack(a);
     let divisor = lw_unpack(b);
     if (dividend.mantissa < divisor.mantissa) {
@@ -30,5 +35,5 @@ fn lw_divide_float32(x1: f32, x2: f32) -> f32 {
     correction -= select(0, 1, correction * i32(divisor.mantissa) > rest);
     let exact = correction * i32(divisor.mantissa) == rest;
     let quotient = (bitcast<u32>(bitcast<i32>(start) + correction) << 1u) | select(1u, 0u, exact);
-    return lw_pack(sign, quotient << 4u, dividend.exponent - divisor.exponent - 30);
+    return LwUnpacked(quotient << 4u, dividend.exponent - divisor.exponent - 30);
 }

@@ -1,0 +1,9 @@
+#ifndef LANEWISE_OPS_CEIL_H
+#define LANEWISE_OPS_CEIL_H
+
+#include "simd/simd.h"
+
+LANE vf32 op_ceil_float32(vf32 x) { return vf32_ceil(x); }
+LANE vi32 op_ceil_int32(vi32 x) { return x; }
+
+#endif

@@ -1,0 +1,9 @@
+#ifndef LANEWISE_OPS_ROUND_H
+#define LANEWISE_OPS_ROUND_H
+
+#include "simd/simd.h"
+
+LANE vf32 op_round_float32(vf32 x) { return vf32_round(x); }
+LANE vi32 op_round_int32(vi32 x) { return x; }
+
+#endif

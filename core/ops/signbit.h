@@ -1,0 +1,8 @@
+#ifndef LANEWISE_OPS_SIGNBIT_H
+#define LANEWISE_OPS_SIGNBIT_H
+
+#include "simd/simd.h"
+
+LANE vm32 op_signbit_float32(vf32 x) { return vi32_lt(vf32_bits(x), vi32_set(0)); }
+
+#endif

@@ -1,0 +1,9 @@
+#ifndef LANEWISE_OPS_TRUNC_H
+#define LANEWISE_OPS_TRUNC_H
+
+#include "simd/simd.h"
+
+LANE vf32 op_trunc_float32(vf32 x) { return vf32_trunc(x); }
+LANE vi32 op_trunc_int32(vi32 x) { return x; }
+
+#endif

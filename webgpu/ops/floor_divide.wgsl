@@ -1,0 +1,51 @@
+// The whole part of the quotient's mantissa, by integers.
+fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
+    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
+    let a = bitcast<u32>(x1) & 0x7fffffffu;
+    let b = bitcast<u32>(x2) & 0x7fffffffu;
+    if (a > 0x7f800000u) {
+        return x1;
+    }
+    if (b > 0x7f800000u) {
+        return x2;
+    }
+    if ((a == 0u && b == 0u) || (a == 0x7f800000u && b != 0u)) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    if (b == 0u) {
+        return lw_from_bits(sign | 0x7f800000u);
+    }
+    if (a == 0u) {
+        return bitcast<f32>(sign);
+    }
+    // Not a choice of 0 and -1, of which compilers make a product with -1: that turns 0 into -0.
+    let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
+    if (b == 0x7f800000u) {
+        return below;
+    }
+    let quotient = lw_quotient(a, b);
+    if (quotient.exponent >= 0) {
+        return lw_pack(sign, quotient.mantissa, quotient.exponent);
+    }
+    if (quotient.exponent < -30) {
+        return below;
+    }
+    let places = u32(-quotient.exponent);
+    var whole = quotient.mantissa >> places;
+    if (sign != 0u && (whole << places) != quotient.mantissa) {
+        whole += 1u;
+    }
+    let shift = countLeadingZeros(whole) - 1u;
+    return lw_pack(sign, whole << shift, -i32(shift));
+}
+
+fn lw_floor_divide_int32(x1: i32, x2: i32) -> i32 {
+    if (x2 == 0) {
+        return 0;
+    }
+    if (x2 == -1) {
+        return -x1;
+    }
+    let whole = x1 / x2;
+    return whole - select(0, 1, whole * x2 != x1 && (x1 < 0) != (x2 < 0));
+}

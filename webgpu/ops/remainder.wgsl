@@ -1,0 +1,37 @@
+// By long division of the mantissas, 8 bits a step.
+fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
+    let a = bitcast<u32>(x1) & 0x7fffffffu;
+    let b = bitcast<u32>(x2) & 0x7fffffffu;
+    if (a > 0x7f800000u) {
+        return x1;
+    }
+    if (b > 0x7f800000u) {
+        return x2;
+    }
+    if (a == 0x7f800000u || b == 0u) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    var rest = bitcast<f32>(a);
+    if (a >= b) {
+        let divisor = lw_unpack(b);
+        let dividend = lw_unpack(a);
+        var places = u32(dividend.exponent - divisor.exponent);
+        var left = dividend.mantissa % divisor.mantissa;
+        while (places > 0u) {
+            let step = min(places, 8u);
+            left = (left << step) % divisor.mantissa;
+            places -= step;
+        }
+        let shift = countLeadingZeros(left) - 1u;
+        rest = select(lw_pack(0u, left << (shift & 31u), divisor.exponent - i32(shift)), 0.0, left == 0u);
+    }
+    let other_side = ((bitcast<u32>(x1) ^ bitcast<u32>(x2)) >> 31u) == 1u;
+    if (other_side && bitcast<u32>(rest) != 0u) {
+        rest = select(lw_magnitude(x2) - rest, lw_from_bits(b), b == 0x7f800000u);
+    }
+    return lw_copysign(rest, x2);
+}
+
+fn lw_remainder_int32(x1: i32, x2: i32) -> i32 {
+    return select(x1 - lw_floor_divide_int32(x1, x2) * x2, 0, x2 == 0);
+}

@@ -1,0 +1,15 @@
+fn lw_trunc_float32(x: f32) -> f32 {
+    let bits = bitcast<u32>(x);
+    let exponent = i32((bits >> 23u) & 0xffu) - 127;
+    if (exponent >= 23) {
+        return x; // whole already, infinite or NaN
+    }
+    if (exponent < 0) {
+        return lw_copysign(0.0, x);
+    }
+    return bitcast<f32>(bits & ~(0x007fffffu >> u32(exponent)));
+}
+
+fn lw_trunc_int32(x: i32) -> i32 {
+    return x;
+}
