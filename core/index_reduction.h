@@ -35,9 +35,12 @@ LANE choice_lanes choice_next(choice_lanes best, vi32 key, vi32 index) {
     return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};
 }
 
+/* The keys of n elements at x. */
+typedef vi32 choice_key(const char *x, int n);
+
 enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
 
-LANE void choice_block(const char *x, int64_t start, int64_t count, int size, fold_map *key, reduced *result) {
+LANE void choice_block(const char *x, int64_t start, int64_t count, int size, choice_key *key, reduced *result) {
     /* The lowest key at a lane's first index: what a lane without elements holds never beats an element. */
     choice_lanes best[CHOICE_GROUP];
     vi32 step = vi32_set(CHOICE_GROUP * VF32_LANES), index[CHOICE_GROUP];
@@ -48,7 +51,7 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, fo
     int64_t i = 0;
     for (; i + CHOICE_GROUP * VF32_LANES <= count; i += CHOICE_GROUP * VF32_LANES)
         for (int r = 0; r < CHOICE_GROUP; r++) {
-            best[r] = choice_next(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES, step), index[r]);
+            best[r] = choice_next(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES), index[r]);
             index[r] += step;
         }
     choice_lanes all = best[0];
@@ -56,7 +59,7 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, fo
     for (; i < count; i += VF32_LANES) {
         int n = count - i < VF32_LANES ? (int)(count - i) : VF32_LANES;
         vi32 at = vi32_iota() + vi32_set((int32_t)(start + i));
-        vi32 keys = n == VF32_LANES ? key(x + i * size, VF32_LANES, step) : key(x + i * size, n, step);
+        vi32 keys = n == VF32_LANES ? key(x + i * size, VF32_LANES) : key(x + i * size, n);
         keys = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), keys, vi32_set(INT32_MIN));
         all = choice_better(all, (choice_lanes){keys, at});
     }
@@ -67,14 +70,14 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, fo
 }
 
 LANE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, int size,
-                         fold_map *key, reduced *results) {
+                         choice_key *key, reduced *results) {
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
         vi32 index = vi32_set((int32_t)start), one = vi32_set(1);
         choice_lanes best = {vi32_set(INT32_MIN), index};
         for (int64_t i = 0; i < count; i++, index += one) {
             const char *p = x + i * stride + c * size;
-            best = choice_next(best, n == VF32_LANES ? key(p, VF32_LANES, one) : key(p, n, one), index);
+            best = choice_next(best, n == VF32_LANES ? key(p, VF32_LANES) : key(p, n), index);
         }
         for (int lane = 0; lane < n; lane++) {
             results[c + lane].choice.key = best.key[lane];
@@ -94,24 +97,20 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
 }
 
 /* Defines the kernel lw_<op>_<in>; `key` is an expression of the elements x, lanes of `in`. */
-#define INDEX_REDUCTION(op, in, key)                                                                            \
-    LANE vi32 op##_key_##in(const char *p, int n, vi32 state) {                                                 \
-        lane_##in x = lane_load_##in(p, n);                                                                     \
-        (void)state;                                                                                            \
-        return key;                                                                                             \
-    }                                                                                                           \
-    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                 \
-        choice_block(x, start, count, sizeof(item_##in), op##_key_##in, result);                                \
-    }                                                                                                           \
-    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, \
-                                  reduced *results) {                                                           \
-        choice_columns(x, stride, start, count, columns, sizeof(item_##in), op##_key_##in, results);            \
-    }                                                                                                           \
-    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,         \
-                                    void *const *outputs, const lw_scalar *parameters) {                        \
-        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined,         \
-                                  choice_finish};                                                               \
-        return reduce(context, layout, inputs, outputs, parameters, &r);                                        \
-    }
+#define INDEX_REDUCTION(op, in, key)                                                                               \
+    LANE vi32 op##_key_##in(const char *p, int n) {                                                                \
+        lane_##in x = lane_load_##in(p, n);                                                                        \
+        return key;                                                                                                \
+    }                                                                                                              \
+    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {          \
+        choice_block(from->x, start, count, sizeof(item_##in), op##_key_##in, result);                             \
+    }                                                                                                              \
+    static void op##_columns_##in(const fold_source *from, int64_t start, int64_t count, int64_t columns,          \
+                                  reduced *results) {                                                              \
+        choice_columns(from->x, from->x_stride, start, count, columns, sizeof(item_##in), op##_key_##in, results); \
+    }                                                                                                              \
+    static const reducer op##_reducer_##in = {                                                                     \
+        1, sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined, choice_finish};                   \
+    REDUCTION_KERNEL(op, in)
 
 #endif

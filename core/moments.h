@@ -34,44 +34,46 @@ LANE float moments_float(int32_t bits) {
     return x;
 }
 
-LANE vi32 moments_value(const char *p, int n, vi32 state) {
-    (void)state;
-    return (vi32)lane_load_float32(p, n);
+LANE vi32 moments_value(const char *x, const char *y, int n, vi32 state) {
+    (void)y, (void)state;
+    return (vi32)lane_load_float32(x, n);
 }
-LANE vi32 moments_deviation(const char *p, int n, vi32 mean) { return (vi32)(lane_load_float32(p, n) - (vf32)mean); }
-LANE vi32 moments_square(const char *p, int n, vi32 mean) {
-    vf32 deviation = (vf32)moments_deviation(p, n, mean);
+LANE vi32 moments_deviation(const char *x, const char *y, int n, vi32 mean) {
+    (void)y;
+    return (vi32)(lane_load_float32(x, n) - (vf32)mean);
+}
+LANE vi32 moments_square(const char *x, const char *y, int n, vi32 mean) {
+    vf32 deviation = (vf32)moments_deviation(x, y, n, mean);
     return (vi32)(deviation * deviation);
 }
 
-LANE float moments_fold(const char *x, int64_t count, float mean, fold_map *map) {
-    vi32 sum = fold_block(x, count, sizeof(float), moments_identity(), (vi32)vf32_set(mean), map, moments_add);
+LANE float moments_fold(const fold_source *from, int64_t count, float mean, fold_map *map) {
+    vi32 sum = fold_block(from, count, sizeof(float), moments_identity(), (vi32)vf32_set(mean), map, moments_add);
     return vf32_first((vf32)sum);
 }
-LANE void moments_fold_columns(const char *x, int64_t stride, int64_t count, int64_t columns, const int32_t *means,
+LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
                                fold_map *map, int32_t *sums) {
-    fold_columns(x, stride, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
+    fold_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
 /* As in a reducer. */
-static void moments_block(const char *x, int64_t start, int64_t count, reduced *result) {
+static void moments_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
-    float mean = moments_round_mean(moments_fold(x, count, 0, moments_value), count);
-    float deviations = moments_fold(x, count, mean, moments_deviation);
-    moments_of(mean, deviations, moments_fold(x, count, mean, moments_square), count, result);
+    float mean = moments_round_mean(moments_fold(from, count, 0, moments_value), count);
+    float deviations = moments_fold(from, count, mean, moments_deviation);
+    moments_of(mean, deviations, moments_fold(from, count, mean, moments_square), count, result);
 }
 
-static void moments_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,
-                            reduced *results) {
+static void moments_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
     int32_t means[FOLD_COLUMNS], deviations[FOLD_COLUMNS], squares[FOLD_COLUMNS];
     (void)start;
-    moments_fold_columns(x, stride, count, columns, NULL, moments_value, means);
+    moments_fold_columns(from, count, columns, NULL, moments_value, means);
     for (int64_t c = 0; c < columns; c++) {
         float mean = moments_round_mean(moments_float(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
-    moments_fold_columns(x, stride, count, columns, means, moments_deviation, deviations);
-    moments_fold_columns(x, stride, count, columns, means, moments_square, squares);
+    moments_fold_columns(from, count, columns, means, moments_deviation, deviations);
+    moments_fold_columns(from, count, columns, means, moments_square, squares);
     for (int64_t c = 0; c < columns; c++)
         moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
                    results + c);

@@ -22,16 +22,24 @@ typedef union reduced {
     } choice; /* index_reduction.h */
     struct {
         double mean, squares;
-    } moments; /* moments.h */
+    } moments;  /* moments.h */
+    double sum; /* norm_l2.h, sum_compensated.h */
 } reduced;
+
+static inline float reduced_float32(const reduced *r) {
+    float value;
+    __builtin_memcpy(&value, &r->bits, sizeof value);
+    return value;
+}
 
 /* A reduction of one dtype. */
 typedef struct reducer {
-    int32_t size; /* of an element, in bytes */
+    int32_t inputs; /* one, or two whose elements go together */
+    int32_t size;   /* of an element, in bytes */
     /* One block of contiguous elements, the first of which has the index `start` in its output. */
-    void (*block)(const char *x, int64_t start, int64_t count, reduced *result);
-    /* The same for each of `columns` <= FOLD_COLUMNS neighbours; `stride` leads to the next element. */
-    void (*columns)(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, reduced *results);
+    void (*block)(const fold_source *from, int64_t start, int64_t count, reduced *result);
+    /* The same for each of `columns` <= FOLD_COLUMNS neighbours. */
+    void (*columns)(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
     /* Joins the elements before with those that follow. */
     void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
     void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
@@ -40,7 +48,7 @@ typedef struct reducer {
 typedef struct reduction {
     const reducer *reducer;
     const lw_layout *layout;
-    const char *x;
+    const void *const *inputs;
     char *out;
     const lw_scalar *parameters;
     int32_t kept;     /* dimensions before the reduced ones */
@@ -62,7 +70,7 @@ enum {
 /* Where a group's elements and outputs are. */
 typedef struct reduction_group {
     int64_t number, width;
-    const char *x;
+    const char *in[2];
     char *out;
 } reduction_group;
 
@@ -73,20 +81,22 @@ typedef struct reduction_walk {
 
 static void reduction_start(reduction_walk *w, const reduction *r, int64_t number) {
     int64_t per_line = divide_up(r->line, r->width);
-    walk_start(&w->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, 2, number / per_line);
+    walk_start(&w->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, r->reducer->inputs + 1, number / per_line);
     w->column = number % per_line * r->width;
     w->number = number;
 }
 
+/* Between neighbouring outputs, of an operand. */
+static int64_t reduction_step(const reduction *r, int32_t operand) {
+    return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
+}
+
 static reduction_group reduction_next(reduction_walk *w, const reduction *r) {
-    int64_t x_stride = r->kept ? r->layout->strides[0][r->kept - 1] : 0;
-    int64_t out_stride = r->kept ? r->layout->strides[1][r->kept - 1] : 0;
-    reduction_group g = {
-        .number = w->number,
-        .width = min_int64(r->width, r->line - w->column),
-        .x = r->x + w->lines.offset[0] + w->column * x_stride,
-        .out = r->out + w->lines.offset[1] + w->column * out_stride,
-    };
+    int32_t inputs = r->reducer->inputs;
+    reduction_group g = {.number = w->number, .width = min_int64(r->width, r->line - w->column)};
+    for (int32_t o = 0; o < inputs; o++)
+        g.in[o] = (const char *)r->inputs[o] + w->lines.offset[o] + w->column * reduction_step(r, o);
+    g.out = r->out + w->lines.offset[inputs] + w->column * reduction_step(r, inputs);
     w->number++;
     w->column += r->width;
     if (w->column >= r->line) {
@@ -97,19 +107,21 @@ static reduction_group reduction_next(reduction_walk *w, const reduction *r) {
 }
 
 /* `count` elements of one output from the start-th on, packed where they are not contiguous. */
-static const char *reduction_gather(const reduction *r, const char *x, int64_t start, int64_t count, char *packed) {
+static const char *reduction_gather(const reduction *r, const reduction_group *g, int32_t input, int64_t start,
+                                    int64_t count, char *packed) {
     const lw_layout *layout = r->layout;
+    const char *x = g->in[input];
     int32_t size = r->reducer->size, last = layout->ndim - 1;
-    if (r->kept == layout->ndim) return x; /* one element */
-    int64_t stride = layout->strides[0][last], run = layout->shape[last];
+    if (r->kept == layout->ndim || count == 0) return x; /* one element, or none */
+    int64_t stride = layout->strides[input][last], run = layout->shape[last];
     if (r->kept == last && stride == size) return x + start * stride;
     walk w;
-    walk_start(&w, layout, r->kept, last, 1, start / run);
+    walk_start(&w, layout, r->kept, last, input + 1, start / run);
     int64_t at = start % run;
-    if (stride == size && at + count <= run) return x + w.offset[0] + at * stride;
+    if (stride == size && at + count <= run) return x + w.offset[input] + at * stride;
     for (int64_t done = 0; done < count; at = 0, walk_next(&w)) {
         int64_t n = min_int64(count - done, run - at);
-        copy_strided(packed + done * size, size, x + w.offset[0] + at * stride, stride, n, size);
+        copy_strided(packed + done * size, size, x + w.offset[input] + at * stride, stride, n, size);
         done += n;
     }
     return packed;
@@ -117,14 +129,16 @@ static const char *reduction_gather(const reduction *r, const char *x, int64_t s
 
 /* All elements of a group of outputs, which have few. */
 static void reduction_turn(const reduction *r, const reduction_group *g, reduced *results) {
-    int32_t size = r->reducer->size;
-    int64_t step = r->layout->strides[0][r->kept - 1];
-    char packed[REDUCTION_SHORT * FOLD_COLUMNS * 4];
+    int32_t size = r->reducer->size, inputs = r->reducer->inputs;
+    char packed[2][REDUCTION_SHORT * FOLD_COLUMNS * 4];
     walk w;
-    walk_start(&w, r->layout, r->kept, r->layout->ndim, 1, 0);
+    walk_start(&w, r->layout, r->kept, r->layout->ndim, inputs, 0);
     for (int64_t i = 0; i < r->count; i++, walk_next(&w))
-        copy_strided(packed + i * FOLD_COLUMNS * size, size, g->x + w.offset[0], step, g->width, size);
-    r->reducer->columns(packed, FOLD_COLUMNS * size, 0, r->count, g->width, results);
+        for (int32_t o = 0; o < inputs; o++)
+            copy_strided(packed[o] + i * FOLD_COLUMNS * size, size, g->in[o] + w.offset[o], reduction_step(r, o),
+                         g->width, size);
+    fold_source from = {packed[0], packed[inputs - 1], FOLD_COLUMNS * size, FOLD_COLUMNS * size};
+    r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
 static void reduction_block(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
@@ -133,14 +147,20 @@ static void reduction_block(const reduction *r, const reduction_group *g, int64_
         reduction_turn(r, g, results);
         return;
     }
+    int32_t last = r->reducer->inputs - 1; /* of one input, the same: what is y for two */
+    fold_source from;
     if (r->width > 1) {
-        int64_t stride = r->layout->strides[0][r->kept];
-        r->reducer->columns(g->x + start * stride, stride, start, count, g->width, results);
+        from.x_stride = r->layout->strides[0][r->kept];
+        from.y_stride = r->layout->strides[last][r->kept];
+        from.x = g->in[0] + start * from.x_stride;
+        from.y = g->in[last] + start * from.y_stride;
+        r->reducer->columns(&from, start, count, g->width, results);
         return;
     }
-    char packed[FOLD_BLOCK * 4];
-    const char *x = count ? reduction_gather(r, g->x, start, count, packed) : g->x;
-    r->reducer->block(x, start, count, results);
+    char packed[2][FOLD_BLOCK * 4];
+    from.x = reduction_gather(r, g, 0, start, count, packed[0]);
+    from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
+    r->reducer->block(&from, start, count, results);
 }
 
 /* The tree: on the left the largest power of two of blocks that leaves some for the right. */
@@ -169,7 +189,7 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
     (void)context;
     const reduction *r = argument;
     int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
-    int64_t out_stride = r->kept ? r->layout->strides[1][r->kept - 1] : 0;
+    int64_t out_stride = reduction_step(r, r->reducer->inputs);
     reduction_walk w;
     reduction_start(&w, r, first);
     for (int64_t i = first; i < end; i++) {
@@ -198,14 +218,15 @@ static lw_status reduction_blocks(lw_context *context, int64_t task, const void 
 static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
                         void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
     const lw_layout *layout = layout_argument;
-    reduction r = {.reducer = reducer, .layout = layout, .x = inputs[0], .out = outputs[0], .parameters = parameters};
+    reduction r = {.reducer = reducer, .layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
     r.kept = layout->ndim - layout->inner;
     r.count = walk_count(layout, r.kept, layout->ndim);
     r.blocks = r.count ? divide_up(r.count, FOLD_BLOCK) : 1;
     int64_t total = walk_count(layout, 0, r.kept);
     if (total == 0) return LW_OK;
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
-    int side_by_side = r.kept && layout->inner == 1 && layout->strides[0][r.kept - 1] == reducer->size && r.line >= 4;
+    int side_by_side = r.kept && layout->inner == 1 && r.line >= 4;
+    for (int32_t o = 0; o < reducer->inputs; o++) side_by_side &= reduction_step(&r, o) == reducer->size;
     r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
     r.width = side_by_side || r.turned ? FOLD_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
@@ -228,48 +249,65 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
 }
 
-/* Defines the kernel lw_<op>_<in>. The expressions are of lanes: `identity`; `mapped`, what an element x (lanes of
- * `in`) contributes; `joined`, of the partials a and b (lanes of `out`). `finished` is of scalars: the partial `total`
- * and the number of elements, `count`. */
-#define REDUCTION(op, in, out, identity, mapped, joined, finished)                                                  \
-    LANE vi32 op##_map_##in(const char *p, int n, vi32 state) {                                                     \
-        lane_##in x = lane_load_##in(p, n);                                                                         \
-        (void)state;                                                                                                \
-        return (vi32)(mapped);                                                                                      \
-    }                                                                                                               \
-    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                                               \
-        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                                     \
-        return (vi32)(joined);                                                                                      \
-    }                                                                                                               \
-    static void op##_block_##in(const char *x, int64_t start, int64_t count, reduced *result) {                     \
-        (void)start;                                                                                                \
-        result->bits = vi32_first(                                                                                  \
-            fold_block(x, count, sizeof(item_##in), (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in)); \
-    }                                                                                                               \
-    static void op##_columns_##in(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns,     \
-                                  reduced *results) {                                                               \
-        int32_t bits[FOLD_COLUMNS];                                                                                 \
-        (void)start;                                                                                                \
-        fold_columns(x, stride, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in,           \
-                     op##_join_##in, bits);                                                                         \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                            \
-    }                                                                                                               \
-    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) {                  \
-        (void)a_count, (void)b_count;                                                                               \
-        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                                 \
-    }                                                                                                               \
-    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {     \
-        scalar_##out total;                                                                                         \
-        (void)count, (void)parameters;                                                                              \
-        __builtin_memcpy(&total, &result->bits, sizeof total);                                                      \
-        item_##out value = (item_##out)(finished);                                                                  \
-        __builtin_memcpy(to, &value, sizeof value);                                                                 \
-    }                                                                                                               \
-    static lw_status lw_##op##_##in(lw_context *context, const void *layout, const void *const *inputs,             \
-                                    void *const *outputs, const lw_scalar *parameters) {                            \
-        static const reducer r = {sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in,          \
-                                  op##_finish_##in};                                                                \
-        return reduce(context, layout, inputs, outputs, parameters, &r);                                            \
+/* A reducer's join where `sum` is all that is known. */
+static void reduced_add(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+    (void)left_count, (void)right_count;
+    left->sum += right->sum;
+}
+
+/* Defines the kernel lw_<op>_<dtype> of the reducer <op>_reducer_<dtype>. */
+#define REDUCTION_KERNEL(op, dtype)                                                                        \
+    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
+                                       void *const *outputs, const lw_scalar *parameters) {                \
+        return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype);                \
     }
+
+/* Defines a fold of one input or of two, <op>_block_<in> and <op>_joined_<in>. The expressions are of lanes: `identity`;
+ * `mapped`, what an element x, or the elements x and y (lanes of `in`), contribute; `joined`, of the partials a and b
+ * (lanes of `out`). */
+#define FOLD(op, in, out, identity, mapped, joined)                                                                    \
+    LANE vi32 op##_map_##in(const char *p, const char *q, int n, vi32 state) {                                         \
+        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                                                  \
+        (void)y, (void)state;                                                                                          \
+        return (vi32)(mapped);                                                                                         \
+    }                                                                                                                  \
+    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                                                  \
+        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                                        \
+        return (vi32)(joined);                                                                                         \
+    }                                                                                                                  \
+    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {              \
+        (void)start;                                                                                                   \
+        result->bits = vi32_first(                                                                                     \
+            fold_block(from, count, sizeof(item_##in), (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in)); \
+    }                                                                                                                  \
+    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) {                     \
+        (void)a_count, (void)b_count;                                                                                  \
+        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                                    \
+    }
+
+/* Defines a fold, its reducer and the kernel lw_<op>_<in>. `finished` is of scalars: the partial `total` and the number
+ * of elements, `count`. */
+#define REDUCTION(op, in, out, identity, mapped, joined, finished) \
+    REDUCTION_OF(1, op, in, out, identity, mapped, joined, finished)
+#define REDUCTION_OF(of, op, in, out, identity, mapped, joined, finished)                                            \
+    FOLD(op, in, out, identity, mapped, joined)                                                                      \
+    static void op##_columns_##in(const fold_source *from, int64_t start, int64_t count, int64_t columns,            \
+                                  reduced *results) {                                                                \
+        int32_t bits[FOLD_COLUMNS];                                                                                  \
+        (void)start;                                                                                                 \
+        fold_columns(from, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in, op##_join_##in, \
+                     bits);                                                                                          \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                             \
+    }                                                                                                                \
+    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {      \
+        scalar_##out total;                                                                                          \
+        (void)count, (void)parameters;                                                                               \
+        __builtin_memcpy(&total, &result->bits, sizeof total);                                                       \
+        item_##out value = (item_##out)(finished);                                                                   \
+        __builtin_memcpy(to, &value, sizeof value);                                                                  \
+    }                                                                                                                \
+    static const reducer op##_reducer_##in = {                                                                       \
+        of, sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in, op##_finish_##in};              \
+    REDUCTION_KERNEL(op, in)
 
 #endif

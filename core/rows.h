@@ -1,13 +1,14 @@
 /* Row operations: every row of x, the last dimension of the layout, is transformed as a whole.
  *
- * A row operation is a function of one row. Its core/ops/<op>.h defines the kernel lw_<op>_float32 with ROWS, which
- * calls that function for each row; kernels.c includes the header and names the kernel in the table. A row is read
- * and written in pieces that row_read and row_write pack and unpack where they are not contiguous. */
+ * A row operation is a function of one row. Its core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which
+ * calls that function for each row; kernels.c includes the header and names the kernel in the table. Most are made of
+ * row_fold, which gives what a reduction says of the row, and row_map, which computes each element with that. A row
+ * is read and written in pieces that row_read and row_write pack and unpack where they are not contiguous; elements
+ * have 4 bytes. */
 #ifndef LANEWISE_ROWS_H
 #define LANEWISE_ROWS_H
 
-#include "strided.h"
-#include "walk.h"
+#include "reduction.h"
 
 /* One operand along a row. */
 typedef struct row_operand {
@@ -18,30 +19,138 @@ typedef struct row_operand {
 typedef struct row {
     int64_t length;
     row_operand in[3];
-    char *out;
-    int64_t out_stride;
+    row_operand out; /* to be read again */
+    char *out_data;  /* to be written */
     const lw_scalar *parameters;
 } row;
 
 typedef void row_function(const row *r);
 
-enum { ROWS_GRAIN = 1 << 15 }; /* elements worth a task */
+enum {
+    ROW_ITEM = 4,        /* bytes of an element */
+    ROWS_GRAIN = 1 << 15 /* elements worth a task */
+};
 
-static inline const float *row_read(row_operand operand, int64_t start, int64_t count, float *packed) {
+/* `count` elements of an operand from the start-th on: where they are, or packed. */
+static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
-    if (operand.stride == sizeof(float)) return (const float *)from;
-    copy_strided((char *)packed, sizeof(float), from, operand.stride, count, sizeof(float));
+    if (operand.stride == ROW_ITEM) return from;
+    copy_strided(packed, ROW_ITEM, from, operand.stride, count, ROW_ITEM);
     return packed;
 }
 
-/* Where to compute the piece of the result; row_write puts it into its place. */
-static inline float *row_result(const row *r, int64_t start, float *packed) {
-    return r->out_stride == sizeof(float) ? (float *)r->out + start : packed;
+/* Where to compute a piece of the result; row_write puts it into its place. */
+static inline void *row_result(const row *r, int64_t start, void *packed) {
+    return r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
 }
-static inline void row_write(const row *r, int64_t start, int64_t count, const float *piece) {
-    if (r->out_stride == sizeof(float)) return;
-    copy_strided(r->out + start * r->out_stride, r->out_stride, (const char *)piece, sizeof(float), count,
-                 sizeof(float));
+static inline void row_write(const row *r, int64_t start, int64_t count, const void *piece) {
+    if (r->out.stride == ROW_ITEM) return;
+    copy_strided(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count, ROW_ITEM);
+}
+
+/* An operand's elements, or some blocks of them, folded as reduction.h folds those of one output. */
+static reduced row_fold_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
+                               void *packed) {
+    reduced result;
+    if (blocks > 1) {
+        int64_t left = 1;
+        while (left * 2 < blocks) left *= 2;
+        result = row_fold_blocks(r, x, first, left, f, packed);
+        reduced right = row_fold_blocks(r, x, first + left, blocks - left, f, packed);
+        int64_t end = min_int64((first + blocks) * FOLD_BLOCK, r->length);
+        f->join(&result, left * FOLD_BLOCK, &right, end - (first + left) * FOLD_BLOCK);
+        return result;
+    }
+    int64_t start = first * FOLD_BLOCK, count = min_int64(r->length - start, FOLD_BLOCK);
+    fold_source from = {.x = row_read(x, start, count, packed)};
+    from.y = from.x;
+    f->block(&from, start, count, &result);
+    return result;
+}
+
+static reduced row_fold(const row *r, row_operand x, const reducer *f) {
+    char packed[FOLD_BLOCK * ROW_ITEM];
+    return row_fold_blocks(r, x, 0, divide_up(r->length, FOLD_BLOCK), f, packed);
+}
+static inline float row_fold_float32(const row *r, row_operand x, const reducer *f) {
+    reduced result = row_fold(r, x, f);
+    return reduced_float32(&result);
+}
+
+/* An element of the result, from those of the operands and numbers that are the same along the row. */
+typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
+
+enum { ROW_OPERANDS = 3, ROW_PIECE = 1024 };
+
+/* Where a piece of each operand is. It moves by -1, or by 0 where one register full of a number stands for it. */
+typedef struct row_source {
+    const float *at;
+    int64_t moves;
+} row_source;
+
+LANE vf32 row_lanes(const row_source *in, int operands, int64_t i, int n, const vf32 *numbers,
+                    row_expression *expression) {
+    vf32 x[ROW_OPERANDS];
+#pragma GCC unroll 3
+    for (int o = 0; o < operands; o++) {
+        const float *at = in[o].at + (i & in[o].moves);
+        x[o] = n == VF32_LANES ? vf32_load(at) : vf32_load_partial(at, n, vf32_set(0));
+    }
+    return expression(x, numbers);
+}
+
+/* `partial` is NULL where no sum is wanted. */
+LANE void row_piece(const row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
+                    float *result, float *partial) {
+    int64_t i = 0;
+    for (; i + VF32_LANES <= count; i += VF32_LANES) {
+        vf32 value = row_lanes(in, operands, i, VF32_LANES, numbers, expression);
+        vf32_store(result + i, value);
+        if (!partial) continue;
+        float *to = partial + i % FOLD_PARTIALS;
+        vf32_store(to, vf32_load(to) + value);
+    }
+    if (i < count) {
+        int n = (int)(count - i);
+        vf32_store_partial(result + i, row_lanes(in, operands, i, n, numbers, expression), n);
+        for (; i < count && partial; i++) partial[i % FOLD_PARTIALS] += result[i];
+    }
+}
+
+/* Computes the result from the elements of operands; one of them may be the result itself. An operand that is absent
+ * is its number in `absent`. Where `summed`, returns the sum of the results: of a piece in 64 partials as fold.h has
+ * them, then in double. */
+LANE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
+                    row_expression *expression, int summed) {
+    float packed[ROW_OPERANDS][ROW_PIECE], partial[FOLD_PARTIALS];
+    row_source in[ROW_OPERANDS], moving[ROW_OPERANDS]; /* the same; these are known to move */
+    int64_t all_move = -1;
+    double sum = 0;
+#pragma GCC unroll 3
+    for (int o = 0; o < count; o++) {
+        in[o] = (row_source){packed[o], operands[o].data ? -1 : 0};
+        all_move &= in[o].moves;
+        if (!in[o].moves) vf32_store(packed[o], vf32_set(absent[o]));
+    }
+    for (int64_t start = 0; start < r->length; start += ROW_PIECE) {
+        int64_t n = min_int64(r->length - start, ROW_PIECE);
+#pragma GCC unroll 3
+        for (int o = 0; o < count; o++) {
+            if (in[o].moves) in[o].at = row_read(operands[o], start, n, packed[o]);
+            moving[o] = (row_source){in[o].at, -1};
+        }
+        float *result = row_result(r, start, packed[0]);
+        for (int p = 0; p < FOLD_PARTIALS && summed; p++) partial[p] = 0;
+        if (all_move)
+            row_piece(moving, count, n, numbers, expression, result, summed ? partial : NULL);
+        else if (absent)
+            row_piece(in, count, n, numbers, expression, result, summed ? partial : NULL);
+        row_write(r, start, n, result);
+        for (int half = FOLD_PARTIALS / 2; half && summed; half /= 2)
+            for (int p = 0; p < half; p++) partial[p] += partial[p + half];
+        if (summed) sum += (double)partial[0];
+    }
+    return sum;
 }
 
 typedef struct rows {
@@ -62,13 +171,13 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
     row r = {.length = all->length, .parameters = all->parameters};
     for (int32_t i = 0; i < all->input_count; i++) r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
-    r.out_stride = layout->inner ? layout->strides[result][outer] : 0;
+    r.out.stride = layout->inner ? layout->strides[result][outer] : 0;
     walk w;
     walk_start(&w, layout, 0, outer, result + 1, first);
     for (int64_t i = first; i < end; i++, walk_next(&w)) {
         for (int32_t o = 0; o < all->input_count; o++)
             r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + w.offset[o] : NULL;
-        r.out = all->out + w.offset[result];
+        r.out.data = r.out_data = all->out + w.offset[result];
         all->function(&r);
     }
     return LW_OK;
@@ -86,11 +195,11 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
 }
 
-/* Defines the kernel lw_<op>_float32 from the function <op>_row and the number of inputs. */
-#define ROWS(op, input_count)                                                                              \
-    static lw_status lw_##op##_float32(lw_context *context, const void *layout, const void *const *inputs, \
+/* Defines the kernel lw_<op>_<dtype> from the function <op>_row_<dtype> and the number of inputs. */
+#define ROWS(op, dtype, input_count)                                                                       \
+    static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row);              \
+        return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row_##dtype);      \
     }
 
 #endif

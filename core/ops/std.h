@@ -11,10 +11,8 @@ static void std_finish(const reduced *total, int64_t count, const lw_scalar *par
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static lw_status lw_std_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                void *const *outputs, const lw_scalar *parameters) {
-    static const reducer r = {sizeof(float), moments_block, moments_columns, moments_joined, std_finish};
-    return reduce(context, layout, inputs, outputs, parameters, &r);
-}
+static const reducer std_reducer_float32 = {1,         sizeof(float), moments_block, moments_columns, moments_joined,
+                                            std_finish};
+REDUCTION_KERNEL(std, float32)
 
 #endif

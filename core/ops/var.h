@@ -12,10 +12,8 @@ static void var_finish(const reduced *total, int64_t count, const lw_scalar *par
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static lw_status lw_var_float32(lw_context *context, const void *layout, const void *const *inputs,
-                                void *const *outputs, const lw_scalar *parameters) {
-    static const reducer r = {sizeof(float), moments_block, moments_columns, moments_joined, var_finish};
-    return reduce(context, layout, inputs, outputs, parameters, &r);
-}
+static const reducer var_reducer_float32 = {1,         sizeof(float), moments_block, moments_columns, moments_joined,
+                                            var_finish};
+REDUCTION_KERNEL(var, float32)
 
 #endif
