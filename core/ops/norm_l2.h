@@ -1,0 +1,48 @@
+/* The root of the sum of squares, without overflow and underflow on the way.
+ *
+ * A block is summed in float32. Where squares overflowed, or the sum is so small that those below the normal numbers
+ * may count (at most 4096 2^-150 is lost), it is summed once more with its elements multiplied by a power of two.
+ * That happens by the block's sum alone, so the bits stay the same everywhere. Sums of blocks are added in double,
+ * which holds the square of every float32. Source: Blue, "A portable Fortran program to find the Euclidean norm of a
+ * vector", 1978, has three ranges for each element; here one choice serves a block. */
+#ifndef LANEWISE_OPS_NORM_L2_H
+#define LANEWISE_OPS_NORM_L2_H
+
+#include "ops/sum_of_squares.h"
+
+/* The sum of squares of a block whose plain sum is `sum`. Scaled down, elements are below 2^52, scaled up 2^50: the
+ * sum of 4096 squares is finite, unless an element is not. */
+static double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
+    if (sum >= 0x1p-100f && sum < __builtin_inff()) return (double)sum;
+    float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[FOLD_BLOCK];
+    copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
+    for (int64_t i = 0; i < count; i++) scaled[i] *= factor;
+    fold_source from = {.x = (const char *)scaled, .y = (const char *)scaled};
+    reduced again;
+    sum_of_squares_block_float32(&from, 0, count, &again);
+    return (double)reduced_float32(&again) / ((double)factor * (double)factor);
+}
+
+static void norm_l2_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+    sum_of_squares_block_float32(from, start, count, result);
+    result->sum = norm_l2_rescued(from->x, sizeof(float), count, reduced_float32(result));
+}
+
+static void norm_l2_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
+    sum_of_squares_columns_float32(from, start, count, columns, results);
+    for (int64_t c = 0; c < columns; c++)
+        results[c].sum =
+            norm_l2_rescued(from->x + c * (int64_t)sizeof(float), from->x_stride, count, reduced_float32(results + c));
+}
+
+static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+    (void)count, (void)parameters;
+    float value = (float)__builtin_sqrt(total->sum);
+    __builtin_memcpy(out, &value, sizeof value);
+}
+
+static const reducer norm_l2_reducer_float32 = {1,           sizeof(float), norm_l2_block, norm_l2_columns,
+                                                reduced_add, norm_l2_finish};
+REDUCTION_KERNEL(norm_l2, float32)
+
+#endif

@@ -1,0 +1,45 @@
+// The CPU computes a block again where squares overflow or vanish. Here every element goes to one of three sums, of
+// squares that are scaled up, as they are, or scaled down, as in Blue, "A portable Fortran program to find the Euclidean
+// norm of a vector", 1978. None overflows with up to 2^31 elements.
+struct LwSquares {
+    small: f32,  // of x 2^80, |x| < 2^-40
+    medium: f32,
+    large: f32,  // of x 2^-80, |x| >= 2^40; infinities and NaN, too
+}
+
+fn lw_norm_l2_float32_identity() -> LwSquares {
+    return LwSquares(0.0, 0.0, 0.0);
+}
+
+fn lw_norm_l2_float32_map(x: f32) -> LwSquares {
+    let bits = bitcast<u32>(x) & 0x7fffffffu;
+    if (bits < 0x2b800000u) {
+        let scaled = x * 1.2089258196146292e24;
+        return LwSquares(scaled * scaled, 0.0, 0.0);
+    }
+    if (bits < 0x53800000u) {
+        return LwSquares(0.0, x * x, 0.0);
+    }
+    let scaled = x * 8.271806125530277e-25;
+    return LwSquares(0.0, 0.0, scaled * scaled);
+}
+
+fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
+    return LwSquares(a.small + b.small, a.medium + b.medium, a.large + b.large);
+}
+
+// Of two neighbouring sums; a third is too small to count.
+fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
+    let down = 8.271806125530277e-25;
+    if (bitcast<u32>(total.large) != 0u) {
+        let root = lw_sqrt_float32(total.large + total.medium * down * down);
+        return select(lw_scale(root, 80), root, lw_is_nan(root));
+    }
+    if (bitcast<u32>(total.medium) != 0u) {
+        return lw_sqrt_float32(total.medium + total.small * down * down);
+    }
+    if (bitcast<u32>(total.small) != 0u) {
+        return lw_scale(lw_sqrt_float32(total.small), -80);
+    }
+    return 0.0;
+}
