@@ -72,6 +72,12 @@ def softmax(x: Array, axis: int) -> Array:
     return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True))
 
 
+def log_softmax(x: Array, axis: int) -> Array:
+    """Rows along an axis."""
+    shifted = x - np.max(x, axis=axis, keepdims=True)
+    return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
+
+
 def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, eps: float) -> Array:
     """Rows along an axis; weight and bias may be None."""
     deviations = x - np.mean(x, axis=axis, keepdims=True)
@@ -81,6 +87,20 @@ def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, ep
     scaled = deviations / np.sqrt(variance + eps)
     scaled = scaled if weight is None else scaled * weight.reshape(shape)
     return np.asarray(scaled if bias is None else scaled + bias.reshape(shape))
+
+
+def rms_norm(x: Array, weight: Array | None, axis: int, eps: float) -> Array:
+    """Rows along an axis; weight may be None."""
+    shape = [1] * x.ndim
+    shape[axis] = x.shape[axis]
+    scaled = x / np.sqrt(np.mean(x * x, axis=axis, keepdims=True) + eps)
+    return np.asarray(scaled if weight is None else scaled * weight.reshape(shape))
+
+
+def minmax(x: Array, axis: int) -> Array:
+    """Rows along an axis."""
+    least = np.min(x, axis=axis, keepdims=True)
+    return np.asarray((x - least) / (np.max(x, axis=axis, keepdims=True) - least))
 
 
 def activate(x: Array, activation: str) -> Array:

@@ -1,0 +1,20 @@
+/* x - max - ln(sum of e^(x - max)): the logarithm of softmax, without those of numbers that vanish. Rows that softmax
+ * turns into NaN are NaN here, too. */
+#ifndef LANEWISE_OPS_LOG_SOFTMAX_H
+#define LANEWISE_OPS_LOG_SOFTMAX_H
+
+#include "ops/log.h"
+#include "ops/softmax.h"
+
+LANE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
+
+/* The exponentials are written where the result comes. */
+static void log_softmax_row_float32(const row *r) {
+    float max = softmax_max(r), sum = (float)softmax_powers(r, max);
+    vf32 numbers[] = {vf32_set(max), op_log_float32(vf32_set(sum))};
+    row_map(r, r->in, 1, NULL, numbers, log_softmax_shifted, 0);
+}
+
+ROWS(log_softmax, float32, 1)
+
+#endif

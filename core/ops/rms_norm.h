@@ -1,0 +1,21 @@
+/* x / sqrt(mean of squares + eps), times weight where it is given. The squares are norm_l2.h's, so large elements are
+ * no trouble. parameters: eps. */
+#ifndef LANEWISE_OPS_RMS_NORM_H
+#define LANEWISE_OPS_RMS_NORM_H
+
+#include "ops/norm_l2.h"
+#include "rows.h"
+
+/* x and weight; what to multiply by. */
+LANE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
+
+static void rms_norm_row_float32(const row *r) {
+    reduced total = row_fold(r, r->in[0], &norm_l2_reducer_float32);
+    vf32 factor = vf32_set((float)(1 / __builtin_sqrt(total.sum / (double)r->length + r->parameters[0].f)));
+    static const float absent[] = {0, 1};
+    row_map(r, r->in, 2, absent, &factor, rms_norm_scaled, 0);
+}
+
+ROWS(rms_norm, float32, 2)
+
+#endif
