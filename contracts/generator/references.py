@@ -36,6 +36,17 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
     return np.asarray(odd, dtype=np.int64).view(np.float64)
 
 
+def integer_power(x1: Array, x2: Array) -> Array:
+    """Modulo 2^32, which is int32 that wraps; 1, -1 or 0 where x2 is negative."""
+
+    def power(base: int, exponent: int) -> int:
+        if exponent < 0:
+            return base ** (exponent & 1) if abs(base) == 1 else 0
+        return (pow(base, exponent, 2**32) + 2**31) % 2**32 - 2**31
+
+    return np.asarray(np.frompyfunc(power, 2, 1)(x1.astype(object), x2.astype(object)), dtype=np.int64)
+
+
 def cast(x: Array, dtype: str) -> Array:
     """astype's rules, from an array of its own dtype."""
     x = np.asarray(x)

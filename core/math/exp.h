@@ -15,15 +15,17 @@ typedef struct exp_parts {
     vf32 power;    /* k */
 } exp_parts;
 
-/* e^r - 1 for |r| <= 0.3468. */
-LANE vf32 exp_less_one(vf32 r) {
+/* q: e^r = 1 + r + r^2 q for |r| <= 0.3468. */
+LANE vf32 exp_bend(vf32 r) {
     vf32 q = vf32_set(0x1.6a23dp-10f);
     q = vf32_fma(q, r, vf32_set(0x1.123a2p-7f));
     q = vf32_fma(q, r, vf32_set(0x1.5558f2p-5f));
     q = vf32_fma(q, r, vf32_set(0x1.555492p-3f));
-    q = vf32_fma(q, r, vf32_set(0x1.fffffcp-2f));
-    return vf32_fma(q, r * r, r);
+    return vf32_fma(q, r, vf32_set(0x1.fffffcp-2f));
 }
+
+/* e^r - 1 there. */
+LANE vf32 exp_less_one(vf32 r) { return vf32_fma(exp_bend(r), r * r, r); }
 
 /* For |x| <= 170; NaN gives a less_one of NaN. Adding 1.5 2^23 rounds to a whole number. */
 LANE exp_parts exp_split(vf32 x) {

@@ -146,6 +146,18 @@ def test_matmul_operator(x, y):
     np.testing.assert_allclose(np.asarray(lw.asarray(x) @ lw.asarray(y).T), x @ y.T, rtol=1e-5, atol=1e-6)
 
 
+def test_pow_operator(x):
+    tensor = lw.asarray(x)
+    np.testing.assert_allclose(np.asarray(tensor**2), x**2, rtol=3e-7)
+    np.testing.assert_allclose(np.asarray(2**tensor), 2**x, rtol=3e-7)
+    np.testing.assert_allclose(np.asarray(np.abs(x) ** tensor), np.abs(x) ** x, rtol=3e-7)
+    counts = lw.asarray([-3, 0, 46341])
+    same = counts
+    counts **= 2
+    assert counts is same
+    assert counts.tolist() == [9, 0, 46341**2 - 2**32]
+
+
 def test_unary(x):
     t = lw.asarray(x)
     np.testing.assert_array_equal(np.asarray(-t), -x)

@@ -1,0 +1,61 @@
+// 0: no whole number; 1: an odd one; 2: an even one, among which are infinities.
+fn lw_parity(x: f32) -> u32 {
+    let bits = bitcast<u32>(x) & 0x7fffffffu;
+    if (bits >= 0x4b800000u || bits == 0u) { // from 2^24 on
+        return 2u;
+    }
+    if (bits < 0x3f800000u) {
+        return 0u;
+    }
+    let unit = 1u << (150u - (bits >> 23u));
+    let mantissa = (bits & 0x007fffffu) | 0x00800000u;
+    if ((mantissa & (unit - 1u)) != 0u) {
+        return 0u;
+    }
+    return select(2u, 1u, (mantissa & unit) != 0u);
+}
+
+// The special values are those of IEEE 754-2019, 9.2.1.
+fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
+    let one = 0x3f800000u;
+    let infinity = 0x7f800000u;
+    let size = bitcast<u32>(x1) & 0x7fffffffu;
+    let reach = bitcast<u32>(x2) & 0x7fffffffu;
+    if (reach == 0u || bitcast<u32>(x1) == one) {
+        return 1.0;
+    }
+    if (size > infinity || reach > infinity) {
+        return select(x2, x1, size > infinity);
+    }
+    let negative = size != bitcast<u32>(x1);
+    let parity = lw_parity(x2);
+    if (negative && parity == 0u && size != 0u && size != infinity) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    var power = 1.0;
+    if (size == 0u || size == infinity || (reach == infinity && size != one)) {
+        power = lw_from_bits(select(infinity, 0u, (size > one) == (bitcast<i32>(x2) < 0)));
+    } else if (size != one) {
+        power = lw_power_of(bitcast<f32>(size), x2);
+    }
+    return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
+}
+
+// By repeated squaring. To a negative power, only 1 and -1 are not 0, and these depend on nothing but its last bit.
+fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
+    var left = x2;
+    if (x2 < 0) {
+        if (x1 != 1 && x1 != -1) {
+            return 0;
+        }
+        left = x2 & 1;
+    }
+    var result = 1;
+    var square = x1;
+    while (left != 0) {
+        result = select(result, result * square, (left & 1) != 0);
+        square = square * square;
+        left = left >> 1u;
+    }
+    return result;
+}
