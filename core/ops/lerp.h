@@ -1,0 +1,12 @@
+#ifndef LANEWISE_OPS_LERP_H
+#define LANEWISE_OPS_LERP_H
+
+#include "simd/simd.h"
+
+LANE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
+    const vf32 one = vf32_set(1);
+    vf32 way = x2 - x1;
+    return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * way, x2 - (one - weight) * way);
+}
+
+#endif
