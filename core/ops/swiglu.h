@@ -1,0 +1,8 @@
+#ifndef LANEWISE_OPS_SWIGLU_H
+#define LANEWISE_OPS_SWIGLU_H
+
+#include "ops/silu.h"
+
+LANE vf32 op_swiglu_float32(vf32 gate, vf32 up) { return op_silu_float32(gate) * up; }
+
+#endif
