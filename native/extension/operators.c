@@ -112,8 +112,12 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
     return both;
 }
 
+/* pow(a, b, modulus) is for Python's integers alone. */
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
-    (void)modulus;
+    if (modulus != Py_None) {
+        Py_INCREF(Py_NotImplemented);
+        return Py_NotImplemented;
+    }
     return binary(operations.pow, a, b);
 }
 

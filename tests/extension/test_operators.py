@@ -152,6 +152,8 @@ def test_pow_operator(x):
     np.testing.assert_allclose(np.asarray(2**tensor), 2**x, rtol=3e-7)
     np.testing.assert_allclose(np.asarray(np.abs(x) ** tensor), np.abs(x) ** x, rtol=3e-7)
     counts = lw.asarray([-3, 0, 46341])
+    with pytest.raises(TypeError):
+        pow(counts, 2, 5)
     same = counts
     counts **= 2
     assert counts is same
