@@ -70,6 +70,15 @@ LANE void gemm_pack(float *to, int width, const char *from, int64_t across, int6
         for (int64_t p = 0; p < depth; p++) to[p * width + w] = 0;
 }
 
+static void gemm_pack_rows(float *to, const char *from, int64_t across, int64_t along, int64_t count, int64_t depth) {
+    gemm_pack(to, GEMM_ROWS, from, across, along, count, depth);
+}
+
+static void gemm_pack_columns(float *to, const char *from, int64_t across, int64_t along, int64_t count,
+                              int64_t depth) {
+    gemm_pack(to, GEMM_COLUMNS, from, across, along, count, depth);
+}
+
 /* The part of a product that is packed at one time. */
 typedef struct gemm_part {
     const gemm *g;
@@ -88,8 +97,8 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     for (int64_t panel = first; panel < min_int64(first + part->panels_per_task, panels); panel++) {
         if (panel < part->a_panels) {
             int64_t i = panel * GEMM_ROWS;
-            gemm_pack(part->a + i * part->depth, GEMM_ROWS, g->a + (part->i + i) * g->a_row + part->p * g->a_column,
-                      g->a_row, g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
+            gemm_pack_rows(part->a + i * part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
+                           g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
             continue;
         }
         int64_t j = (panel - part->a_panels) * GEMM_COLUMNS;
@@ -97,8 +106,8 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
         if (g->pack_b)
             g->pack_b(g, part->p, part->depth, part->j + j, to);
         else
-            gemm_pack(to, GEMM_COLUMNS, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
-                      min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
+            gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
+                              min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
     }
     return LW_OK;
 }

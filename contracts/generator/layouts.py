@@ -59,6 +59,8 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
         return Call(_rows(inputs, out, parameters["axis"]))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
+    if kind == "attention":
+        return Call(_attention(inputs, out, parameters))
     if kind == "window":
         return Call(_window(inputs, out, parameters))
     if kind == "gather":
@@ -142,6 +144,36 @@ def _matrix(inputs: Sequence[Place | None], out: Place, transposed: bool) -> byt
     words += [0] * MAX_NDIM * (MAX_OPERANDS - len(places))
     words += [shape[-2], shape[-1], left.shape[-1], *_filled(rows, MAX_OPERANDS), *_filled(columns, MAX_OPERANDS)]
     return struct.pack(f"<ii{len(words)}q", len(batch), 0, *words)
+
+
+def _attention(inputs: Sequence[Place | None], out: Place, parameters: dict[str, Any]) -> bytes:
+    """lw_attention_layout. Grouped queries: the heads of the query become (heads of the keys, group)."""
+    query, key, value, mask = inputs
+    places = [_there(query), _there(key), _there(value), mask, out]
+    batch = list(out.shape[:-2])
+    outer = [_broadcast(Place(each.shape[:-2], each.strides[:-2]) if each else None, batch) for each in places]
+    heads = _there(key).shape[-3] if parameters["enable_gqa"] else 1
+    if parameters["enable_gqa"]:
+        group = batch[-1] // heads
+        for i, (each, strides) in enumerate(zip(places, outer, strict=True)):
+            if i in (1, 2):
+                outer[i] = [*strides[:-1], _there(each).strides[-3] if heads > 1 else 0, 0]
+            else:
+                outer[i] = [*strides[:-1], strides[-1] * group, strides[-1]]
+        batch = [*batch[:-1], heads, group]
+    queries, depth = places[0].shape[-2:]  # type: ignore[union-attr]
+    keys, window, offset = _there(key).shape[-2], parameters["window"], parameters["offset"]
+    first = -queries if window is None else offset - window + 1
+    last = offset if parameters["is_causal"] else keys if window is None else offset + window - 1
+    scale = depth**-0.5 if parameters["scale"] is None else parameters["scale"]
+    words = [len(batch), *_filled(batch, MAX_NDIM)]
+    for strides in outer:
+        words += _filled(strides, MAX_NDIM)
+    words += [queries, keys, depth, out.shape[-1], first, last]
+    rows = [_broadcast(each, [*out.shape[:-2], queries, keys])[-2:] if i == 3 else each.strides[-2:] if each else [0, 0]
+            for i, each in enumerate(places)]  # fmt: skip
+    after = [*(row for row, _ in rows), *(column for _, column in rows)]
+    return struct.pack(f"<{len(words)}qd{len(after)}q", *words, scale, *after)
 
 
 def _window(inputs: Sequence[Place | None], out: Place, parameters: dict[str, Any]) -> bytes:

@@ -29,7 +29,7 @@ from .schema import (
     Variants,
 )  # fmt: skip
 
-LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout")
+LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else beside an input's name
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS

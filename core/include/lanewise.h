@@ -93,6 +93,20 @@ typedef struct lw_matrix_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_matrix_layout;
 
+/* Attention for every index of the batch, heads among it: query i sees the keys from i + first to i + last. Operands:
+ * query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), added to the scores, and
+ * the result. Heads that share keys and values walk them with stride 0. Needs memory. */
+typedef struct lw_attention_layout {
+    int64_t batch_ndim;
+    int64_t batch_shape[LW_MAX_NDIM];
+    int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
+    int64_t queries, keys, depth, value_depth;
+    int64_t first, last;
+    double scale; /* of the products, before the mask */
+    int64_t row_strides[LW_MAX_OPERANDS];
+    int64_t column_strides[LW_MAX_OPERANDS];
+} lw_attention_layout;
+
 /* Windows over images. NCHW and OIHW by stride: any order in memory is allowed. Operands: x, then weight and bias
  * where the operation has them, then the result. Pairs are (height, width). */
 typedef struct lw_window_layout {

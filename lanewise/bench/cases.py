@@ -28,7 +28,8 @@ class Several:
 
 Argument = HostArray | Several | Literal
 
-DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),)}
+DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),),
+                                                   "attention": ((512,),)}  # fmt: skip
 ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
 LARGEST_EDGE = 1 << 14
 
@@ -200,6 +201,16 @@ def _attention_step(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, tuple(arguments), result=result, flops=2 * rows * DEPTH)
 
 
+def _attention(operation: Operation, size: Size, dtype: str) -> Case:
+    """Causal, HxLxD; of one edge: 8 heads of 64."""
+    edges = _edges(operation, size, 3, "HxLxD")
+    heads, length, depth = edges if len(edges) == 3 else (8, edges[0], DEPTH)
+    arguments = [_draw(operation, item, (1, heads, length, depth), dtype) for item in operation.inputs[:3]]
+    flops = 2 * heads * length * (length + 1) * depth
+    count = heads * length * depth
+    return Case(operation, dtype, (heads, length, depth), tuple(arguments), {"is_causal": True}, count, flops=flops)
+
+
 def _image(operation: Operation, size: Size) -> Size:
     edges = _edges(operation, size, 4, "NxCxHxW")
     return edges if len(edges) == 4 else (1, CHANNELS, edges[0], edges[0])
@@ -312,6 +323,7 @@ _BY_KIND: Mapping[str, Builder] = {
     "index_reduction": _reduction,
     "rows": _rows,
     "matrix": _matrix,
+    "attention": _attention,
 }
 _BY_NAME: Mapping[str, Builder] = {
     "clip": _clip,

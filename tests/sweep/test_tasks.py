@@ -9,14 +9,16 @@ from generator.draw import draw
 from judge import bits
 
 # Shapes by the names of inputs, and what the layout needs to know.
+ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
     "index_reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
     "rows": [({"weight": None, "bias": None}, {"shape": (501, 600), "axis": axis}) for axis in (0, 1)],
+    "attention": [({"query": (3, 100, 64), "key": (3, 300, 64), "value": (3, 300, 48)}, ATTENTION)],
     "matrix": [({"x1": (2, 300, 200), "x2": (200, 150), "x": (300, 200), "weight": (150, 200), "bias": (150,)}, {})],
 }
-RESULTS = {"matmul": (2, 300, 150), "linear": (300, 150)}
+RESULTS = {"scaled_dot_product_attention": (3, 100, 48), "matmul": (2, 300, 150), "linear": (300, 150)}
 
 
 def shape_of_result(contract, settings):

@@ -81,6 +81,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "layer_norm": _layer_norm,
     "linear": functional.linear,
     "conv2d": functional.conv2d,
+    "scaled_dot_product_attention": functional.scaled_dot_product_attention,
     "max_pool2d": functional.max_pool2d,
     "avg_pool2d": functional.avg_pool2d,
     "var": partial(torch.var, correction=0),

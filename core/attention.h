@@ -1,0 +1,310 @@
+/* Scaled dot product attention: softmax(scale Q K^T + mask) V, for every index of the batch.
+ *
+ * In blocks of keys, with what each row of the softmax has seen so far: its largest score, the sum of e^(score -
+ * largest), and the values weighted by these. A block that brings a larger score scales the row down. So no memory grows
+ * with the number of keys; source: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
+ * (arXiv:1805.02867), and Dao et al., FlashAttention, 2022 (arXiv:2205.14135).
+ *
+ * A chunk of queries meets the blocks of keys one after another. Scores and weighted sums of a block of queries are
+ * products of gemm.c's micro-kernel; keys and values are packed once for the chunk. Blocks that no query of the block
+ * sees are left out. Few queries read keys and values where they lie, as thin products do.
+ *
+ * A hidden score is -inf. A row that sees nothing is zeros, as in PyTorch. */
+#ifndef LANEWISE_ATTENTION_H
+#define LANEWISE_ATTENTION_H
+
+#include "gemm.c"
+#include "math/exp.h"
+
+enum {
+    ATTENTION_ROWS = 48,                   /* of a block of queries: a multiple of every GEMM_ROWS */
+    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries that share packed keys and values */
+    ATTENTION_KEYS = 128,                  /* of a block: with ATTENTION_ROWS scores in the first-level cache */
+    ATTENTION_THIN_KEYS = 512,             /* of a block where queries are few */
+    ATTENTION_GRAIN = 1 << 20              /* multiplications worth a task */
+};
+
+typedef struct attention {
+    const lw_attention_layout *layout;
+    const void *const *inputs;
+    char *out;
+    int64_t chunks;          /* of queries, for an index of the batch */
+    int64_t count, per_task; /* of all chunks */
+    int64_t width;           /* of the sums, in whole tiles */
+    int is_thin;
+} attention;
+
+/* A chunk at work. */
+typedef struct attention_chunk {
+    const lw_attention_layout *layout;
+    const char *query, *key, *value, *mask; /* of its first query; mask may be NULL */
+    char *out;
+    int64_t first, rows, width; /* queries */
+    float *queries;             /* scaled, and packed or in rows */
+    float *sums;                /* of weighted values: rows x width */
+    float *largest, *total;     /* of each row's scores; of its weights */
+    float *keys, *values;       /* a packed block */
+    float *scores, *weights;    /* of a block; packed, or sums of a block */
+} attention_chunk;
+
+/* The keys, relative to `key`, that queries first .. last see between them; nothing where end <= begin. */
+typedef struct attention_range {
+    int64_t begin, end;
+} attention_range;
+static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
+    int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
+    return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
+}
+
+/* Adds the mask to scores begin .. end - 1, whole registers, and hides what the row does not see. */
+static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
+                           attention_range visible) {
+    int64_t step = c->layout->column_strides[3];
+    const char *mask = c->mask ? c->mask + row * c->layout->row_strides[3] + key * step : NULL;
+    int64_t begin = min_int64(visible.begin, range.end); /* both fit in 32 bits */
+    vi32 first = vi32_set((int32_t)(begin > range.begin ? begin : range.begin));
+    vi32 end = vi32_set((int32_t)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
+    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
+        vf32 score = vf32_load(scores + i);
+        if (mask && visible.end > i) {
+            float packed[VF32_LANES];
+            int n = (int)min_int64(visible.end - i, VF32_LANES);
+            copy_strided_32((char *)packed, sizeof(float), mask + i * step, step, n);
+            score = score + vf32_load_partial(packed, n, vf32_set(0));
+        }
+        vi32 column = vi32_iota() + vi32_set((int32_t)i);
+        vm32 inside = vm32_and(vi32_ge(column, first), vi32_lt(column, end));
+        vf32_store(scores + i, vf32_select(inside, score, vf32_set(-__builtin_inff())));
+    }
+}
+
+/* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. */
+LANE vf32 attention_exp(vf32 x) {
+    vf32 low = vf32_set(-87);
+    return vf32_select(vf32_lt(x, low), vf32_set(0), exp_normal(vf32_at_least(x, low)));
+}
+
+/* Turns the scores of a row into weights, and what was summed before into the same proportion. NaN among the scores is
+ * no largest one, but becomes a weight, and so the total. */
+static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
+    attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
+    if (c->mask || visible.begin > range.begin || visible.end < range.end)
+        attention_hide(c, row, scores, key, range, visible);
+    vf32 most = vf32_set(c->largest[row]), total = vf32_set(0);
+    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
+        vf32 score = vf32_load(scores + i);
+        most = vf32_select(vf32_gt(score, most), score, most);
+    }
+    float before = c->largest[row], largest = vf32_reduce_maximum(most);
+    vf32 less = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf less -inf is not wanted */
+    for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
+        vf32 weight = attention_exp(vf32_load(scores + i) - less);
+        total = total + weight;
+        vf32_store(scores + i, weight);
+    }
+    float sum = vf32_reduce_add(total);
+    if (largest != before) {
+        vf32 scale = attention_exp(vf32_set(before) - less);
+        float *sums = c->sums + row * c->width;
+        for (int64_t i = 0; i < c->width; i += VF32_LANES) vf32_store(sums + i, vf32_load(sums + i) * scale);
+        c->total[row] *= vf32_first(scale);
+        c->largest[row] = largest;
+    }
+    c->total[row] += sum;
+}
+
+/* A block of queries meets the packed block of keys that begins at `key`. */
+static void attention_block(const attention_chunk *c, int64_t first, int64_t key, int64_t keys) {
+    const lw_attention_layout *l = c->layout;
+    int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(float);
+    attention_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
+    if (range.begin < 0) range.begin = 0;
+    range.end = min_int64(range.end, keys);
+    if (range.begin >= range.end) return;
+    for (int64_t j = range.begin / GEMM_COLUMNS * GEMM_COLUMNS; j < range.end; j += GEMM_COLUMNS)
+        for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+            gemm_tile(l->depth, c->queries + (first + i) * l->depth, c->keys + j * l->depth,
+                      (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, 0);
+    range.begin = range.begin / VF32_LANES * VF32_LANES;
+    range.end = divide_up(range.end, VF32_LANES) * VF32_LANES;
+    for (int64_t i = 0; i < rows; i++) attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
+    int64_t depth = min_int64(range.end, keys) - range.begin;
+    for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+        gemm_pack_rows(c->weights + i * depth, (const char *)(c->scores + i * ATTENTION_KEYS + range.begin), row_bytes,
+                       sizeof(float), min_int64(rows - i, GEMM_ROWS), depth);
+    for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS)
+        for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+            gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_COLUMNS,
+                      (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), 1);
+}
+
+/* All keys that the chunk sees, a packed block at a time. */
+static void attention_blocks(const attention_chunk *c, attention_range seen) {
+    const lw_attention_layout *l = c->layout;
+    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_KEYS) {
+        int64_t keys = min_int64(seen.end - key, ATTENTION_KEYS);
+        for (int64_t j = 0; j < keys; j += GEMM_COLUMNS)
+            gemm_pack_columns(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
+                              l->column_strides[1], min_int64(keys - j, GEMM_COLUMNS), l->depth);
+        for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS)
+            gemm_pack_columns(c->values + j * ATTENTION_KEYS,
+                              c->value + key * l->row_strides[2] + j * l->column_strides[2], l->column_strides[2],
+                              l->row_strides[2], min_int64(l->value_depth - j, GEMM_COLUMNS), keys);
+        for (int64_t first = 0; first < c->rows; first += ATTENTION_ROWS) attention_block(c, first, key, keys);
+    }
+}
+
+/* The same for few queries, without packing. */
+static void attention_thin(const attention_chunk *c, attention_range seen) {
+    const lw_attention_layout *l = c->layout;
+    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_THIN_KEYS) {
+        int64_t keys = min_int64(seen.end - key, ATTENTION_THIN_KEYS);
+        gemm product = {
+            .m = c->rows,
+            .n = keys,
+            .k = l->depth,
+            .a = (const char *)c->queries,
+            .a_row = l->depth * (int64_t)sizeof(float),
+            .a_column = sizeof(float),
+            .b = c->key + key * l->row_strides[1],
+            .b_row = sizeof(float),
+            .b_column = l->row_strides[1],
+            .c = (char *)c->scores,
+            .c_row = ATTENTION_THIN_KEYS * sizeof(float),
+            .c_column = sizeof(float),
+        };
+        thin_compute(&product);
+        attention_range range = {0, divide_up(keys, VF32_LANES) * VF32_LANES};
+        for (int64_t i = 0; i < c->rows; i++) attention_row(c, i, c->scores + i * ATTENTION_THIN_KEYS, key, range);
+        product.n = l->value_depth;
+        product.k = keys;
+        product.a = (const char *)c->scores;
+        product.a_row = product.c_row;
+        product.b = c->value + key * l->row_strides[2];
+        product.b_row = l->row_strides[2];
+        product.b_column = sizeof(float);
+        product.c = (char *)c->weights;
+        product.c_row = c->width * (int64_t)sizeof(float);
+        thin_compute(&product);
+        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES)
+            vf32_store(c->sums + i, vf32_load(c->sums + i) + vf32_load(c->weights + i));
+    }
+}
+
+/* The queries, scaled. */
+static void attention_start(const attention_chunk *c, int is_thin) {
+    const lw_attention_layout *l = c->layout;
+    int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;
+    if (is_thin) {
+        for (int64_t i = 0; i < c->rows; i++)
+            copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
+                         sizeof(float));
+    } else {
+        count = divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * l->depth;
+        for (int64_t i = 0; i < c->rows; i += GEMM_ROWS)
+            gemm_pack_rows(c->queries + i * l->depth, c->query + i * row, row, column,
+                           min_int64(c->rows - i, GEMM_ROWS), l->depth);
+    }
+    vf32 scale = vf32_set((float)l->scale);
+    for (int64_t i = 0; i < count; i += VF32_LANES) vf32_store(c->queries + i, vf32_load(c->queries + i) * scale);
+    for (int64_t i = 0; i < divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * c->width; i += VF32_LANES)
+        vf32_store(c->sums + i, vf32_set(0));
+    for (int64_t i = 0; i < c->rows; i++) {
+        c->largest[i] = -__builtin_inff();
+        c->total[i] = 0;
+    }
+}
+
+/* The sums, divided by the total weight. */
+static void attention_finish(const attention_chunk *c) {
+    const lw_attention_layout *l = c->layout;
+    for (int64_t i = 0; i < c->rows; i++) {
+        char *out = c->out + i * l->row_strides[4];
+        float *sums = c->sums + i * c->width;
+        vf32 total = vf32_set(c->total[i] == 0 ? 1 : c->total[i]);
+        for (int64_t j = 0; j < c->width; j += VF32_LANES) vf32_store(sums + j, vf32_load(sums + j) / total);
+        copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
+    }
+}
+
+/* Cuts a piece of whole registers from scratch memory; with NULL only counts. */
+LANE float *attention_cut(float *memory, int64_t *used, int64_t count) {
+    float *piece = memory ? memory + *used : NULL;
+    *used += divide_up(count, 16) * 16;
+    return piece;
+}
+
+static int64_t attention_memory(const attention *all, attention_chunk *c, float *memory) {
+    const lw_attention_layout *l = all->layout;
+    int64_t rows = min_int64(l->queries, ATTENTION_CHUNK), used = 0;
+    int64_t tiles = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
+    c->width = all->width;
+    c->queries = attention_cut(memory, &used, tiles * l->depth);
+    c->sums = attention_cut(memory, &used, tiles * all->width);
+    c->largest = attention_cut(memory, &used, rows);
+    c->total = attention_cut(memory, &used, rows);
+    if (all->is_thin) {
+        c->scores = attention_cut(memory, &used, rows * ATTENTION_THIN_KEYS);
+        c->weights = attention_cut(memory, &used, rows * all->width);
+    } else {
+        c->scores = attention_cut(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
+        c->weights = attention_cut(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
+        c->keys = attention_cut(memory, &used, ATTENTION_KEYS * l->depth);
+        c->values = attention_cut(memory, &used, ATTENTION_KEYS * all->width);
+    }
+    return used;
+}
+
+static lw_status attention_task(lw_context *context, int64_t task, const void *argument) {
+    const attention *all = argument;
+    const lw_attention_layout *l = all->layout;
+    attention_chunk c = {.layout = l};
+    size_t bytes = (size_t)attention_memory(all, &c, NULL) * sizeof(float);
+    float *memory = context->allocate ? context->allocate(context, bytes) : NULL;
+    if (!memory) return LW_NO_MEMORY;
+    attention_memory(all, &c, memory);
+    lw_layout batch = {.ndim = l->batch_ndim};
+    for (int32_t d = 0; d < l->batch_ndim; d++) {
+        batch.shape[d] = l->batch_shape[d];
+        for (int o = 0; o < 5; o++) batch.strides[o][d] = l->batch_strides[o][d];
+    }
+    int64_t end = min_int64((task + 1) * all->per_task, all->count);
+    for (int64_t index = task * all->per_task; index < end; index++) {
+        walk w;
+        walk_start(&w, &batch, 0, batch.ndim, 5, index / all->chunks);
+        c.first = index % all->chunks * ATTENTION_CHUNK;
+        c.rows = min_int64(l->queries - c.first, ATTENTION_CHUNK);
+        c.query = (const char *)all->inputs[0] + w.offset[0] + c.first * l->row_strides[0];
+        c.key = (const char *)all->inputs[1] + w.offset[1];
+        c.value = (const char *)all->inputs[2] + w.offset[2];
+        c.mask = all->inputs[3];
+        if (c.mask) c.mask += w.offset[3] + c.first * l->row_strides[3];
+        c.out = all->out + w.offset[4] + c.first * l->row_strides[4];
+        attention_range seen = attention_visible(l, c.first, c.first + c.rows - 1, 0);
+        attention_start(&c, all->is_thin);
+        if (all->is_thin)
+            attention_thin(&c, seen);
+        else
+            attention_blocks(&c, seen);
+        attention_finish(&c);
+    }
+    if (context->release) context->release(context, memory);
+    return LW_OK;
+}
+
+static lw_status attention_run(lw_context *context, const lw_attention_layout *l, const void *const *inputs,
+                               void *const *outputs) {
+    attention all = {.layout = l, .inputs = inputs, .out = outputs[0]};
+    all.chunks = divide_up(l->queries, ATTENTION_CHUNK);
+    all.width = divide_up(l->value_depth, GEMM_COLUMNS) * GEMM_COLUMNS;
+    all.is_thin =
+        l->queries <= THIN_ROWS && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
+    all.count = all.chunks;
+    for (int32_t d = 0; d < l->batch_ndim; d++) all.count *= l->batch_shape[d];
+    if (all.count == 0 || l->value_depth == 0) return LW_OK;
+    double work = (double)min_int64(l->queries, ATTENTION_CHUNK) * (double)l->keys * (double)(l->depth + all.width);
+    all.per_task = 1 + (int64_t)(ATTENTION_GRAIN / (work + 1));
+    return run_tasks(context, divide_up(all.count, all.per_task), attention_task, &all);
+}
+
+#endif

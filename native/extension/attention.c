@@ -1,0 +1,255 @@
+/* Calls of scaled_dot_product_attention: leading dimensions broadcast, the last of them may be heads that share keys. */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+enum { QUERY, KEY, VALUE, MASK, RESULT };
+enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the contract's parameters, in its order */
+
+enum { LW_LONGEST = 1 << 30 }; /* of a window and an offset: sums of them stay numbers */
+
+/* 1 / sqrt(x) for a whole number, by Newton's steps from below: the extension has no mathematics library. */
+static double inverse_root(int64_t x) {
+    double root = x > 1 ? 1 / (double)x : 1, before = 0;
+    while (x > 1 && root > before) {
+        before = root;
+        root *= 1.5 - 0.5 * (double)x * root * root;
+    }
+    return root;
+}
+
+static int refuse(const lw_operation *operation, const lw_operand *a, const lw_operand *b, const char *rule) {
+    char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shapes %s and %s do not fit; %s", operation->name,
+                 lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape), rule);
+    return -1;
+}
+
+static int check_shapes(const lw_operation *operation, const lw_operand *operands) {
+    const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
+    for (int i = QUERY; i <= VALUE; i++) {
+        if (operands[i].ndim < 2) {
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has %d dimensions, at least 2 are wanted",
+                         operation->name, operation->inputs[i].name, operands[i].ndim);
+            return -1;
+        }
+    }
+    if (query->shape[query->ndim - 1] != key->shape[key->ndim - 1]) {
+        return refuse(operation, query, key, "query and key must be equally deep");
+    }
+    if (key->shape[key->ndim - 2] != value->shape[value->ndim - 2]) {
+        return refuse(operation, key, value, "there must be one value a key");
+    }
+    return 0;
+}
+
+/* The number of queries' heads that share a head of keys; 0 with an error set. */
+static int64_t group_of(const lw_operation *operation, const lw_operand *operands, int shared) {
+    if (!shared) {
+        return 1;
+    }
+    const lw_operand *query = &operands[QUERY];
+    int64_t heads = query->ndim > 2 ? query->shape[query->ndim - 3] : -1;
+    for (int i = KEY; i <= VALUE; i++) {
+        const lw_operand *other = &operands[i];
+        int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
+        if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
+            refuse(
+                operation, query, other,
+                "with enable_gqa all have heads, (..., heads, length, depth), and those of key and value are as many "
+                "and divide the query's");
+            return 0;
+        }
+    }
+    return heads / operands[KEY].shape[operands[KEY].ndim - 3];
+}
+
+/* What the parameters say: scale, and how far a query sees. */
+static int take_parameters(const lw_arguments *arguments, const lw_scalar *given, lw_attention_layout *layout) {
+    const lw_operation *operation = arguments->operation;
+    int has_window = lw_given(arguments, "window");
+    int64_t window = given[WINDOW].i, offset = given[OFFSET].i;
+    if ((has_window && window < 1) || offset < 0 || window > LW_LONGEST || offset > LW_LONGEST) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: window is %lld and offset %lld; a window is at least 1, or None, an offset at least 0, and "
+                     "both at most 2^30",
+                     operation->name, (long long)window, (long long)offset);
+        return -1;
+    }
+    layout->first = has_window ? offset - window + 1 : -layout->queries;
+    layout->last = given[IS_CAUSAL].i ? offset : has_window ? offset + window - 1 : layout->keys;
+    layout->scale = lw_given(arguments, "scale") ? given[SCALE].f : inverse_root(layout->depth);
+    return 0;
+}
+
+/* A bool mask as numbers: 0 where it is true, -inf where a key is hidden. */
+static int mask_as_numbers(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
+    if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "%s: attn_mask has dtype int; bool is wanted, true where a key is seen, or numbers that are added "
+                     "to the scores, so use astype",
+                     operation->name);
+        return -1;
+    }
+    if (mask->dtype != LW_BOOL) {
+        return 0;
+    }
+    PyObject *seen = PyFloat_FromDouble(0), *hidden = seen ? PyFloat_FromDouble(-__builtin_inf()) : NULL;
+    PyObject *choice[3] = {inputs[MASK], seen, hidden};
+    PyObject *numbers = hidden ? lw_call_inputs(&lw_operations[LW_OPERATION_where], choice, NULL) : NULL;
+    Py_XDECREF(seen);
+    Py_XDECREF(hidden);
+    if (!numbers) {
+        return -1;
+    }
+    lw_operand_release(mask);
+    lw_operand_of((lw_tensor *)numbers, mask);
+    mask->owned = numbers;
+    return 0;
+}
+
+/* The leading dimensions of all operands, broadcast together. With `group` the last of them are heads, which become
+ * two dimensions: those of the keys, and those of the queries that share one. */
+static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
+                           lw_attention_layout *layout) {
+    lw_operand leading[4];
+    int64_t heads[2]; /* key's and value's are the query's as far as broadcasting goes */
+    for (int i = 0; i < 4; i++) {
+        const lw_operand *operand = &operands[i];
+        leading[i].data = NULL;
+        if (operand->data) {
+            lw_operand_of_part(operand, operand->ndim > 2 ? operand->ndim - 2 : 0, &leading[i]);
+        }
+    }
+    int64_t own_shape[2][LW_MAX_NDIM];
+    if (group > 1) {
+        for (int i = KEY; i <= VALUE; i++) {
+            memcpy(own_shape[i - KEY], leading[i].shape, sizeof(int64_t) * (size_t)leading[i].ndim);
+            heads[i - KEY] = own_shape[i - KEY][leading[i].ndim - 1];
+            own_shape[i - KEY][leading[i].ndim - 1] = heads[i - KEY] * group;
+            leading[i].shape = own_shape[i - KEY];
+        }
+    }
+    int ndim = lw_broadcast_shape(operation->name, leading, 4, shape);
+    if (ndim < 0) {
+        return -1;
+    }
+    if (ndim + (group > 1) > LW_MAX_NDIM - 1) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the batch has %d dimensions; at most 6 are wanted",
+                     operation->name, ndim);
+        return -1;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (leading[i].data) {
+            lw_broadcast_strides(&leading[i], ndim, shape, layout->batch_strides[i]);
+        }
+    }
+    return ndim;
+}
+
+/* The last dimension of the batch becomes two. */
+static void split_heads(lw_attention_layout *layout, int64_t group) {
+    int last = (int)layout->batch_ndim - 1;
+    layout->batch_shape[last] /= group;
+    layout->batch_shape[last + 1] = group;
+    for (int i = 0; i <= RESULT; i++) {
+        int64_t *strides = layout->batch_strides[i];
+        int shared = i == KEY || i == VALUE;
+        strides[last + 1] = shared ? 0 : strides[last];
+        strides[last] *= shared ? 1 : group;
+    }
+    layout->batch_ndim++;
+}
+
+static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    lw_scalar given[LW_MAX_PARAMETERS];
+    lw_operand *mask = &operands[MASK];
+    if (lw_kernel_parameters(arguments, given) < 0 ||
+        (mask->data && mask_as_numbers(operation, arguments->inputs, mask) < 0)) {
+        return NULL;
+    }
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4));
+    if (dtype < 0) {
+        return NULL;
+    }
+    for (int i = 0; i < 4; i++) {
+        if (operands[i].data && lw_operand_cast(operation->name, &operands[i], dtype) < 0) {
+            return NULL;
+        }
+    }
+    const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
+    if (check_shapes(operation, operands) < 0) {
+        return NULL;
+    }
+    lw_attention_layout layout = {
+        .queries = query->shape[query->ndim - 2],
+        .keys = key->shape[key->ndim - 2],
+        .depth = query->shape[query->ndim - 1],
+        .value_depth = value->shape[value->ndim - 1],
+    };
+    int64_t shape[LW_MAX_NDIM];
+    int64_t group = group_of(operation, operands, given[ENABLE_GQA].i != 0);
+    int ndim = group && take_parameters(arguments, given, &layout) == 0
+                   ? broadcast_batch(operation, operands, group, shape, &layout)
+                   : -1;
+    if (ndim < 0) {
+        return NULL;
+    }
+    for (int i = QUERY; i <= VALUE; i++) {
+        layout.row_strides[i] = operands[i].strides[operands[i].ndim - 2];
+        layout.column_strides[i] = operands[i].strides[operands[i].ndim - 1];
+    }
+    if (mask->data) {
+        int64_t wanted[2] = {layout.queries, layout.keys}, strides[2] = {0, 0};
+        for (int axis = 0; axis < 2 && axis < mask->ndim; axis++) {
+            int from = mask->ndim - 1 - axis;
+            int64_t extent = mask->shape[from];
+            if (extent != 1 && extent != wanted[1 - axis]) {
+                char text[LW_SHAPE_TEXT];
+                return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                                    "%s: attn_mask has shape %s; one that broadcasts to (..., %lld, %lld) is wanted",
+                                    operation->name, lw_shape_text(text, mask->ndim, mask->shape),
+                                    (long long)layout.queries, (long long)layout.keys);
+            }
+            strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
+        }
+        layout.row_strides[MASK] = strides[0];
+        layout.column_strides[MASK] = strides[1];
+    }
+    layout.batch_ndim = ndim;
+    memcpy(layout.batch_shape, shape, sizeof layout.batch_shape);
+    shape[ndim] = layout.queries;
+    shape[ndim + 1] = layout.value_depth;
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, operation->results[dtype], ndim + 2, shape, operands, 4, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    for (int axis = 0; axis < ndim; axis++) {
+        layout.batch_strides[RESULT][axis] = out->strides[axis];
+    }
+    layout.row_strides[RESULT] = out->strides[ndim];
+    layout.column_strides[RESULT] = out->strides[ndim + 1];
+    if (group > 1) {
+        split_heads(&layout, group);
+    }
+    const void *inputs[4] = {query->data, key->data, value->data, mask->data};
+    void *outputs[1] = {out->data};
+    int64_t work = out->size * (layout.keys / 8 + 1);
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, NULL, work) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_attention(const lw_arguments *arguments) {
+    lw_operand operands[LW_MAX_INPUTS];
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
+    lw_operands_release(operands, arguments->operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}

@@ -1,0 +1,88 @@
+"""Attention over its whole space of parameters, against the reference, on whatever hypothesis comes up with; masks of
+bool, which the oracle's files do not hold; and its memory."""
+
+import numpy as np
+import pytest
+import raw
+from generator import references
+from hypothesis import given
+from hypothesis import strategies as st
+from test_numpy import views
+from tested import HOSTS
+
+import lanewise as lw
+
+
+@st.composite
+def masks(draw, batch, queries, keys):
+    """None, truth values or numbers, of fewer dimensions or with extents of 1."""
+    shape = [draw(st.sampled_from([extent, 1])) for extent in (*batch, queries, keys)]
+    array = draw(views(shape[draw(st.integers(0, len(batch))) :], "float32"))
+    return draw(st.sampled_from([None, array > 0, array * np.float32(0.5)]))
+
+
+@given(st.data())
+def test_attention(data):
+    group, heads, batch = (data.draw(st.integers(1, 3)) for _ in range(3))
+    queries, keys = (data.draw(st.integers(0, 5) | st.integers(0, 300)) for _ in range(2))
+    depth, width = (data.draw(st.integers(1, 40)) for _ in range(2))
+    query = data.draw(views((batch, heads * group, queries, depth), "float32"))
+    key = data.draw(views((batch, heads, keys, depth), "float32"))
+    value = data.draw(views((data.draw(st.sampled_from([1, batch])), heads, keys, width), "float32"))
+    mask = data.draw(masks((batch, heads * group), queries, keys))
+    settings = {
+        "is_causal": data.draw(st.booleans()),
+        "scale": data.draw(st.none() | st.sampled_from([-0.1, 0.0, 0.05])),
+        "enable_gqa": group > 1 or data.draw(st.booleans()),
+        "window": data.draw(st.none() | st.integers(1, 200)),
+        "offset": data.draw(st.integers(0, 200)),
+    }
+    wide = [each.astype("float64") for each in (query, key, value)]
+    wanted = references.attention(*wide, mask, **settings)
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
+        assert result.shape == wanted.shape
+        assert np.abs(result - wanted).max(initial=0) < 1e-4  # scores up to 40 * 25 * 0.1
+
+
+def test_a_mask_of_integers_is_refused():
+    x = lw.ones((2, 2))
+    with pytest.raises(lw.DTypeError, match=r"attn_mask.*astype"):
+        lw.scaled_dot_product_attention(x, x, x, lw.ones((2, 2), dtype=lw.int32))
+
+
+def test_what_lies_behind_a_causal_query_is_not_read_by_a_window(backend):
+    """Keys that no query of a call sees may hold anything."""
+    x = np.ones((600, 8), "float32")
+    behind = x.copy()
+    behind[:300] = np.nan
+    result = lw.scaled_dot_product_attention(x[:2], behind, behind, is_causal=True, window=10, offset=500)
+    assert np.abs(np.asarray(result) - 1).max() < 1e-5
+
+
+class Counting(raw.Context):
+    """Adds up the scratch memory that a kernel asks for."""
+
+    total = 0
+
+    def _allocate(self, context, count):
+        self.total += count
+        return super()._allocate(context, count)
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.name == "attention")
+@pytest.mark.parametrize("queries", [2, 8])
+def test_memory_does_not_grow_with_the_keys(contract, host, queries):
+    used = []
+    for keys in (1000, 50_000):
+        inputs = [raw.copy_of(np.ones(shape, "float32")) for shape in ((queries, 4), (keys, 4), (keys, 4))] + [None]
+        out = raw.place((queries, 4), "float32")
+        settings = {each.name: each.default for each in contract.parameters}
+        places = [each.place if each else None for each in inputs]
+        layout = raw.layouts.call(contract, settings, places, out.place).layout
+        context = Counting()
+        assert raw.call(host.value, contract.kernel("float32"), layout, b"", inputs, out, context) == raw.OK
+        assert np.abs(out.array - 1).max() < 1e-5
+        used.append(context.total)
+    assert used[0] == used[1]
