@@ -59,6 +59,8 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
         return Call(_rows(inputs, out, parameters["axis"]))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
+    if kind == "rotation":
+        return Call(_rotation(_there(inputs[0]), out, parameters["axis"]))
     if kind == "attention":
         return Call(_attention(inputs, out, parameters))
     if kind == "window":
@@ -117,6 +119,12 @@ def _rows(inputs: Sequence[Place | None], out: Place, axis: int) -> bytes:
     strides: list[Sequence[int]] = [_there(inputs[0]).moved(order).strides]
     strides += [[0] * (out.ndim - 1) + [each.strides[0] if each else 0] for each in inputs[1:]]
     return _pack(out.moved(order).shape, [*strides, out.moved(order).strides], 1)
+
+
+def _rotation(x: Place, out: Place, axis: int) -> bytes:
+    axis %= x.ndim
+    order = [*(i for i in range(x.ndim - 1) if i != axis), axis, x.ndim - 1]
+    return _pack(x.moved(order).shape, [x.moved(order).strides, out.moved(order).strides], 2)
 
 
 def _matrix(inputs: Sequence[Place | None], out: Place, transposed: bool) -> bytes:

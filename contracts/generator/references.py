@@ -207,6 +207,23 @@ def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, i
         return np.asarray(np.matmul(weights, value) / np.where(totals == 0, 1, totals))
 
 
+def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: float, axis: int) -> Array:
+    """Angles in float64."""
+    depth = x.shape[-1]
+    if scaling == "ntk" and depth > 2:
+        theta = theta * factor ** (depth / (depth - 2))
+    slower = factor if scaling == "linear" else 1
+    angles = (np.arange(x.shape[axis]) + offset)[:, None] * theta ** (-np.arange(0, depth, 2) / depth) / slower
+    moved = np.moveaxis(x, axis, -2)
+    halves = (slice(depth // 2), slice(depth // 2, None))
+    parts = (slice(0, None, 2), slice(1, None, 2)) if pairs == "adjacent" else halves
+    a, b = moved[..., parts[0]], moved[..., parts[1]]
+    result = np.empty_like(moved)
+    result[..., parts[0]] = a * np.cos(angles) - b * np.sin(angles)
+    result[..., parts[1]] = b * np.cos(angles) + a * np.sin(angles)
+    return np.asarray(np.moveaxis(result, -2, axis))
+
+
 def arange(start: float, stop: float | None, step: float) -> Array:
     """In float64 or int64, by its arguments."""
     first, last = (0, start) if stop is None else (start, stop)

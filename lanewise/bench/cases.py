@@ -211,6 +211,12 @@ def _attention(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, (heads, length, depth), tuple(arguments), {"is_causal": True}, count, flops=flops)
 
 
+def _rotation(operation: Operation, size: Size, dtype: str) -> Case:
+    """HxLxD; of one size: so many elements in heads of 64."""
+    shape = size if len(size) == 3 else (8, max(prod(size) // (8 * DEPTH), 1), DEPTH)
+    return Case(operation, dtype, shape, (_draw(operation, operation.inputs[0], shape, dtype),), result=prod(shape))
+
+
 def _image(operation: Operation, size: Size) -> Size:
     edges = _edges(operation, size, 4, "NxCxHxW")
     return edges if len(edges) == 4 else (1, CHANNELS, edges[0], edges[0])
@@ -324,6 +330,7 @@ _BY_KIND: Mapping[str, Builder] = {
     "rows": _rows,
     "matrix": _matrix,
     "attention": _attention,
+    "rotation": _rotation,
 }
 _BY_NAME: Mapping[str, Builder] = {
     "clip": _clip,

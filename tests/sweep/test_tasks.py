@@ -16,6 +16,7 @@ LARGE = {
     "index_reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
     "rows": [({"weight": None, "bias": None}, {"shape": (501, 600), "axis": axis}) for axis in (0, 1)],
     "attention": [({"query": (3, 100, 64), "key": (3, 300, 64), "value": (3, 300, 48)}, ATTENTION)],
+    "rotation": [({"x": (3, 1000, 64)}, {"shape": (3, 1000, 64), "axis": -2})],
     "matrix": [({"x1": (2, 300, 200), "x2": (200, 150), "x": (300, 200), "weight": (150, 200), "bias": (150,)}, {})],
 }
 RESULTS = {"scaled_dot_product_attention": (3, 100, 48), "matmul": (2, 300, 150), "linear": (300, 150)}

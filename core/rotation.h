@@ -1,0 +1,129 @@
+/* Rotary position embedding: pairs of a row's elements turn by angles that grow with the row's position.
+ *
+ * Pair i at position p turns by p f^i. The cosines and sines of consecutive positions follow from one another by one
+ * complex product, in float64: after a million positions they are right to 1e-10, and no angle, however large, loses
+ * digits. They are found once for all rows at a position. */
+#ifndef LANEWISE_ROTATION_H
+#define LANEWISE_ROTATION_H
+
+#include "math/double.h"
+#include "strided.h"
+#include "walk.h"
+
+enum {
+    ROTATION_PAIRS = 64,     /* treated at once */
+    ROTATION_GRAIN = 1 << 15 /* pairs worth a task */
+};
+
+typedef struct rotation {
+    const lw_layout *layout; /* the last two dimensions: positions, elements of a row */
+    const char *x;
+    char *out;
+    double ratio, slowest; /* pair i turns by slowest ratio^i from a position to the next */
+    int64_t offset, per_task;
+    int adjacent; /* pairs are elements 2i and 2i + 1, else i and i + length / 2 */
+} rotation;
+
+/* Some pairs at one position. */
+typedef struct rotation_turn {
+    double cosine[ROTATION_PAIRS + VF32_LANES], sine[ROTATION_PAIRS + VF32_LANES];
+    double step_cosine[ROTATION_PAIRS + VF32_LANES], step_sine[ROTATION_PAIRS + VF32_LANES];
+    float c[ROTATION_PAIRS + VF32_LANES], s[ROTATION_PAIRS + VF32_LANES]; /* rounded */
+} rotation_turn;
+
+static void rotation_start(rotation_turn *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
+    double frequency = r->slowest;
+    for (int64_t i = 0; i < first; i++) frequency *= r->ratio;
+    for (int64_t i = 0; i < count; i++, frequency *= r->ratio) {
+        double_turn(frequency, &t->step_cosine[i], &t->step_sine[i]);
+        double_turn((double)position * frequency, &t->cosine[i], &t->sine[i]);
+    }
+}
+
+/* Rounds the cosines and sines of this position, and goes on to the next. */
+static void rotation_next(rotation_turn *t, int64_t count) {
+    for (int64_t i = 0; i < count; i += VF32_LANES) {
+        wf64 c = wf64_load(t->cosine + i), s = wf64_load(t->sine + i);
+        wf64 by_c = wf64_load(t->step_cosine + i), by_s = wf64_load(t->step_sine + i);
+        vf32_store(t->c + i, wf64_to_vf32(c));
+        vf32_store(t->s + i, wf64_to_vf32(s));
+        wf64_store(t->cosine + i, c * by_c - s * by_s);
+        wf64_store(t->sine + i, s * by_c + c * by_s);
+    }
+}
+
+/* n pairs, from the lanes of a and b. */
+LANE void rotation_lanes(const rotation_turn *t, int64_t i, vf32 *a, vf32 *b) {
+    vf32 c = vf32_load(t->c + i), s = vf32_load(t->s + i), x = *a, y = *b;
+    *a = vf32_fma(x, c, -(y * s));
+    *b = vf32_fma(y, c, x * s);
+}
+
+/* Turns `count` pairs, whose parts are side by side in two buffers of whole registers, or one after another in the
+ * first. */
+static void rotation_pairs(const rotation_turn *t, int adjacent, int64_t count, float *first, float *second) {
+    for (int64_t i = 0; i < count; i += VF32_LANES) {
+        vf32 a, b;
+        if (adjacent) {
+            float *both = first + 2 * i;
+            vf32 low = vf32_load(both), high = vf32_load(both + VF32_LANES);
+            a = vf32_even(low, high), b = vf32_odd(low, high);
+            rotation_lanes(t, i, &a, &b);
+            vf32_store(both, vf32_zip_low(a, b));
+            vf32_store(both + VF32_LANES, vf32_zip_high(a, b));
+        } else {
+            a = vf32_load(first + i), b = vf32_load(second + i);
+            rotation_lanes(t, i, &a, &b);
+            vf32_store(first + i, a);
+            vf32_store(second + i, b);
+        }
+    }
+}
+
+/* Pairs first .. first + count - 1 of one row. */
+static void rotation_row(const rotation *r, const rotation_turn *t, int64_t first, int64_t count, const char *x,
+                         char *out) {
+    const lw_layout *l = r->layout;
+    int64_t from = l->strides[0][l->ndim - 1], to = l->strides[1][l->ndim - 1], half = l->shape[l->ndim - 1] / 2;
+    float buffer[2][2 * (ROTATION_PAIRS + VF32_LANES)];
+    int64_t parts = r->adjacent ? 1 : 2, elements = 2 * count / parts, start = r->adjacent ? 2 * first : first;
+    for (int64_t p = 0; p < parts; p++)
+        copy_strided((char *)buffer[p], sizeof(float), x + (start + p * half) * from, from, elements, sizeof(float));
+    rotation_pairs(t, r->adjacent, count, buffer[0], buffer[1]);
+    for (int64_t p = 0; p < parts; p++)
+        copy_strided(out + (start + p * half) * to, to, (const char *)buffer[p], sizeof(float), elements,
+                     sizeof(float));
+}
+
+static lw_status rotation_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const rotation *r = argument;
+    const lw_layout *l = r->layout;
+    int32_t outer = l->ndim - 2;
+    int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, l->shape[outer]);
+    int64_t pairs = l->shape[outer + 1] / 2, rows = walk_count(l, 0, outer);
+    rotation_turn t = {0};
+    for (int64_t first = 0; first < pairs; first += ROTATION_PAIRS) {
+        int64_t count = min_int64(pairs - first, ROTATION_PAIRS);
+        rotation_start(&t, r, begin + r->offset, first, count);
+        for (int64_t position = begin; position < end; position++) {
+            rotation_next(&t, count);
+            walk w;
+            walk_start(&w, l, 0, outer, 2, 0);
+            for (int64_t row = 0; row < rows; row++, walk_next(&w))
+                rotation_row(r, &t, first, count, r->x + w.offset[0] + position * l->strides[0][outer],
+                             r->out + w.offset[1] + position * l->strides[1][outer]);
+        }
+    }
+    return LW_OK;
+}
+
+static lw_status rotation_run(lw_context *context, rotation *r) {
+    const lw_layout *l = r->layout;
+    int64_t positions = l->shape[l->ndim - 2], at_each = walk_count(l, 0, l->ndim - 2) * l->shape[l->ndim - 1] / 2;
+    if (at_each == 0 || positions == 0) return LW_OK;
+    r->per_task = divide_up(ROTATION_GRAIN, at_each);
+    return run_tasks(context, divide_up(positions, r->per_task), rotation_task, r);
+}
+
+#endif

@@ -1,0 +1,98 @@
+/* Calls of rope: the axis of positions and the last one come behind the others in the layout. */
+#include "call.h"
+#include "errors.h"
+#include <string.h>
+
+enum { THETA, OFFSET, PAIRS, SCALING, FACTOR, PARAMETERS }; /* in the contract's order; beside them the axis */
+
+enum { LW_LAST_POSITION = 1 << 30 };
+
+static int check_parameters(const lw_arguments *arguments, const lw_scalar *given) {
+    const lw_operation *operation = arguments->operation;
+    for (int i = THETA; i <= FACTOR; i += FACTOR - THETA) {
+        if (!(given[i].f > 0 && given[i].f < __builtin_inf())) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; a positive finite number is wanted",
+                         operation->name, operation->parameters[i].name, arguments->parameters[i]);
+            return -1;
+        }
+    }
+    if (given[OFFSET].i < 0 || given[OFFSET].i > LW_LAST_POSITION) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: offset is %lld; a position from 0 to 2^30 is wanted",
+                     operation->name, (long long)given[OFFSET].i);
+        return -1;
+    }
+    return 0;
+}
+
+/* The axis of positions; -1 with an error set. */
+static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
+    const lw_operation *operation = arguments->operation;
+    char given[LW_SHAPE_TEXT];
+    if (x->ndim < 2 || x->shape[x->ndim - 1] % 2) {
+        PyErr_Format(
+            lw_error_class(LW_SHAPE_ERROR),
+            "%s: x has shape %s; positions and an even number of elements at each are wanted, (..., length, d)",
+            operation->name, lw_shape_text(given, x->ndim, x->shape));
+        return -1;
+    }
+    PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
+    int axis = object ? lw_axis_from(operation->name, object, x->ndim) : x->ndim - 2;
+    if (axis == x->ndim - 1) {
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR),
+                     "%s: axis %d is the last, whose elements turn; name the axis of positions", operation->name, axis);
+        return -1;
+    }
+    return axis;
+}
+
+static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    lw_scalar parameters[LW_MAX_PARAMETERS];
+    if (lw_kernel_parameters(arguments, parameters) != PARAMETERS || check_parameters(arguments, parameters) < 0) {
+        return NULL;
+    }
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
+        return NULL;
+    }
+    int axis = position_axis(arguments, x);
+    if (axis < 0) {
+        return NULL;
+    }
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    int order[LW_MAX_NDIM], count = 0;
+    for (int i = 0; i < x->ndim - 1; i++) {
+        if (i != axis) {
+            order[count++] = i;
+        }
+    }
+    order[count++] = axis;
+    order[count++] = x->ndim - 1;
+    lw_layout layout = {.ndim = count, .inner = 2};
+    for (int i = 0; i < count; i++) {
+        layout.shape[i] = x->shape[order[i]];
+        layout.strides[0][i] = x->strides[order[i]];
+        layout.strides[1][i] = out->strides[order[i]];
+    }
+    const void *inputs[1] = {x->data};
+    void *outputs[1] = {out->data};
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
+               out->size * 2) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_rotation(const lw_arguments *arguments) {
+    lw_operand x;
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
+    PyObject *result = status == LW_TAKEN ? compute(arguments, &x, place) : NULL;
+    lw_operands_release(&x, 1);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
