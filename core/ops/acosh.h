@@ -1,5 +1,5 @@
 /* ln(x + sqrt(x^2 - 1)) = log1p(y + sqrt(y (x + 1))), y = x - 1. Where x^2 nears infinity it is ln x + ln 2: there
- * 1 is nothing beside x. < 1.9 ulp. */
+ * 1 is nothing beside x. < 2.5 ulp. */
 #ifndef LANEWISE_OPS_ACOSH_H
 #define LANEWISE_OPS_ACOSH_H
 

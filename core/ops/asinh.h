@@ -1,5 +1,5 @@
 /* ln(|x| + sqrt(1 + x^2)) = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), with the sign of x. Where x^2 nears infinity it is
- * ln(1 + |x|) + ln 2: there 1 is nothing beside |x|. < 1.7 ulp. */
+ * ln(1 + |x|) + ln 2: there 1 is nothing beside |x|. < 1.9 ulp. */
 #ifndef LANEWISE_OPS_ASINH_H
 #define LANEWISE_OPS_ASINH_H
 

@@ -1,5 +1,5 @@
 /* (z + 1 / z) / 2 with z = e^|x|, taken at half its size, so that z / 4 is a number up to the bound, where the result
- * has reached infinity. < 1.4 ulp. */
+ * has reached infinity. < 1.5 ulp. */
 #ifndef LANEWISE_OPS_COSH_H
 #define LANEWISE_OPS_COSH_H
 

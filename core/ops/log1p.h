@@ -1,4 +1,4 @@
-/* The sign is that of x, also of a zero. < 1.5 ulp. */
+/* The sign is that of x, also of a zero. < 1.6 ulp. */
 #ifndef LANEWISE_OPS_LOG1P_H
 #define LANEWISE_OPS_LOG1P_H
 

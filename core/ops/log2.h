@@ -1,4 +1,5 @@
-/* log2 x = k + f (1 + t) log2 e, the constant in two parts: f is large beside k only where k is 0 or -1. < 1.8 ulp. */
+/* log2 x = k + f (1 + t) log2 e, the constant in two parts. f comes last: f log2 e alone may be twice the result, and so
+ * would be its rounding. < 1.8 ulp. */
 #ifndef LANEWISE_OPS_LOG2_H
 #define LANEWISE_OPS_LOG2_H
 
@@ -7,8 +8,9 @@
 LANE vf32 op_log2_float32(vf32 x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_any(x);
-    vf32 low = parts.f * vf32_fma(log_bend(parts.f), vf32_set(0x1.715476p+0f), vf32_set(0x1.4ae0cp-26f));
-    vf32 result = parts.power + vf32_fma(parts.f, vf32_set(0x1.715476p+0f), low);
+    const vf32 factor = vf32_set(0x1.715476p+0f);
+    vf32 slope = factor + vf32_fma(log_bend(parts.f), factor, vf32_set(0x1.4ae0cp-26f));
+    vf32 result = vf32_fma(parts.f, slope, parts.power);
     return normal ? result : log_special(x, result);
 }
 

@@ -1,4 +1,4 @@
-/* < 1.9 ulp. */
+/* < 2 ulp. */
 #ifndef LANEWISE_OPS_SELU_H
 #define LANEWISE_OPS_SELU_H
 

@@ -1,4 +1,4 @@
-/* max(x, 0) + log1p(e^-|x|): neither part overflows, and nothing cancels. The sum is NaN for NaN. < 1.6 ulp, denormal
+/* max(x, 0) + log1p(e^-|x|): neither part overflows, and nothing cancels. The sum is NaN for NaN. < 1.8 ulp, denormal
  * results too. */
 #ifndef LANEWISE_OPS_SOFTPLUS_H
 #define LANEWISE_OPS_SOFTPLUS_H
