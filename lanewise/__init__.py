@@ -45,6 +45,7 @@ from lanewise.errors import (
     LanewiseError,
     LibraryError,
     OutOfMemoryError,
+    RangeError,
     ReadOnlyError,
     ShapeError,
 )
@@ -112,6 +113,7 @@ __all__ = [
     "LanewiseError",
     "LibraryError",
     "OutOfMemoryError",
+    "RangeError",
     "ReadOnlyError",
     "ShapeError",
     "__array_namespace_info__",

@@ -19,7 +19,7 @@ from typing import Any, Final
 from lanewise import _ext, dtypes, placement
 from lanewise._ext import Tensor
 from lanewise.dtypes import DType, as_dtype
-from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError
+from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError, LanewiseError, RangeError
 from lanewise.typeinfo import iinfo
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
@@ -27,6 +27,7 @@ __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_l
 Shape = int | Sequence[int]
 
 _CHUNK: Final = 2**16  # numbers at a time, where Python computes them
+_COPY: Final = {None: None, True: True, False: False}  # and what equals one of them: 1, NumPy's
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -196,7 +197,11 @@ _stream = _Stream()
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
     """A tensor from anything that holds numbers; memory is shared where it can be."""
     chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
-    made = _from_object(obj, chosen, copy)
+    try:
+        copies = _COPY[copy]
+    except (KeyError, TypeError):
+        raise ArgumentTypeError(f"asarray: copy is {copy!r}; True, False or None is wanted") from None
+    made = _from_object(obj, chosen, copies)
     return placement.placed(made, device, "asarray")
 
 
@@ -204,9 +209,9 @@ def tensor_of(operation: str, name: str, value: Any) -> Tensor:
     """An operand as a tensor; the error, where it is none, names the operation and the argument."""
     try:
         return _from_object(value, None, None)
-    except ArgumentTypeError as error:
+    except LanewiseError as error:
         reason = str(error).removeprefix("asarray: ")
-        raise ArgumentTypeError(f"{operation}: {name}: {reason}") from None
+        raise type(error)(f"{operation}: {name}: {reason}") from None
 
 
 def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
@@ -295,7 +300,7 @@ def _number(operation: str, value: Any) -> Any:
 
 def _check_range(operation: str, value: float, dtype: DType) -> None:
     if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
-        raise OverflowError(f"{operation}: {value} does not fit into {dtype}; use a wider dtype, or float32")
+        raise RangeError(f"{operation}: {value} does not fit into {dtype}; use a wider dtype, or float32")
 
 
 def _size(operation: str, shape: Shape) -> int:

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
-from lanewise.errors import BackendUnavailableError
+from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError
 
 __all__ = ["dispatch"]
 
@@ -44,7 +44,14 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     """Finishes a call of `operation` with these arguments."""
     function = _python(operation)
     if function is not None:
-        return function(*arguments, **keywords)
+        try:
+            return function(*arguments, **keywords)
+        except LanewiseError as error:
+            _speak_for(operation, error)
+            raise
+        except TypeError:
+            _check_arguments(operation, function, arguments, keywords)
+            raise
     inputs = operations.inputs(operation)
     given = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     given |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
@@ -56,6 +63,26 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
     named = {name: operands.get(name, value) for name, value in keywords.items()}
     return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)
+
+
+def _speak_for(operation: str, error: LanewiseError) -> None:
+    """Lets an error name the operation that the user called, not one that it is made of."""
+    message = str(error)
+    name, colon, reason = message.partition(": ")
+    if colon and name != operation and (hasattr(_ext, name) or hasattr(Tensor, name)):
+        error.args = (f"{operation}: {reason}",)
+
+
+def _check_arguments(
+    operation: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
+) -> None:
+    """An error that says so, where the arguments are not those of the function."""
+    import inspect
+
+    try:
+        inspect.signature(function).bind(*arguments, **keywords)
+    except TypeError as error:
+        raise ArgumentTypeError(f"{operation}: {error}; see help(lw.{operation})") from None
 
 
 def _is_native(value: Any) -> bool:

@@ -18,6 +18,7 @@ __all__ = [
     "LanewiseError",
     "LibraryError",
     "OutOfMemoryError",
+    "RangeError",
     "ReadOnlyError",
     "ShapeError",
 ]
@@ -49,6 +50,10 @@ class ArgumentError(LanewiseError, ValueError):
 
 class ArgumentTypeError(LanewiseError, TypeError):
     """An argument has a type that cannot be used there."""
+
+
+class RangeError(LanewiseError, OverflowError):
+    """A number does not fit into the dtype that it is meant for."""
 
 
 class ReadOnlyError(LanewiseError, ValueError):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import operator
 from array import array
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from itertools import repeat as times
 from typing import Any, Final
@@ -17,7 +17,7 @@ from typing import Any, Final
 from lanewise import _ext, creation, dtypes, placement
 from lanewise._ext import Tensor
 from lanewise.creation import tensor_of
-from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, LanewiseError, ShapeError
+from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError
 from lanewise.typeinfo import result_type
 
 __all__ = [
@@ -68,7 +68,7 @@ def split(x: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Tensor]:
     tensor = tensor_of("split", "x", x)
     axis = _axis("split", axis, tensor.ndim)
     extent = tensor.shape[axis]
-    if isinstance(indices_or_sections, Iterable):
+    if _in_order(indices_or_sections):
         cuts = [_int("split", "indices_or_sections", one) for one in indices_or_sections]
     else:
         sections = _int("split", "indices_or_sections", indices_or_sections)
@@ -110,11 +110,11 @@ def roll(x: Any, shift: Any, *, axis: Any = None) -> Tensor:
     """The elements moved along, those that leave at one end coming in at the other."""
     tensor = tensor_of("roll", "x", x)
     if axis is None:
-        if isinstance(shift, Iterable):
+        if _in_order(shift):
             raise ArgumentTypeError(f"roll: shift is {shift!r} without an axis; give an int, or an axis for each shift")
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
-    axes = [_axis("roll", one, tensor.ndim) for one in (axis if isinstance(axis, Iterable) else (axis,))]
-    shifts = [_int("roll", "shift", one) for one in (shift if isinstance(shift, Iterable) else times(shift, len(axes)))]
+    axes = [_axis("roll", one, tensor.ndim) for one in (axis if _in_order(axis) else (axis,))]
+    shifts = [_int("roll", "shift", one) for one in (shift if _in_order(shift) else times(shift, len(axes)))]
     if len(shifts) != len(axes):
         raise ShapeError(f"roll: {len(shifts)} shifts were given for {len(axes)} axes; give a shift for each axis")
     totals = dict.fromkeys(axes, 0)
@@ -151,7 +151,7 @@ def repeat(x: Any, repeats: Any, *, axis: int | None = None) -> Tensor:
 def tile(x: Any, repetitions: Any) -> Tensor:
     """The whole tensor several times along each axis."""
     tensor = tensor_of("tile", "x", x)
-    given = repetitions if isinstance(repetitions, Iterable) else (repetitions,)
+    given = repetitions if _in_order(repetitions) else (repetitions,)
     counts = [_int("tile", "repetitions", one) for one in given]
     if min(counts, default=0) < 0:
         raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
@@ -202,8 +202,8 @@ _SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
 
 def _pad_widths(given: Any, ndim: int) -> list[tuple[int, int]]:
     """(before, after) for each axis, from one int, one pair, or a pair for each."""
-    rows = given if isinstance(given, Iterable) else (given,)
-    rows = [tuple(row) if isinstance(row, Iterable) else row for row in rows]
+    rows = given if _in_order(given) else (given,)
+    rows = [tuple(row) if _in_order(row) else row for row in rows]
     if not any(isinstance(row, tuple) for row in rows):
         rows = [tuple(rows)]
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
@@ -239,17 +239,14 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
 
 def embedding(indices: Any, weight: Any) -> Tensor:
     """The rows of a weight that indices name."""
-    try:
-        return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
-    except LanewiseError as error:
-        raise type(error)(str(error).replace("take: ", "embedding: ", 1)) from None
+    return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
 
 
 # what they share
 
 
 def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
-    if isinstance(arrays, Tensor) or not isinstance(arrays, Iterable):
+    if isinstance(arrays, Tensor) or not _in_order(arrays):
         raise ArgumentTypeError(f"{operation}: a {type(arrays).__name__} was given; give a list or tuple of tensors")
     parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
     if not parts:
@@ -294,6 +291,11 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     return repeated.reshape((*x.shape[:axis], extent * count, *x.shape[axis + 1 :]))
 
 
+def _in_order(value: Any) -> bool:
+    """Whether a value is several ones that have an order, which sets and dictionaries do not promise."""
+    return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)
+
+
 def _int(operation: str, name: str, value: Any) -> int:
     try:
         number: int = operator.index(value)
@@ -312,7 +314,7 @@ def _axis(operation: str, axis: Any, ndim: int) -> int:
 
 def _axes(operation: str, axes: Any, ndim: int) -> list[int]:
     """Several different axes."""
-    found = [_axis(operation, one, ndim) for one in (axes if isinstance(axes, Iterable) else (axes,))]
+    found = [_axis(operation, one, ndim) for one in (axes if _in_order(axes) else (axes,))]
     if len(set(found)) < len(found):
         raise AxisError(f"{operation}: axes {axes} name one axis twice")
     return found

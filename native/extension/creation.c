@@ -35,7 +35,7 @@ static int take_number(const lw_operation *operation, int position, int dtype, P
             return -1;
         }
         if (!is_integer && dtype == LW_INT32 && scalar->i != (int32_t)scalar->i) {
-            PyErr_Format(PyExc_OverflowError, "%s: %R does not fit into int32", operation->name, object);
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %R does not fit into int32", operation->name, object);
             return -1;
         }
         return 0;

@@ -3,12 +3,19 @@
 #include <stdio.h>
 
 static const char *const class_names[LW_ERROR_COUNT] = {
-    [LW_SHAPE_ERROR] = "ShapeError",        [LW_DTYPE_ERROR] = "DTypeError",
-    [LW_AXIS_ERROR] = "AxisError",          [LW_INDEX_ERROR] = "IndexOutOfRangeError",
-    [LW_ARGUMENT_ERROR] = "ArgumentError",  [LW_ARGUMENT_TYPE_ERROR] = "ArgumentTypeError",
-    [LW_READ_ONLY_ERROR] = "ReadOnlyError", [LW_OUT_OF_MEMORY_ERROR] = "OutOfMemoryError",
-    [LW_BACKEND_ERROR] = "BackendError",    [LW_BACKEND_UNAVAILABLE_ERROR] = "BackendUnavailableError",
-    [LW_LIBRARY_ERROR] = "LibraryError",    [LW_DEVICE_FAULT] = "DeviceError",
+    [LW_SHAPE_ERROR] = "ShapeError",
+    [LW_DTYPE_ERROR] = "DTypeError",
+    [LW_AXIS_ERROR] = "AxisError",
+    [LW_INDEX_ERROR] = "IndexOutOfRangeError",
+    [LW_ARGUMENT_ERROR] = "ArgumentError",
+    [LW_ARGUMENT_TYPE_ERROR] = "ArgumentTypeError",
+    [LW_READ_ONLY_ERROR] = "ReadOnlyError",
+    [LW_OUT_OF_MEMORY_ERROR] = "OutOfMemoryError",
+    [LW_RANGE_ERROR] = "RangeError",
+    [LW_BACKEND_ERROR] = "BackendError",
+    [LW_BACKEND_UNAVAILABLE_ERROR] = "BackendUnavailableError",
+    [LW_LIBRARY_ERROR] = "LibraryError",
+    [LW_DEVICE_FAULT] = "DeviceError",
 };
 static PyObject *classes[LW_ERROR_COUNT];
 
@@ -24,10 +31,10 @@ int lw_errors_setup(PyObject *errors_module) {
 
 PyObject *lw_error_class(lw_error error) { return classes[error]; }
 
-void lw_raise_no_memory(int64_t bytes) {
+void lw_raise_no_memory(const char *operation, int64_t bytes) {
     PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                 "no memory for a block of %lld bytes; use smaller arrays, or release some that are no longer needed",
-                 (long long)bytes);
+                 "%s: no memory for %lld bytes; use smaller arrays, or release some that are no longer needed",
+                 operation, (long long)bytes);
 }
 
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape) {

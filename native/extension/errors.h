@@ -13,6 +13,7 @@ typedef enum lw_error {
     LW_ARGUMENT_TYPE_ERROR,
     LW_READ_ONLY_ERROR,
     LW_OUT_OF_MEMORY_ERROR,
+    LW_RANGE_ERROR,
     LW_BACKEND_ERROR,
     LW_BACKEND_UNAVAILABLE_ERROR,
     LW_LIBRARY_ERROR,
@@ -26,7 +27,7 @@ int lw_errors_setup(PyObject *errors_module);
 /* The exception class, a borrowed reference for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
-void lw_raise_no_memory(int64_t bytes);
+void lw_raise_no_memory(const char *operation, int64_t bytes);
 
 /* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };

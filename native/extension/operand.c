@@ -54,8 +54,8 @@ static lw_taken take_int(const char *operation, PyObject *object, lw_operand *op
     int overflow;
     operand->scalar.i = PyLong_AsLongLongAndOverflow(object, &overflow);
     if (overflow) {
-        PyErr_Format(PyExc_OverflowError, "%s: the int %R does not fit into 64 bits; give a float instead", operation,
-                     object);
+        PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: the int %R does not fit into 64 bits; give a float instead",
+                     operation, object);
         return LW_FAILED;
     }
     return LW_TAKEN;
@@ -76,9 +76,25 @@ static const char *foreign_name(const char *format) {
     return "another type";
 }
 
+/* The exporter's refusal, NumPy's of dates for one, as an error of this operation. */
+static void reword_refusal(const char *operation, PyObject *object) {
+    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
+        return;
+    }
+    PyObject *type, *reason, *traceback;
+    PyErr_Fetch(&type, &reason, &traceback);
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                 "%s: %R does not share its memory (%S); convert it first, as x.astype('float32') does in NumPy",
+                 operation, (PyObject *)Py_TYPE(object), reason);
+    Py_XDECREF(type);
+    Py_XDECREF(reason);
+    Py_XDECREF(traceback);
+}
+
 static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
+        reword_refusal(operation, object);
         return LW_FAILED;
     }
     operand->has_view = 1;
@@ -231,8 +247,9 @@ int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int 
             return -1;
         }
         if (dtype == LW_INT32 && integer != (int32_t)integer) {
-            PyErr_Format(PyExc_OverflowError, "%s: %lld does not fit into %s; give a float, or convert with astype",
-                         operation, (long long)integer, lw_dtype_name(dtype));
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                         "%s: %lld does not fit into %s; give a float, or convert with astype", operation,
+                         (long long)integer, lw_dtype_name(dtype));
             return -1;
         }
         if (dtype == LW_INT32) {

@@ -91,8 +91,8 @@ static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, 
         *weakness = LW_WEAK_INT;
         value->i = PyLong_AsLongLongAndOverflow(object, &overflow);
         if (overflow) {
-            PyErr_Format(PyExc_OverflowError, "%s: the int %R does not fit into 64 bits; give a float instead",
-                         reader->operation, object);
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                         "%s: the int %R does not fit into 64 bits; give a float instead", reader->operation, object);
             return -1;
         }
     } else if (lw_is_float(object)) {

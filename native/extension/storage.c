@@ -70,9 +70,9 @@ void lw_storage_trim(void) {
     kept_bytes = 0;
 }
 
-lw_storage *lw_storage_new(int64_t bytes) {
+lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
     if (bytes > PTRDIFF_MAX / 2) { /* the class is larger, and a header comes on top */
-        lw_raise_no_memory(bytes);
+        lw_raise_no_memory(operation, bytes);
         return NULL;
     }
     size_t class_bytes;
@@ -88,7 +88,7 @@ lw_storage *lw_storage_new(int64_t bytes) {
             storage = system_allocate(HEADER + class_bytes);
         }
         if (!storage) {
-            lw_raise_no_memory(bytes);
+            lw_raise_no_memory(operation, bytes);
             return NULL;
         }
     }
@@ -100,7 +100,7 @@ lw_storage *lw_storage_new(int64_t bytes) {
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *)) {
     lw_storage *storage = malloc(sizeof(lw_storage));
     if (!storage) {
-        lw_raise_no_memory(sizeof(lw_storage));
+        lw_raise_no_memory("asarray", sizeof(lw_storage));
         return NULL;
     }
     *storage = (lw_storage){.references = 1,

@@ -63,7 +63,7 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
                      lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
         return NULL;
     }
-    lw_storage *storage = lw_storage_new(bytes);
+    lw_storage *storage = lw_storage_new(operation, bytes);
     if (!storage) {
         return NULL;
     }

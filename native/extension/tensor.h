@@ -36,7 +36,7 @@ struct lw_storage {
 };
 
 /* A new storage of at least `bytes`, 64-byte aligned, from the pool; NULL with OutOfMemoryError set. */
-lw_storage *lw_storage_new(int64_t bytes);
+lw_storage *lw_storage_new(const char *operation, int64_t bytes);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 

@@ -29,6 +29,7 @@ def test_every_error_is_public_and_a_lanewise_error(name):
         (lw.ArgumentTypeError, TypeError),
         (lw.ReadOnlyError, ValueError),
         (lw.OutOfMemoryError, MemoryError),
+        (lw.RangeError, OverflowError),
         (lw.BackendError, RuntimeError),
         (lw.BackendUnavailableError, lw.BackendError),
         (lw.LibraryError, lw.BackendError),
