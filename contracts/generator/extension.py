@@ -163,6 +163,7 @@ def _descriptor(contract: Contract) -> str:
         .parameters = {f"parameters_{name}" if contract.parameters else "NULL"},
         .kernels = {f"kernels_{name}" if contract.kernel_names else "NULL"},
         .results = {{{", ".join(results)}}},
+        .takes_out = {int(contract.kind.has_out)},
         .refuses_empty = {int(contract.refuses_empty)},
     }},"""
 

@@ -53,7 +53,7 @@ static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
             return 0;
         }
     }
-    if (PyUnicode_CompareWithASCIIString(name, "out") == 0) {
+    if (operation->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
         arguments->out = absent_if_none(value);
         return 0;
     }
@@ -231,6 +231,22 @@ int lw_given(const lw_arguments *arguments, const char *name) {
     return 0;
 }
 
+int lw_truth_from(const char *operation, const char *name, PyObject *object) {
+    PyObject *const truths[] = {Py_False, Py_True};
+    for (int truth = 0; truth < 2; truth++) {
+        PyObject *same = PyObject_RichCompare(object, truths[truth], Py_EQ);
+        int equal = same ? PyObject_IsTrue(same) : -1;
+        Py_XDECREF(same);
+        if (equal > 0) {
+            return truth;
+        }
+        PyErr_Clear(); /* what cannot be compared equals neither */
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; True or False is wanted", operation, name,
+                 object);
+    return -1;
+}
+
 static int take_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
                        lw_scalar *scalar) {
     for (int i = 0; parameter->choices[i]; i++) {
@@ -262,6 +278,9 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
             if (PyErr_ExceptionMatches(PyExc_TypeError)) {
                 PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; a number is wanted",
                              operation->name, parameter->name, object);
+            } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
+                PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %s is an int that no float holds; give a smaller one",
+                             operation->name, parameter->name);
             }
             return -1;
         }
@@ -273,12 +292,17 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
             return -1;
         }
         PyObject *index = PyNumber_Index(object);
-        scalar->i = index ? PyLong_AsLongLong(index) : -1;
+        int overflow = 0;
+        scalar->i = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
         Py_XDECREF(index);
+        if (overflow) {
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %s is %R; an int of at most 64 bits is wanted",
+                         operation->name, parameter->name, object);
+        }
         return scalar->i == -1 && PyErr_Occurred() ? -1 : 0;
     }
     case LW_PARAMETER_BOOL: {
-        int truth = PyObject_IsTrue(object);
+        int truth = lw_truth_from(operation->name, parameter->name, object);
         scalar->i = truth;
         return truth < 0 ? -1 : 0;
     }

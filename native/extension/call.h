@@ -81,6 +81,8 @@ int lw_axes_from(const char *operation, PyObject *axes, int ndim, uint8_t reduce
 int lw_axis_from(const char *operation, PyObject *axis, int ndim);
 /* A shape: an int or a sequence of ints. The number of dimensions, or -1 with an error set. */
 int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]);
+/* True or False, or what equals one of them. -1 with an error set. */
+int lw_truth_from(const char *operation, const char *name, PyObject *object);
 /* Whether a parameter of this name was given, and not None. */
 int lw_given(const lw_arguments *arguments, const char *name);
 /* An int or a pair of ints of at least `minimum`. */

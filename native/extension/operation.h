@@ -73,7 +73,8 @@ typedef struct lw_operation {
      * position in lw_kernels, or -1 where there is no such kernel. */
     const int16_t (*kernels)[LW_DTYPE_COUNT];
     int8_t results[LW_DTYPE_COUNT]; /* result dtype per computed dtype, or -1 */
-    uint8_t refuses_empty;          /* reductions and rows of nothing are an error: there is no identity */
+    uint8_t takes_out;
+    uint8_t refuses_empty; /* reductions and rows of nothing are an error: there is no identity */
 } lw_operation;
 
 /* The generated table. LW_OPERATION_add and so on are its positions (lanewise_operations.h). */

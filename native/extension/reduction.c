@@ -75,7 +75,7 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
     PyObject *axes = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
     int keepdims = 0;
     if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
-        keepdims = PyObject_IsTrue(arguments->parameters[keepdims_parameter]);
+        keepdims = lw_truth_from(operation->name, "keepdims", arguments->parameters[keepdims_parameter]);
     }
     if (keepdims < 0 || lw_kernel_parameters(arguments, parameters) < 0 ||
         lw_axes_from(operation->name, axes, x->ndim, reduced) < 0) {
