@@ -269,8 +269,18 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
     if (dtype < 0) {
         return NULL;
     }
+    PyObject *copy = arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_BOOL)];
+    int copies = copy ? lw_truth_from(name, "copy", copy) : 1;
+    if (copies < 0) {
+        return NULL;
+    }
+    PyObject *x = arguments->inputs[0];
+    if (!copies && lw_is_tensor(x) && ((lw_tensor *)x)->dtype == dtype) {
+        Py_INCREF(x);
+        return x;
+    }
     lw_operand operand;
-    lw_taken status = lw_operand_take(name, arguments->inputs[0], &operand);
+    lw_taken status = lw_operand_take(name, x, &operand);
     PyObject *result = NULL;
     if (status == LW_TAKEN) {
         /* A number is first what it is, then cast by the same rules as a tensor. */
