@@ -31,8 +31,9 @@ def positions(count: int) -> list[int]:
     return [*range(EDGE), *inner, *range(count - EDGE, count)]
 
 
-def reference(case: Case, wanted: Sequence[int]) -> list[float] | None:
-    """The elements of the result in double precision, where NumPy is installed and has the operation."""
+def reference(case: Case, wanted: Sequence[int], magnitudes: bool = False) -> list[float] | None:
+    """The elements of the result in double precision, where NumPy is installed and has the operation; or those of the
+    inputs' magnitudes."""
     if find_spec("numpy") is None:
         return None
     import numpy as np
@@ -45,15 +46,16 @@ def reference(case: Case, wanted: Sequence[int]) -> list[float] | None:
 
     def double(value: HostArray) -> object:
         array = np.frombuffer(value.data, value.dtype).reshape(value.shape)
-        return array.astype(np.float64) if value.dtype == "float32" else array
+        array = array.astype(np.float64) if value.dtype == "float32" else array
+        return np.abs(array) if magnitudes else array
 
     result = np.asarray(compute(*convert(case.arguments, double), **case.keywords))
     return [float(value) for value in result.reshape(-1)[list(wanted)]]
 
 
-def difference(got: Sequence[float], want: Sequence[float], at: Sequence[int]) -> str:
-    """What is wrong with a result, or nothing."""
-    finite = [abs(value) for value in want if math.isfinite(value)]
+def difference(got: Sequence[float], want: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
+    """What is wrong with a result, or nothing. `terms` are as large as what was added up."""
+    finite = [abs(value) for value in (*want, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, want, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
@@ -77,5 +79,7 @@ def wrong(
     if want is None:
         against, read = results[0]
         want = read(at)
-    complaints = {name: difference(read(at), want, at) for name, read in results}
+    adds_up = case.operation.kind in ("reduction", "matrix")
+    terms = (reference(case, at, magnitudes=True) if adds_up else None) or ()
+    complaints = {name: difference(read(at), want, at, terms) for name, read in results}
     return {name: complaint for name, complaint in complaints.items() if complaint}, against
