@@ -116,13 +116,17 @@ def _elementwise(contract: Contract, dtype: str, settings: dict[str, Any]) -> It
 
 
 def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
-    name = contract.inputs[0].name
+    names = [each.name for each in contract.inputs]
+    own = {each.name for each in contract.parameters}
     shapes: list[tuple[tuple[int, ...], Any]] = [((size,), None) for size in SIZES]
     shapes += [*REDUCTIONS, *(SEVERAL_AXES if contract.kind.name == "reduction" else [((5, 7, 11), None)])]
     for shape, axis in shapes:
-        if _extent(shape, axis) or not contract.refuses_empty:
-            for keepdims in (False, True) if len(shape) > 1 and math.prod(shape) < 500 else (False,):
-                yield _drawn(contract, dtype, {name: shape}, {**settings, "axis": axis, "keepdims": keepdims})
+        if (_extent(shape, axis) or not contract.refuses_empty) and (len(shape) == 1 or "axis" in own):
+            small = len(shape) > 1 and math.prod(shape) < 500
+            for keepdims in (False, True) if small and "keepdims" in own else (False,):
+                chosen = {"axis": axis, "keepdims": keepdims}
+                parameters = {**settings, **{name: value for name, value in chosen.items() if name in own}}
+                yield _drawn(contract, dtype, dict.fromkeys(names, shape), parameters)
 
 
 def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
@@ -175,7 +179,7 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
         yield Case(name, dtype, {key: _copies(value, ()) for key, value in inputs.items()}, parameters, special)
         return
     yield Case(name, dtype, inputs, parameters, special)
-    if contract.kind.name in ("reduction", "index_reduction"):
+    if contract.kind.name in ("reduction", "index_reduction") and "axis" in parameters:
         for side, axis in (("rows", 1), ("columns", 0)):
             tiled = {key: _copies(value, axis) for key, value in inputs.items()}
             yield Case(f"{name}, {side}", dtype, tiled, {**parameters, "axis": axis}, special)

@@ -95,7 +95,9 @@ def _descriptor_parts(contract: Contract) -> Iterator[str]:
         for each in contract.inputs:
             dtype = f"LW_{each.dtype.upper()}" if each.dtype else "-1"
             absent = f"LW_ABSENT_{each.default.upper()}" if each.default else "LW_ABSENT"
-            yield f'    {{"{each.name}", {dtype}, {absent if each.optional else "LW_REQUIRED"}}},'
+            flags = f"{dtype}, {absent if each.optional else 'LW_REQUIRED'}"
+            dimensions = "-1, NULL" if each.ndim is None else f"{each.ndim}, {_quoted(each.doc)}"
+            yield f'    {{"{each.name}", {flags}, {dimensions}}},'
         yield "};"
     for parameter in contract.parameters:
         if parameter.choices:

@@ -54,7 +54,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
     if kind in ("elementwise", "cast", "creation"):
         return Call(_elementwise(inputs, out))
     if kind in ("reduction", "index_reduction"):
-        return Call(_reduction(_there(inputs[0]), out, parameters["axis"], parameters["keepdims"]))
+        return Call(_reduction(inputs, out, parameters.get("axis"), parameters.get("keepdims", False)))
     if kind == "rows":
         return Call(_rows(inputs, out, parameters["axis"]))
     if kind == "matrix":
@@ -105,12 +105,22 @@ def _axes(axis: Any, ndim: int) -> list[int]:
     return sorted(each % ndim for each in ([axis] if isinstance(axis, int) else axis))
 
 
-def _reduction(x: Place, out: Place, axis: Any, keepdims: bool) -> bytes:
-    reduced = _axes(axis, x.ndim)
-    kept = [i for i in range(x.ndim) if i not in reduced]
-    moved = x.moved([*kept, *reduced])
+def _reduction(inputs: Sequence[Place | None], out: Place, axis: Any, keepdims: bool) -> bytes:
+    shape = _common([_there(each).shape for each in inputs])
+    reduced = _axes(axis, len(shape))
+    kept = [i for i in range(len(shape)) if i not in reduced]
+    order = [*kept, *reduced]
+    moved = [Place(shape, tuple(_broadcast(each, shape))).moved(order) for each in inputs]
     strides = [out.strides[i] for i in kept] if keepdims else list(out.strides)
-    return _pack(moved.shape, [moved.strides, [*strides, *[0] * len(reduced)]], len(reduced))
+    strides = [*strides, *[0] * len(reduced)]
+    return _pack(moved[0].shape, [*(each.strides for each in moved), strides], len(reduced))
+
+
+def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
+    """What shapes broadcast to."""
+    ndim = max(map(len, shapes))
+    padded = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
+    return tuple(next((extent for extent in extents if extent != 1), 1) for extents in zip(*padded, strict=True))
 
 
 def _rows(inputs: Sequence[Place | None], out: Place, axis: int) -> bytes:

@@ -137,6 +137,7 @@ def _input(name: str, fields: Fields) -> Input:
         optional=fields.flag("optional", default=False),
         default="lowest" if default == "lowest" else "highest" if default == "highest" else None,
         sequence=fields.flag("sequence", default=False),
+        ndim=int(fields.number("ndim")) if "ndim" in fields else None,
     )
     if result.default and not result.optional:
         raise fields.error("has a default, so it must be optional: true")
@@ -399,10 +400,21 @@ def _check_names(contracts: tuple[Contract, ...]) -> None:
 
 
 def _check_lenders(contracts: tuple[Contract, ...]) -> None:
-    lenders = {each.operation for each in contracts if each.moves and each.kernels}
+    lenders = {each.operation: each for each in contracts}
     for contract in contracts:
-        if contract.lender and (contract.lender not in lenders or not contract.moves):
+        lender = lenders.get(contract.lender) if contract.lender else None
+        if contract.lender and not (lender and _takes_the_same(contract, lender)):
             raise ContractError(
-                f"contracts/{contract.path.name}: kernels are those of {contract.lender!r}; "
-                f"one operation that moves data may lend them to another: {', '.join(sorted(lenders))}"
+                f"contracts/{contract.path.name}: kernels are those of {contract.lender!r}; only an operation whose "
+                "kernels take as many inputs of the same dtypes, and the same parameters, may lend them"
             )
+
+
+def _takes_the_same(contract: Contract, lender: Contract) -> bool:
+    parameters = [[each.type for each in one.kernel_parameters] for one in (contract, lender)]
+    inputs = [[each.dtype for each in one.inputs] for one in (contract, lender)]
+    return (
+        set(contract.kernel_names) <= {kernel.name for kernel in lender.kernels}
+        and parameters[0] == parameters[1]
+        and inputs[0] == inputs[1]
+    )

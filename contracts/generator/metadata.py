@@ -45,7 +45,7 @@ def _entry(contract: Contract, webgpu: frozenset[str]) -> dict[str, Any]:
         "kernels": _kernels(contract),
         "webgpu": {
             "fallback": contract.fallback,
-            "kernels": [kernel.name for kernel in contract.kernels if kernel.name in webgpu],
+            "kernels": [name for name in contract.kernel_names if name in webgpu],
         },
     }  # fmt: skip
 

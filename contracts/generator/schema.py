@@ -58,6 +58,7 @@ class Input:
     optional: bool = False
     default: Literal["lowest", "highest"] | None = None  # what None stands for, where the kernel needs a value
     sequence: bool = False  # a sequence of tensors (concat)
+    ndim: int | None = None  # the only number of dimensions that it may have
 
 
 @dataclass(frozen=True)
@@ -253,11 +254,11 @@ class Contract:
         )
 
     @property
-    def kernel_names(self) -> frozenset[str]:
-        """The kernels that it calls: its own, or those of its lender, which moves items too."""
-        return frozenset(f"{self.lender}_{bits}" for bits in BITS if self.lender) or frozenset(
-            kernel.name for kernel in self.kernels
-        )
+    def kernel_names(self) -> tuple[str, ...]:
+        """The kernels that it calls: its own, or those of its lender."""
+        if self.lender:
+            return tuple(dict.fromkeys(self.kernel(dtype) for dtype in self.computed))
+        return tuple(kernel.name for kernel in self.kernels)
 
     def kernel(self, dtype: str, variant: int = 0) -> str:
         """The name of the kernel that computes in `dtype`."""

@@ -213,6 +213,7 @@ def _elementwise(module: Module) -> str:
 def _reduction(module: Module) -> str:
     identity = module.function("_identity")
     accumulator = module.library.result(identity)
+    loads = [module.load(position) for position in range(len(module.contract.inputs))]
     index = ["i"] if module.contract.kind.name == "index_reduction" else []
     parameters = module.parameters("f32")
     template = _kind("reduction")
@@ -220,7 +221,7 @@ def _reduction(module: Module) -> str:
     text = Template(template).substitute(
         accumulator=accumulator,
         identity=f"{identity}()",
-        map=f"{module.function('_map')}({', '.join([module.load(0), *index])})",
+        map=f"{module.function('_map')}({', '.join([*loads, *index])})",
         combine=module.function("_combine"),
         store=_indent(module.store(finished), template),
     )

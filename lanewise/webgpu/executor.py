@@ -156,20 +156,23 @@ class WebGpuExecutor:
     def _reduction(
         self, shader: Shader, layout: Mapping[str, Any], inputs: list[Operand], out: Operand, scalars: Sequence[float]
     ) -> None:
-        strided = layouts.Strided(shader.kernel, layout, 2)
+        strided = layouts.Strided(shader.kernel, layout, len(inputs) + 1)
         if not strided.count:
             return
-        x = self._unaliased(inputs, out)[0]
-        values = strided.parameters([inputs[0][1], out[1]], scalars, packed=False)
+        buffers = self._unaliased(inputs, out)
+        values = strided.parameters([*(at for _, at in inputs), out[1]], scalars, packed=False)
         rows = self._groups(strided.count), 1, 1
+        reads: list[Access] = list(_reads(inputs))
+        unused: list[Access] = [""] * len(inputs)
         if strided.blocks == 1:
-            self._record(shader, "main", ("read", "read_write", ""), (x, out[0], None), values, rows)
+            self._record(shader, "main", (*reads, "read_write", ""), (*buffers, out[0], None), values, rows)
             return
         units = strided.count * strided.blocks
         scratch = self._pool.allocate(units * shader.scratch_bytes)
         blocks = self._groups(units), 1, 1
-        self._record(shader, "blocks", ("read", "", "read_write"), (x, None, scratch), values, blocks)
-        self._record(shader, "combine", ("", "read_write", "read_write"), (None, out[0], scratch), values, rows)
+        self._record(shader, "blocks", (*reads, "", "read_write"), (*buffers, None, scratch), values, blocks)
+        none = [None] * len(inputs)
+        self._record(shader, "combine", (*unused, "read_write", "read_write"), (*none, out[0], scratch), values, rows)
         scratch.release()
 
     def _matrix(

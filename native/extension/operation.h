@@ -58,6 +58,8 @@ typedef struct lw_input {
     const char *name;
     int8_t dtype; /* an lw_dtype where the contract fixes it, -1 where the inputs share the computed one */
     uint8_t absent;
+    int8_t ndim;        /* that it must have, or -1 */
+    const char *wanted; /* where there is an ndim: the contract's words for what it must be */
 } lw_input;
 
 typedef struct lw_operation {

@@ -44,41 +44,93 @@ static int refuse_extent(const lw_operation *operation, int64_t extent) {
     return 0;
 }
 
-/* Walks x and out together; out stands still along the reduced axes. */
-static void lay_out(lw_layout *layout, const lw_operand *x, const uint8_t *reduced, int keepdims,
+/* What is reduced: the inputs' common shape, and which of its axes. */
+typedef struct reduction {
+    int ndim;
+    int64_t shape[LW_MAX_NDIM];
+    uint8_t reduced[LW_MAX_NDIM];
+} reduction;
+
+/* Walks the inputs and out together; out stands still along the reduced axes. */
+static void lay_out(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count, int keepdims,
                     const lw_tensor *out) {
     int order[LW_MAX_NDIM];
-    int inner = order_axes(x->ndim, reduced, order);
+    int inner = order_axes(r->ndim, r->reduced, order);
     int64_t shape[LW_MAX_NDIM];
-    int64_t strides[2][LW_MAX_NDIM];
-    for (int i = 0; i < x->ndim; i++) {
-        int axis = order[i];
-        shape[i] = x->shape[axis];
-        strides[0][i] = x->strides[axis];
-        strides[1][i] = i >= x->ndim - inner ? 0 : out->strides[keepdims ? axis : i];
+    int64_t strides[LW_MAX_INPUTS + 1][LW_MAX_NDIM];
+    for (int operand = 0; operand < count; operand++) {
+        int64_t own[LW_MAX_NDIM];
+        lw_broadcast_strides(&inputs[operand], r->ndim, r->shape, own);
+        for (int i = 0; i < r->ndim; i++) {
+            strides[operand][i] = own[order[i]];
+        }
     }
-    lw_collapse(layout, x->ndim, inner, shape, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
-    if (inner == 0) { /* a 0-dimensional x, or axis=(): one element each */
+    for (int i = 0; i < r->ndim; i++) {
+        shape[i] = r->shape[order[i]];
+        strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
+    }
+    lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
+    if (inner == 0) { /* 0-dimensional inputs, or axis=(): one element each */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
-        layout->strides[0][layout->ndim] = layout->strides[1][layout->ndim] = 0;
+        for (int operand = 0; operand <= count; operand++) {
+            layout->strides[operand][layout->ndim] = 0;
+        }
         layout->ndim++;
     }
 }
 
+/* The axis argument, its default, or all axes of an operation that has none. */
+static int take_axes(const lw_arguments *arguments, reduction *r) {
+    const lw_operation *operation = arguments->operation;
+    int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
+    PyObject *axes = index < 0 ? NULL : arguments->parameters[index];
+    if (axes || index < 0 || operation->parameters[index].default_is_none) {
+        return lw_axes_from(operation->name, axes, r->ndim, r->reduced);
+    }
+    axes = PyLong_FromLongLong(operation->parameters[index].default_value.i);
+    int status = axes ? lw_axes_from(operation->name, axes, r->ndim, r->reduced) : -1;
+    Py_XDECREF(axes);
+    return status;
+}
+
+/* The inputs' common shape. Elements that go together are not broadcast along a reduced axis. */
+static int take_shape(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
+    const lw_operation *operation = arguments->operation;
+    int count = operation->input_count;
+    r->ndim = lw_broadcast_shape(operation->name, inputs, count, r->shape);
+    if (r->ndim < 0 || take_axes(arguments, r) < 0) {
+        return -1;
+    }
+    for (int i = 0; i < count; i++) {
+        for (int axis = 0; axis < r->ndim; axis++) {
+            int own = axis - (r->ndim - inputs[i].ndim);
+            if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
+                char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
+                PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                             "%s: shapes %s and %s do not fit; along the axis they must be equal", operation->name,
+                             lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
+                             lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
+                return -1;
+            }
+        }
+    }
+    return 0;
+}
+
 static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
+    int count = operation->input_count;
     int axis_parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     int keepdims_parameter = lw_find_parameter(operation, LW_PARAMETER_KEEPDIMS);
-    uint8_t reduced[LW_MAX_NDIM];
-    lw_scalar parameters[LW_MAX_PARAMETERS];
     PyObject *axes = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
+    reduction r;
+    lw_scalar parameters[LW_MAX_PARAMETERS];
     int keepdims = 0;
     if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
         keepdims = lw_truth_from(operation->name, "keepdims", arguments->parameters[keepdims_parameter]);
     }
-    if (keepdims < 0 || lw_kernel_parameters(arguments, parameters) < 0 ||
-        lw_axes_from(operation->name, axes, x->ndim, reduced) < 0) {
+    if (keepdims < 0 || lw_kernel_parameters(arguments, parameters) < 0 || take_shape(arguments, x, &r) < 0) {
         return NULL;
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
@@ -86,28 +138,32 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
                             "%s: axis is %R; an int is wanted, or None for the flattened tensor", operation->name,
                             axes);
     }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
-    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
-        return NULL;
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count));
+    const void *inputs[LW_MAX_INPUTS];
+    for (int i = 0; i < count; i++) {
+        if (dtype < 0 || lw_operand_cast(operation->name, &x[i], dtype) < 0) {
+            return NULL;
+        }
+        inputs[i] = x[i].data;
     }
-    int64_t extent = reduced_extent(x->ndim, x->shape, reduced);
+    int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
     if (refuse_extent(operation, extent)) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM];
     int ndim = 0;
-    for (int axis = 0; axis < x->ndim; axis++) {
-        if (!reduced[axis] || keepdims) {
-            shape[ndim++] = reduced[axis] ? 1 : x->shape[axis];
+    for (int axis = 0; axis < r.ndim; axis++) {
+        if (!r.reduced[axis] || keepdims) {
+            shape[ndim++] = r.reduced[axis] ? 1 : r.shape[axis];
         }
     }
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, 1, 0, place);
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
     lw_layout layout;
-    lay_out(&layout, x, reduced, keepdims, out);
-    const void *inputs[1] = {x->data};
+    lay_out(&layout, &r, x, count, keepdims, out);
     void *outputs[1] = {out->data};
     if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
                (extent + 1) * out->size) < 0) {
@@ -118,11 +174,11 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
 }
 
 PyObject *lw_call_reduction(const lw_arguments *arguments) {
-    lw_operand x;
+    lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
-    PyObject *result = status == LW_TAKEN ? reduce(arguments, &x, place) : NULL;
-    lw_operands_release(&x, 1);
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? reduce(arguments, operands, place) : NULL;
+    lw_operands_release(operands, arguments->operation->input_count);
     return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
 }
 

@@ -37,6 +37,15 @@ lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, 
             status = lw_operand_take(operation->name, inputs[i], &operands[i]);
         }
     }
+    for (int i = 0; i < count && status == LW_TAKEN; i++) {
+        const lw_input *input = &operation->inputs[i];
+        if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
+            char given[LW_SHAPE_TEXT];
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has shape %s; wanted is %s", operation->name,
+                         input->name, lw_shape_text(given, operands[i].ndim, operands[i].shape), input->wanted);
+            return LW_FAILED;
+        }
+    }
     return status == LW_TAKEN ? lw_place_of(operands, count, place) : status;
 }
 

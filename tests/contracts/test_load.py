@@ -45,7 +45,7 @@ SPOILED = [
     ("complexity: low", "complexity: low\nwebgpu: {fallback: gpu, why: x}", "unknown fallback 'gpu'; one of cpu"),
     ("complexity: low", "complexity: low\nvariants: {parameter: slope}", "name a parameter of type choice"),
     ("complexity: low", "complexity: low\naliases: [slant]", "'slant' belongs to slant already"),
-    ("complexity: low", "complexity: low\nkernels: relu", "kernels are those of 'relu'; one operation that moves data"),
+    ("complexity: low", "complexity: low\nkernels: relu", "kernels are those of 'relu'; only an operation whose"),
     ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "has a reference, but returns several tensors"),
     ("complexity: low", "complexity: [", "while parsing"),
 ]

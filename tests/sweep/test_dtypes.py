@@ -28,7 +28,11 @@ def computed(contract, dtype):
 def tensors(contract, dtypes):
     """Ones: in every domain, the same number in every dtype. An input of fixed dtype has that."""
     free = iter(dtypes)
-    return [lw.asarray(np.ones((2, 2), each.dtype or next(free))) for each in contract.inputs if not each.optional]
+    return [
+        lw.asarray(np.ones((2, 2)[: each.ndim], each.dtype or next(free)))
+        for each in contract.inputs
+        if not each.optional
+    ]
 
 
 def free_inputs(contract):

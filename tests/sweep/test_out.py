@@ -10,7 +10,8 @@ import lanewise as lw
 
 def first_case(oracle, dtype):
     """One that has elements."""
-    return next(case for case in oracle.cases if case.computed_dtype == dtype and case.reference.size > 1)
+    cases = [case for case in oracle.cases if case.computed_dtype == dtype and case.reference.size]
+    return max(cases, key=lambda case: case.reference.size > 1)
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_out and not contract.internal)
@@ -52,6 +53,7 @@ def test_out_that_may_not_be_written(contract, backend, oracle):
     locked = np.zeros(wanted.shape, wanted.dtype)
     locked.flags.writeable = False
     gaps = lw.zeros((*wanted.shape, 2), wanted.dtype.name)[..., 0]
-    for out, error in ((lw.asarray(locked), lw.ReadOnlyError), (gaps, lw.LanewiseError)):
+    refused = [(lw.asarray(locked), lw.ReadOnlyError), (gaps, lw.LanewiseError)]
+    for out, error in refused if wanted.size > 1 else refused[:1]:  # one element has no gaps
         with pytest.raises(error, match=f"^{contract.operation}: .*out"):
             getattr(lw, contract.operation)(*calls.arguments(contract, case), **calls.keywords(case), out=out)
