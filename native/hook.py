@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 from native import build, compiler
 from native.errors import BuildError
-from native.targets import TARGETS
+from native.targets import TARGETS, Target
+from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
@@ -19,13 +21,14 @@ __all__ = ["LanewiseBuildHook"]
 class LanewiseBuildHook(BuildHookInterface[Any]):
     """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
 
+    def dependencies(self) -> list[str]:
+        """What pip must fetch beside build-system.requires."""
+        return [compress.DEPENDENCY] if _target(compiler.choose()).binary_format == "wasm" else []
+
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         _refuse_interpreters()
-        name = os.environ.get("LANEWISE_TARGET")
-        if name and name not in TARGETS:
-            raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
         using = compiler.choose()
-        target = TARGETS[name] if name else using.target
+        target = _target(using)
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         # `pyodide build` puts the tag of its own Pyodide in place of those of all
@@ -36,6 +39,19 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build.place(files, build.PACKAGE)
         else:
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
+
+    def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
+        """A page downloads the browser's wheel before its first operation: every byte counts."""
+        if version != "editable" and _target(compiler.choose()).binary_format == "wasm":
+            compress.compress(Path(artifact_path))
+
+
+def _target(using: compiler.Compiler) -> Target:
+    """The platform that LANEWISE_TARGET names, else the compiler's own."""
+    name = os.environ.get("LANEWISE_TARGET")
+    if name and name not in TARGETS:
+        raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
+    return TARGETS[name] if name else using.target
 
 
 def _refuse_interpreters() -> None:
