@@ -141,6 +141,7 @@ _ext.initialize(
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,
         "setitem": _indexing.setitem,
+        "several": _dispatch.several,
     },
     _methods.METHODS,
 )

@@ -17,7 +17,7 @@ from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
 from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError
 
-__all__ = ["dispatch"]
+__all__ = ["dispatch", "several"]
 
 # Modules, imported with the first call, and the operations that they have under their own names.
 _PYTHON: Final = {
@@ -38,6 +38,13 @@ def _python(operation: str) -> Callable[..., Any] | None:
             function: Callable[..., Any] = getattr(import_module(f"lanewise.{module}"), operation)
             return function
     return None
+
+
+def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
+    """Several results of one operation, as its named tuple."""
+    from lanewise import results
+
+    return results.BY_OPERATION[operation](*tensors)
 
 
 def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:

@@ -59,6 +59,8 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
         return Call(_rows(inputs, out, parameters["axis"]))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
+    if kind == "eigen":
+        return Call(_eigen(_there(inputs[0]), out))
     if kind == "rotation":
         return Call(_rotation(_there(inputs[0]), out, parameters["axis"]))
     if kind == "attention":
@@ -162,6 +164,15 @@ def _matrix(inputs: Sequence[Place | None], out: Place, transposed: bool) -> byt
     words += [0] * MAX_NDIM * (MAX_OPERANDS - len(places))
     words += [shape[-2], shape[-1], left.shape[-1], *_filled(rows, MAX_OPERANDS), *_filled(columns, MAX_OPERANDS)]
     return struct.pack(f"<ii{len(words)}q", len(batch), 0, *words)
+
+
+def _eigen(x: Place, values: Place) -> bytes:
+    """lw_matrix_layout, of eigenvalues alone."""
+    words = [*_filled(x.shape[:-2], MAX_NDIM), *_filled(x.strides[:-2], MAX_NDIM)]
+    words += [*_filled(values.strides[:-1], MAX_NDIM), *[0] * MAX_NDIM * (MAX_OPERANDS - 2)]
+    words += [x.shape[-1], x.shape[-1], 0, *_filled([x.strides[-2], 0], MAX_OPERANDS)]
+    words += _filled([x.strides[-1], values.strides[-1]], MAX_OPERANDS)
+    return struct.pack(f"<ii{len(words)}q", x.ndim - 2, 0, *words)
 
 
 def _attention(inputs: Sequence[Place | None], out: Place, parameters: dict[str, Any]) -> bytes:

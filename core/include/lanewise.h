@@ -83,7 +83,7 @@ typedef struct lw_layout {
 } lw_layout;
 
 /* C[m, n] = A[m, k] B[k, n], for every index of the batch. Operands: A, B, then bias where the operation has one
- * (row stride 0), then C. */
+ * (row stride 0), then C. Of an eigendecomposition: A[n, n], then eigenvalues (row stride 0) and eigenvectors. */
 typedef struct lw_matrix_layout {
     int32_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];

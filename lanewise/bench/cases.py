@@ -29,7 +29,7 @@ class Several:
 Argument = HostArray | Several | Literal
 
 DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),),
-                                                   "attention": ((512,),)}  # fmt: skip
+                                                   "attention": ((512,),), "eigen": ((64,), (256,))}  # fmt: skip
 ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
 LARGEST_EDGE = 1 << 14
 
@@ -217,6 +217,13 @@ def _rotation(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, shape, (_draw(operation, operation.inputs[0], shape, dtype),), result=prod(shape))
 
 
+def _eigen(operation: Operation, size: Size, dtype: str) -> Case:
+    """A square matrix of this edge."""
+    (n,) = _edges(operation, size, 1, "N")
+    x = _draw(operation, operation.inputs[0], (n, n), dtype)
+    return Case(operation, dtype, (n, n), (x,), result=n if operation.name == "eigvalsh" else n * n + n)
+
+
 def _image(operation: Operation, size: Size) -> Size:
     edges = _edges(operation, size, 4, "NxCxHxW")
     return edges if len(edges) == 4 else (1, CHANNELS, edges[0], edges[0])
@@ -331,6 +338,7 @@ _BY_KIND: Mapping[str, Builder] = {
     "matrix": _matrix,
     "attention": _attention,
     "rotation": _rotation,
+    "eigen": _eigen,
 }
 _BY_NAME: Mapping[str, Builder] = {
     "clip": _clip,

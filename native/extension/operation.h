@@ -17,6 +17,7 @@ typedef enum lw_kind {
     LW_KIND_WINDOW,
     LW_KIND_ATTENTION,
     LW_KIND_ROTATION,
+    LW_KIND_EIGEN,
     LW_KIND_GATHER,
     LW_KIND_CREATION,
     LW_KIND_VIEW,

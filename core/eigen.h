@@ -1,0 +1,324 @@
+/* Eigenvalues and eigenvectors of symmetric matrices, in float64 and rounded at the end.
+ *
+ * Householder reflections make the matrix tridiagonal, A = Q T Q^T; implicit QL steps with Wilkinson's shift make T
+ * diagonal, and their rotations turn the rows of Q^T into eigenvectors. Source: Golub and Van Loan, Matrix Computations,
+ * 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin, Reinsch and Wilkinson, The QR and QL Algorithms for
+ * Symmetric Matrices, 1968.
+ *
+ * Everything runs along contiguous rows, which are padded with zeros to whole groups of EIGEN_GROUP. Sums have that many
+ * partial ones on every instruction set and nothing is fused, so all of them give the same bits. */
+#ifndef LANEWISE_EIGEN_H
+#define LANEWISE_EIGEN_H
+
+#include "simd/simd.h"
+#include "strided.h"
+#include "walk.h"
+
+enum {
+    EIGEN_GROUP = 16,      /* partial sums */
+    EIGEN_GRAIN = 1 << 16, /* multiplications worth a task */
+    EIGEN_COLUMNS = 64,    /* of eigenvectors that a task turns: a sweep's rows of these stay in the cache */
+    EIGEN_STEPS = 60       /* QL steps for one eigenvalue; 2 are usual */
+};
+
+typedef struct eigen {
+    int64_t n, width;    /* rows; elements of a row in memory */
+    double *a;           /* the matrix, then Householder's vectors: row i has the one that made it tridiagonal */
+    double *z;           /* eigenvectors as rows, or NULL */
+    double *d, *e;       /* the diagonal, and what is beside d[i] and d[i + 1] */
+    double *h;           /* half the square of each Householder vector's length, 0 where nothing was reflected */
+    double *q;           /* a vector */
+    double *c, *s;       /* cosines and sines of a sweep's rotations */
+    int64_t i;           /* the step */
+    int64_t first, last; /* a sweep turns rows last and last + 1, then last - 1 and last, to first */
+    int64_t per_task;
+} eigen;
+
+static double eigen_abs(double x) { return x < 0 ? -x : x; }
+
+/* The dot product of `width` elements. */
+static double eigen_dot(const double *x, const double *y, int64_t width) {
+    enum { VECTORS = EIGEN_GROUP / VF64_LANES };
+    vf64 sum[VECTORS];
+    for (int v = 0; v < VECTORS; v++) sum[v] = vf64_set(0);
+    for (int64_t k = 0; k < width; k += EIGEN_GROUP)
+        for (int v = 0; v < VECTORS; v++)
+            sum[v] = sum[v] + vf64_load(x + k + v * VF64_LANES) * vf64_load(y + k + v * VF64_LANES);
+    double parts[EIGEN_GROUP];
+    for (int v = 0; v < VECTORS; v++) vf64_store(parts + v * VF64_LANES, sum[v]);
+    for (int n = EIGEN_GROUP / 2; n; n /= 2)
+        for (int k = 0; k < n; k++) parts[k] += parts[k + n];
+    return parts[0];
+}
+
+/* to -= x a + y b. */
+static void eigen_subtract(double *to, double x, const double *a, double y, const double *b, int64_t width) {
+    vf64 factor = vf64_set(x), other = vf64_set(y);
+    for (int64_t k = 0; k < width; k += VF64_LANES)
+        vf64_store(to + k, vf64_load(to + k) - (factor * vf64_load(a + k) + other * vf64_load(b + k)));
+}
+
+static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
+
+/* The row and column of the step: what is above the diagonal's neighbour becomes zeros. v is its Householder vector;
+ * 0 where nothing is to do. */
+static double eigen_reflection(eigen *m) {
+    int64_t i = m->i;
+    double *row = m->a + i * m->width, rest = 0, neighbour = row[i - 1], length, half;
+    for (int64_t k = 0; k < i - 1; k++) rest += row[k] * row[k];
+    m->d[i] = row[i];
+    m->e[i - 1] = neighbour;
+    if (rest == 0) return 0;
+    length = __builtin_sqrt(rest + neighbour * neighbour);
+    if (neighbour > 0) length = -length;
+    m->e[i - 1] = length;
+    half = rest + neighbour * neighbour - neighbour * length;
+    row[i - 1] = neighbour - length;
+    for (int64_t k = i; k < m->width; k++) row[k] = 0;
+    return half;
+}
+
+static int64_t eigen_end(const eigen *m, int64_t first) { return min_int64(first + m->per_task, m->i); }
+
+/* q = A v / h. */
+static lw_status eigen_product_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const eigen *m = argument;
+    int64_t first = task * m->per_task;
+    for (int64_t j = first; j < eigen_end(m, first); j++)
+        m->q[j] = eigen_dot(m->a + j * m->width, m->a + m->i * m->width, eigen_width(m->i)) / m->h[m->i];
+    return LW_OK;
+}
+
+/* A -= v q^T + q v^T. */
+static lw_status eigen_update_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const eigen *m = argument;
+    const double *v = m->a + m->i * m->width;
+    int64_t first = task * m->per_task;
+    for (int64_t j = first; j < eigen_end(m, first); j++)
+        eigen_subtract(m->a + j * m->width, v[j], m->q, m->q[j], v, eigen_width(m->i));
+    return LW_OK;
+}
+
+/* Q^T -= (Q^T v) v^T / h. */
+static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const eigen *m = argument;
+    const double *v = m->a + m->i * m->width;
+    int64_t first = task * m->per_task, width = eigen_width(m->i);
+    for (int64_t j = first; j < eigen_end(m, first); j++) {
+        double *row = m->z + j * m->width;
+        eigen_subtract(row, eigen_dot(row, v, width) / m->h[m->i], v, 0, v, width);
+    }
+    return LW_OK;
+}
+
+/* A sweep's rotations, of some columns of Q^T. */
+static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const eigen *m = argument;
+    int64_t begin = task * m->per_task, end = min_int64(begin + m->per_task, m->width);
+    for (int64_t r = m->last; r >= m->first; r--) {
+        double *low = m->z + r * m->width, *high = low + m->width;
+        vf64 c = vf64_set(m->c[r]), s = vf64_set(m->s[r]);
+        for (int64_t k = begin; k < end; k += VF64_LANES) {
+            vf64 x = vf64_load(low + k), y = vf64_load(high + k);
+            vf64_store(high + k, s * x + c * y);
+            vf64_store(low + k, c * x - s * y);
+        }
+    }
+    return LW_OK;
+}
+
+/* A task for all of rows 0 .. i - 1. */
+static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *task) {
+    m->per_task = 1 + EIGEN_GRAIN / m->width;
+    return run_tasks(context, divide_up(m->i, m->per_task), task, m);
+}
+
+/* A = Q T Q^T; T is d and e, Householder's vectors stay in A. */
+static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
+    for (m->i = m->n - 1; m->i > 0; m->i--) {
+        const double *v = m->a + m->i * m->width;
+        double half = eigen_reflection(m);
+        m->h[m->i] = half;
+        if (half == 0) continue;
+        for (int64_t k = m->i; k < m->width; k++) m->q[k] = 0;
+        lw_status status = eigen_rows(context, m, eigen_product_task);
+        if (status != LW_OK) return status;
+        double along = eigen_dot(v, m->q, eigen_width(m->i)) / (2 * half);
+        eigen_subtract(m->q, along, v, 0, v, eigen_width(m->i));
+        status = eigen_rows(context, m, eigen_update_task);
+        if (status != LW_OK) return status;
+    }
+    m->d[0] = m->a[0];
+    return LW_OK;
+}
+
+static lw_status eigen_accumulate(lw_context *context, eigen *m) {
+    for (int64_t k = 0; k < m->n * m->width; k++) m->z[k] = 0;
+    for (int64_t k = 0; k < m->n; k++) m->z[k * m->width + k] = 1;
+    for (m->i = 1; m->i < m->n; m->i++) {
+        lw_status status = m->h[m->i] == 0 ? LW_OK : eigen_rows(context, m, eigen_accumulate_task);
+        if (status != LW_OK) return status;
+    }
+    return LW_OK;
+}
+
+/* One implicit QL step on rows first .. last of T. The rotations are those of rows m->first .. m->last and the next. */
+static void eigen_step(eigen *m, int64_t first, int64_t last) {
+    double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
+    double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
+    g = d[last] - d[first] + e[first] / (g + (g < 0 ? -r : r));
+    m->last = last - 1;
+    for (int64_t i = last - 1; i >= first; i--) {
+        double f = s * e[i], b = c * e[i];
+        r = __builtin_sqrt(f * f + g * g);
+        e[i + 1] = r;
+        if (r == 0) { /* T comes apart here */
+            d[i + 1] -= left;
+            e[last] = 0;
+            m->first = i + 1;
+            return;
+        }
+        m->s[i] = s = f / r;
+        m->c[i] = c = g / r;
+        g = d[i + 1] - left;
+        r = (d[i] - g) * s + 2 * c * b;
+        left = s * r;
+        d[i + 1] = g + left;
+        g = c * r - b;
+    }
+    m->first = first;
+    d[first] -= left;
+    e[first] = g;
+    e[last] = 0;
+}
+
+/* T becomes diagonal. What is below 2^-53 of the largest row counts as nothing. Where the steps do not
+ * end, which has not been seen, d[0] becomes NaN. */
+static lw_status eigen_diagonal(lw_context *context, eigen *m) {
+    double nothing = 0;
+    m->e[m->n - 1] = 0;
+    for (int64_t k = 0; k < m->n; k++) {
+        double row = eigen_abs(m->d[k]) + eigen_abs(m->e[k]);
+        nothing = row > nothing ? row : nothing;
+    }
+    nothing *= 0x1p-53;
+    for (int64_t first = 0; first < m->n; first++) {
+        for (int steps = 0;; steps++) {
+            int64_t last = first;
+            while (last < m->n - 1 && eigen_abs(m->e[last]) > nothing) last++;
+            if (last == first) break;
+            if (steps == EIGEN_STEPS) {
+                m->d[0] = __builtin_nan("");
+                return LW_OK;
+            }
+            eigen_step(m, first, last);
+            if (!m->z || m->first > m->last) continue;
+            m->per_task = m->n * m->n < EIGEN_GRAIN ? m->width : EIGEN_COLUMNS;
+            lw_status status = run_tasks(context, divide_up(m->width, m->per_task), eigen_rotate_task, m);
+            if (status != LW_OK) return status;
+        }
+    }
+    return LW_OK;
+}
+
+/* The lower triangle of x, on both sides. Whether all of it is finite. */
+static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
+    double doubt = 0;
+    for (int64_t k = 0; k < m->n * m->width; k++) m->a[k] = 0;
+    for (int64_t i = 0; i < m->n; i++)
+        for (int64_t j = 0; j <= i; j++) {
+            float value;
+            __builtin_memcpy(&value, x + i * row + j * column, sizeof value);
+            doubt += (double)value - (double)value; /* 0, or NaN */
+            m->a[i * m->width + j] = m->a[j * m->width + i] = value;
+        }
+    return doubt == 0;
+}
+
+static void eigen_put(char *to, double value) {
+    float rounded = (float)value;
+    __builtin_memcpy(to, &rounded, sizeof rounded);
+}
+
+/* Ascending. q is free now, and becomes the order. */
+static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char *vectors) {
+    int64_t *order = (int64_t *)m->q;
+    for (int64_t k = 0; k < m->n; k++) {
+        int64_t place = k;
+        for (; place > 0 && m->d[order[place - 1]] > m->d[k]; place--) order[place] = order[place - 1];
+        order[place] = k;
+    }
+    for (int64_t k = 0; k < m->n; k++) {
+        eigen_put(values + k * l->column_strides[1], m->d[order[k]]);
+        for (int64_t i = 0; vectors && i < m->n; i++)
+            eigen_put(vectors + i * l->row_strides[2] + k * l->column_strides[2], m->z[order[k] * m->width + i]);
+    }
+}
+
+typedef struct eigen_batch {
+    const lw_matrix_layout *layout; /* m and n are the matrix's; operands: x, eigenvalues, eigenvectors */
+    const char *x;
+    char *values, *vectors; /* the latter may be NULL */
+    int64_t count, per_task;
+} eigen_batch;
+
+static lw_status eigen_compute(lw_context *context, eigen *m, const eigen_batch *b, const int64_t *offset) {
+    const lw_matrix_layout *l = b->layout;
+    char *vectors = b->vectors ? b->vectors + offset[2] : NULL;
+    lw_status status = LW_OK;
+    int finite = eigen_read(m, b->x + offset[0], l->row_strides[0], l->column_strides[0]);
+    if (finite) status = eigen_tridiagonal(context, m);
+    if (finite && status == LW_OK && vectors) status = eigen_accumulate(context, m);
+    if (finite && status == LW_OK) status = eigen_diagonal(context, m);
+    if (!finite || m->d[0] != m->d[0]) {
+        for (int64_t k = 0; k < m->n; k++) m->d[k] = __builtin_nan("");
+        for (int64_t k = 0; vectors && k < m->n * m->width; k++) m->z[k] = __builtin_nan("");
+    }
+    if (status == LW_OK) eigen_write(m, l, b->values + offset[1], vectors);
+    return status;
+}
+
+static lw_status eigen_task(lw_context *context, int64_t task, const void *argument) {
+    const eigen_batch *b = argument;
+    const lw_matrix_layout *l = b->layout;
+    int64_t n = l->n, width = eigen_width(n), matrices = b->vectors ? 2 : 1;
+    double *memory = context->allocate ? context->allocate(context, (size_t)((matrices * n + 6) * width) * 8) : NULL;
+    if (!memory) return LW_NO_MEMORY;
+    double *rest = memory + matrices * n * width;
+    eigen m = {.n = n, .width = width, .a = memory, .z = b->vectors ? memory + n * width : NULL};
+    m.d = rest;
+    m.e = rest + width;
+    m.h = rest + 2 * width;
+    m.q = rest + 3 * width;
+    m.c = rest + 4 * width;
+    m.s = rest + 5 * width;
+    lw_layout batch = {.ndim = l->batch_ndim};
+    for (int32_t d = 0; d < batch.ndim; d++) {
+        batch.shape[d] = l->batch_shape[d];
+        for (int o = 0; o < 3; o++) batch.strides[o][d] = l->batch_strides[o][d];
+    }
+    walk w;
+    int64_t first = task * b->per_task, end = min_int64(first + b->per_task, b->count);
+    walk_start(&w, &batch, 0, batch.ndim, 3, first);
+    lw_status status = LW_OK;
+    for (int64_t i = first; i < end && status == LW_OK; i++, walk_next(&w))
+        status = eigen_compute(context, &m, b, w.offset);
+    if (context->release) context->release(context, memory);
+    return status;
+}
+
+/* Small matrices are shared out among tasks; a large one is tasks itself. */
+static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
+                                    void *vectors) {
+    eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};
+    for (int32_t d = 0; d < l->batch_ndim; d++) b.count *= l->batch_shape[d];
+    if (b.count == 0 || l->n == 0) return LW_OK;
+    b.per_task = l->n * eigen_width(l->n) < EIGEN_GRAIN ? 1 + EIGEN_GRAIN / (l->n * l->n * l->n) : b.count;
+    return run_tasks(context, divide_up(b.count, b.per_task), eigen_task, &b);
+}
+
+#endif

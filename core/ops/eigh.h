@@ -1,0 +1,13 @@
+/* The eigenvalues and eigenvectors of symmetric matrices (eigen.h): two outputs. */
+#ifndef LANEWISE_OPS_EIGH_H
+#define LANEWISE_OPS_EIGH_H
+
+#include "eigen.h"
+
+static lw_status lw_eigh_float32(lw_context *context, const void *layout, const void *const *inputs,
+                                 void *const *outputs, const lw_scalar *parameters) {
+    (void)parameters;
+    return eigen_of_symmetric(context, layout, inputs[0], outputs[0], outputs[1]);
+}
+
+#endif

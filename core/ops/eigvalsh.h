@@ -1,0 +1,13 @@
+/* The eigenvalues of symmetric matrices (eigen.h). */
+#ifndef LANEWISE_OPS_EIGVALSH_H
+#define LANEWISE_OPS_EIGVALSH_H
+
+#include "eigen.h"
+
+static lw_status lw_eigvalsh_float32(lw_context *context, const void *layout, const void *const *inputs,
+                                     void *const *outputs, const lw_scalar *parameters) {
+    (void)parameters;
+    return eigen_of_symmetric(context, layout, inputs[0], outputs[0], NULL);
+}
+
+#endif

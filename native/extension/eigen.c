@@ -1,0 +1,77 @@
+/* Calls of eigh and eigvalsh: the last two dimensions are symmetric matrices. */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+#include <string.h>
+
+static int check_square(const lw_operation *operation, const lw_operand *x) {
+    if (x->ndim >= 2 && x->shape[x->ndim - 1] == x->shape[x->ndim - 2]) {
+        return 0;
+    }
+    char given[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: x has shape %s; square matrices are wanted, (..., n, n)",
+                 operation->name, lw_shape_text(given, x->ndim, x->shape));
+    return -1;
+}
+
+/* Both results in a named tuple, which the Python side makes. */
+static PyObject *pair(const lw_operation *operation, lw_tensor *const *results) {
+    PyObject *hook = lw_hook("several");
+    PyObject *name = hook ? PyUnicode_FromString(operation->name) : NULL;
+    PyObject *made = name ? PyObject_CallFunctionObjArgs(hook, name, results[0], results[1], NULL) : NULL;
+    Py_XDECREF(name);
+    return made;
+}
+
+static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    int with_vectors = operation == &lw_operations[LW_OPERATION_eigh];
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0 || check_square(operation, x) < 0) {
+        return NULL;
+    }
+    int ndim = x->ndim;
+    lw_matrix_layout layout = {.batch_ndim = ndim - 2, .m = x->shape[ndim - 1], .n = x->shape[ndim - 1]};
+    lw_tensor *results[2] = {NULL, NULL};
+    PyObject *made = NULL;
+    for (int i = 0; i < 1 + with_vectors; i++) {
+        results[i] =
+            lw_output(operation->name, NULL, operation->results[dtype], ndim - 1 + i, x->shape, x, 1, 0, place);
+        if (!results[i]) {
+            goto done;
+        }
+    }
+    const int64_t *strides[3] = {x->strides, results[0]->strides, with_vectors ? results[1]->strides : NULL};
+    for (int i = 0; i < 2 + with_vectors; i++) {
+        memcpy(layout.batch_strides[i], strides[i], sizeof(int64_t) * (size_t)(ndim - 2));
+        layout.row_strides[i] = i == 1 ? 0 : strides[i][ndim - 2];
+        layout.column_strides[i] = strides[i][i == 1 ? ndim - 2 : ndim - 1];
+    }
+    memcpy(layout.batch_shape, x->shape, sizeof(int64_t) * (size_t)(ndim - 2));
+    const void *inputs[1] = {x->data};
+    void *outputs[2] = {results[0]->data, with_vectors ? results[1]->data : NULL};
+    int64_t work = results[0]->size * layout.n * layout.n;
+    if (results[0]->size &&
+        lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, NULL, work) < 0) {
+        goto done;
+    }
+    if (with_vectors) {
+        made = pair(operation, results);
+    } else {
+        made = (PyObject *)results[0];
+        Py_INCREF(made);
+    }
+done:
+    Py_XDECREF((PyObject *)results[0]);
+    Py_XDECREF((PyObject *)results[1]);
+    return made;
+}
+
+PyObject *lw_call_eigen(const lw_arguments *arguments) {
+    lw_operand x;
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
+    PyObject *result = status == LW_TAKEN ? compute(arguments, &x, place) : NULL;
+    lw_operands_release(&x, 1);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
