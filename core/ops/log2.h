@@ -1,5 +1,5 @@
-/* log2 x = k + f (1 + t) log2 e, the constant in two parts. f comes last: f log2 e alone may be twice the result, and so
- * would be its rounding. < 1.8 ulp. */
+/* log2 x = k + f (1 + t) log2 e, the constant in two parts. f comes last: f log2 e alone may be twice the result, and
+ * so would be its rounding. < 1.8 ulp. */
 #ifndef LANEWISE_OPS_LOG2_H
 #define LANEWISE_OPS_LOG2_H
 
