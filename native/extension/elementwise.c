@@ -81,6 +81,24 @@ static int run(const lw_operation *operation, int kernel, const lw_operand *oper
                   out->size << (2 * operation->complexity));
 }
 
+/* Comparisons are right for every int: one that the computed dtype cannot hold is compared in int64, and one beyond
+ * 64 bits as an infinity, on whose side of all integers it is. */
+static int widen(const lw_operation *operation, lw_operand *operands, int dtype) {
+    int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
+    if (!compares || dtype > LW_INT64) {
+        return dtype;
+    }
+    for (int i = 0; i < operation->input_count; i++) {
+        if (operands[i].weakness == LW_WEAK_BIG_INT) {
+            operands[i].scalar.f *= __builtin_inf();
+            dtype = LW_FLOAT64;
+        } else if (operands[i].weakness == LW_WEAK_INT && !lw_fits_int32(&operands[i])) {
+            dtype = lw_promote(dtype, LW_INT64);
+        }
+    }
+    return dtype;
+}
+
 /* Brings every operand to the kernel's dtype. */
 static int convert(const lw_operation *operation, lw_operand *operands, int dtype) {
     for (int i = 0; i < operation->input_count; i++) {
@@ -98,7 +116,8 @@ static int convert(const lw_operation *operation, lw_operand *operands, int dtyp
 static PyObject *compute(const lw_operation *operation, int variant, lw_operand *operands, PyObject *out_argument,
                          const lw_scalar *parameters, lw_place place) {
     int count = operation->input_count;
-    int dtype = lw_kernel_dtype(operation, variant, lw_computed_dtype(operation, operands, count));
+    int computed = widen(operation, operands, lw_computed_dtype(operation, operands, count));
+    int dtype = lw_kernel_dtype(operation, variant, computed);
     if (dtype < 0 || convert(operation, operands, dtype) < 0) {
         return NULL;
     }
@@ -284,7 +303,7 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
     PyObject *result = NULL;
     if (status == LW_TAKEN) {
         /* A number is first what it is, then cast by the same rules as a tensor. */
-        int own = operand.weakness == LW_WEAK_FLOAT ? LW_FLOAT64 : operand.weakness == LW_WEAK_INT ? LW_INT64 : LW_BOOL;
+        int own = operand.weakness == LW_WEAK_BOOL ? LW_BOOL : operand.weakness == LW_WEAK_INT ? LW_INT64 : LW_FLOAT64;
         if (operand.weakness == LW_STRONG || lw_operand_cast(name, &operand, own) == 0) {
             result = (PyObject *)lw_cast(name, &operand, dtype);
         }

@@ -49,10 +49,10 @@ static lw_tensor *from_number(const char *operation, PyObject *object) {
     if (lw_operand_take(operation, object, &operand) != LW_TAKEN) {
         return NULL;
     }
-    int dtype = operand.weakness == LW_WEAK_BOOL ? LW_BOOL : operand.weakness == LW_WEAK_INT ? LW_INT32 : LW_FLOAT32;
-    if (dtype == LW_INT32 && operand.scalar.i != (int32_t)operand.scalar.i) {
-        dtype = LW_INT64;
-    }
+    int dtype = operand.weakness == LW_WEAK_BOOL    ? LW_BOOL
+                : operand.weakness == LW_WEAK_FLOAT ? LW_FLOAT32
+                : lw_fits_int32(&operand)           ? LW_INT32
+                                                    : LW_INT64;
     if (lw_operand_cast(operation, &operand, dtype) < 0) {
         return NULL;
     }

@@ -6,7 +6,8 @@
 
 /* Indices become int32: int64 ones are checked on the way, other dtypes refused. */
 static int take_indices(const char *operation, lw_operand *indices) {
-    if (indices->weakness == LW_WEAK_INT || (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
+    if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
+        (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
         return lw_operand_cast(operation, indices, LW_INT32);
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {

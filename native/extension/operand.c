@@ -37,28 +37,34 @@ void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part) {
     part->ndim = (int8_t)ndim;
 }
 
-static void take_scalar(lw_operand *operand, lw_weakness weakness) {
+lw_weakness lw_number_from(PyObject *object, lw_scalar *value) {
+    if (lw_is_float(object)) {
+        value->f = PyFloat_AsDouble(object);
+        return LW_WEAK_FLOAT;
+    }
+    int overflow;
+    value->i = PyLong_AsLongLongAndOverflow(object, &overflow);
+    if (!overflow) {
+        return lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT;
+    }
+    value->f = PyFloat_AsDouble(object);
+    if (PyErr_Occurred()) { /* beyond float64, too */
+        PyErr_Clear();
+        value->f = overflow * __builtin_inf();
+    }
+    return LW_WEAK_BIG_INT;
+}
+
+static void take_number(PyObject *object, lw_operand *operand) {
     operand->data = (const char *)&operand->scalar;
     operand->shape = operand->local_shape;
     operand->strides = operand->local_strides;
     operand->tensor = NULL;
     operand->owned = NULL;
     operand->ndim = 0;
-    operand->weakness = (uint8_t)weakness;
+    operand->weakness = (uint8_t)lw_number_from(object, &operand->scalar);
     operand->has_view = 0;
     operand->contiguous = 1;
-}
-
-static lw_taken take_int(const char *operation, PyObject *object, lw_operand *operand) {
-    take_scalar(operand, lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT);
-    int overflow;
-    operand->scalar.i = PyLong_AsLongLongAndOverflow(object, &overflow);
-    if (overflow) {
-        PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: the int %R does not fit into 64 bits; give a float instead",
-                     operation, object);
-        return LW_FAILED;
-    }
-    return LW_TAKEN;
 }
 
 /* What NumPy calls the elements of a buffer's format, for those that are met most. */
@@ -137,13 +143,9 @@ lw_taken lw_operand_take(const char *operation, PyObject *object, lw_operand *op
     }
     operand->has_view = 0;
     operand->owned = NULL;
-    if (lw_is_float(object)) {
-        take_scalar(operand, LW_WEAK_FLOAT);
-        operand->scalar.f = PyFloat_AsDouble(object);
+    if (lw_is_float(object) || lw_is_int(object)) {
+        take_number(object, operand);
         return LW_TAKEN;
-    }
-    if (lw_is_int(object)) {
-        return take_int(operation, object, operand);
     }
     if (PyObject_CheckBuffer(object)) {
         return take_buffer(operation, object, operand);
@@ -177,6 +179,7 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     case LW_WEAK_BOOL:
         return lw_promote(strong, LW_BOOL);
     case LW_WEAK_INT:
+    case LW_WEAK_BIG_INT:
         return lw_promote(strong, LW_INT32);
     case LW_WEAK_FLOAT: /* a float meets 64-bit integers in float64, which holds more of them */
         return strong == LW_INT64 ? LW_FLOAT64 : strong >= LW_FLOAT16 ? strong : LW_FLOAT32;
@@ -233,16 +236,23 @@ static uint16_t encode_half(double value) {
 }
 
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
-    double real = weakness == LW_WEAK_FLOAT ? value.f : (double)value.i;
-    int64_t integer = weakness == LW_WEAK_FLOAT ? 0 : value.i;
+    int is_real = weakness >= LW_WEAK_BIG_INT;
+    double real = is_real ? value.f : (double)value.i;
+    int64_t integer = is_real ? 0 : value.i;
     switch (dtype) {
     case LW_BOOL:
-        *(uint8_t *)destination = weakness == LW_WEAK_FLOAT ? value.f != 0 : value.i != 0;
+        *(uint8_t *)destination = is_real ? value.f != 0 : value.i != 0;
         return 0;
     case LW_INT32:
     case LW_INT64:
         if (weakness == LW_WEAK_FLOAT) {
             PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: a float does not fit into %s; convert with astype first",
+                         operation, lw_dtype_name(dtype));
+            return -1;
+        }
+        if (weakness == LW_WEAK_BIG_INT) {
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                         "%s: an int beyond 64 bits does not fit into %s; give a float, or convert with astype",
                          operation, lw_dtype_name(dtype));
             return -1;
         }

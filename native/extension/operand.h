@@ -5,7 +5,9 @@
 #include "operation.h"
 #include "tensor.h"
 
-typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_FLOAT } lw_weakness;
+/* What kind of Python number a weak operand is. An int beyond 64 bits is the float nearest to it, and no integer dtype
+ * takes it. */
+typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
 
 typedef struct lw_operand {
     const char *data;
@@ -57,6 +59,11 @@ static inline void lw_operands_release(lw_operand *operands, int count) {
     }
 }
 
+/* Whether a weak int is one of int32's. */
+static inline int lw_fits_int32(const lw_operand *operand) {
+    return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
+}
+
 /* The dtype of a buffer's format, -1 where Lanewise has none such. */
 int lw_dtype_of_format(const char *format, Py_ssize_t item_size);
 
@@ -72,6 +79,9 @@ int lw_kernel_dtype(const lw_operation *operation, int variant, int computed);
 
 /* Gives an operand the dtype a kernel wants: a scalar is encoded, another dtype is cast into a temporary. */
 int lw_operand_cast(const char *operation, lw_operand *operand, int dtype);
+
+/* A Python bool, int or float. */
+lw_weakness lw_number_from(PyObject *object, lw_scalar *value);
 
 /* Encodes a number; -1 with an error set where an int does not fit. `destination` holds an item of the dtype. */
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);

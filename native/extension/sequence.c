@@ -83,26 +83,12 @@ typedef struct reader {
 } reader;
 
 static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {
-    if (lw_is_bool(object)) {
-        *weakness = LW_WEAK_BOOL;
-        value->i = object == Py_True;
-    } else if (lw_is_int(object)) {
-        int overflow;
-        *weakness = LW_WEAK_INT;
-        value->i = PyLong_AsLongLongAndOverflow(object, &overflow);
-        if (overflow) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: the int %R does not fit into 64 bits; give a float instead", reader->operation, object);
-            return -1;
-        }
-    } else if (lw_is_float(object)) {
-        *weakness = LW_WEAK_FLOAT;
-        value->f = PyFloat_AsDouble(object);
-    } else {
+    if (!lw_is_int(object) && !lw_is_float(object)) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the list holds %R; numbers are wanted",
                      reader->operation, object);
         return -1;
     }
+    *weakness = lw_number_from(object, value);
     return 0;
 }
 
@@ -135,7 +121,7 @@ static int read_leaf(reader *reader, PyObject *object) {
         return result;
     }
     reader->weakest = (int)weakness > reader->weakest ? (int)weakness : reader->weakest;
-    reader->wide |= weakness == LW_WEAK_INT && value.i != (int32_t)value.i;
+    reader->wide |= weakness == LW_WEAK_BIG_INT || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
 }
 
@@ -174,10 +160,10 @@ lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, in
         return NULL;
     }
     if (dtype < 0) {
-        dtype = reader.weakest == LW_WEAK_BOOL  ? LW_BOOL
-                : reader.weakest != LW_WEAK_INT ? LW_FLOAT32
-                : reader.wide                   ? LW_INT64
-                                                : LW_INT32;
+        dtype = reader.weakest == LW_WEAK_BOOL                                   ? LW_BOOL
+                : reader.weakest == LW_STRONG || reader.weakest == LW_WEAK_FLOAT ? LW_FLOAT32
+                : reader.wide                                                    ? LW_INT64
+                                                                                 : LW_INT32;
     }
     int committed;
     int backend = lw_current_backend(&committed);

@@ -69,10 +69,37 @@ def test_divide_of_integers_is_float32():
 
 
 def test_int_that_does_not_fit_is_refused():
-    with pytest.raises(OverflowError, match="does not fit into int32"):
+    with pytest.raises(lw.RangeError, match="^add: 1099511627776 does not fit into int32"):
         lw.asarray([1, 2]) + 2**40
-    with pytest.raises(OverflowError, match="64 bits"):
-        lw.asarray([1.0]) + 2**80
+    with pytest.raises(lw.RangeError, match="^add: .* 64 bits does not fit into int32"):
+        lw.asarray([1, 2]) + 2**80
+    with pytest.raises(lw.RangeError, match="^asarray: .* does not fit into int64"):
+        lw.asarray(2**80)
+    with pytest.raises(lw.RangeError, match="^leaky_relu: 1000"):
+        lw.leaky_relu([1.0], slope=10**400)
+    with pytest.raises(lw.RangeError, match="^full: 1000"):
+        lw.full(2, 10**400, dtype=lw.float32)
+
+
+def test_ints_of_any_size_are_floats_beside_floats():
+    x = lw.asarray([1.0, -2.0])
+    assert (x * 2**80).tolist() == [2.0**80, -(2.0**81)]
+    assert (-(2**80) + x).tolist() == [-(2.0**80)] * 2
+    assert (x * 10**400).tolist() == [math.inf, -math.inf]
+    assert lw.asarray([2**80, 0.5]).tolist() == [2.0**80, 0.5]
+    assert lw.asarray([2**80], dtype=lw.float32).tolist() == [2.0**80]
+    assert lw.astype(2**80, lw.float32).item() == 2.0**80
+
+
+@pytest.mark.parametrize("function", COMPARISONS)
+@pytest.mark.parametrize("number", [2**31, 2**40, -(2**31) - 1, 2**63, -(2**63) - 1, 10**400, -(10**400)])
+def test_integers_compare_with_ints_of_any_size(function, number):
+    for dtype in (lw.int32, lw.int64):
+        values = [lw.iinfo(dtype).min, -1, 0, lw.iinfo(dtype).max]
+        x = lw.asarray(values, dtype=dtype)
+        assert function(x, number).tolist() == [function(value, number) for value in values]
+        assert function(number, x).tolist() == [function(number, value) for value in values]
+    assert function(lw.asarray([True]), number).tolist() == [function(True, number)]
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
