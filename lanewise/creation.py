@@ -41,7 +41,7 @@ def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: A
     if chosen.kind == "i" and isinstance(value, float):
         raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
     _check_range(operation, value, chosen)
-    return placement.placed(_ext.create("full", shape, chosen, (value,)), device, operation)
+    return placement.placed(_ext.create("full", shape, chosen, (value,), operation), device, operation)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -140,7 +140,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     for value in (first, end) if count else ():
         _check_range("arange", value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.placed(_ext.create("arange", int(count), chosen, (first, distance)), device, "arange")
+        return placement.placed(_ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange")
     return placement.placed(_counted(first, distance, int(count), chosen), device, "arange")
 
 
@@ -165,7 +165,7 @@ def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any 
             raise ArgumentTypeError(f"rand: {name} is {value!r}; give an int")
         if not -(2**63) <= operator.index(value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative")
-    return placement.placed(_ext.create("rand", shape, dtypes.float32, (seed, offset)), device, "rand")
+    return placement.placed(_ext.create("rand", shape, dtypes.float32, (seed, offset), "rand"), device, "rand")
 
 
 class _Stream:

@@ -43,7 +43,7 @@ def from_js(array: Any, copy: bool | None) -> Tensor:
         raise ArgumentError(
             "asarray: copy=False was given, but JavaScript's memory is apart from Python's; leave it out"
         )
-    made = _ext.create("full", (array.length,), dtype, (0,))
+    made = _ext.create("full", (array.length,), dtype, (0,), "asarray")
     if array.length:
         array.assign_to(made)
     return made

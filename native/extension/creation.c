@@ -25,28 +25,24 @@ static int is_int_parameter(const lw_operation *operation, int position) {
 }
 
 /* A kernel's number: a float where the dtype is one, unless the contract says int. */
-static int take_number(const lw_operation *operation, int position, int dtype, PyObject *object, lw_scalar *scalar) {
-    int is_integer = is_int_parameter(operation, position);
-    if (is_integer || dtype == LW_INT32 || dtype == LW_INT64) {
-        PyObject *index = PyNumber_Index(object);
-        scalar->i = index ? PyLong_AsLongLong(index) : -1;
-        Py_XDECREF(index);
-        if (scalar->i == -1 && PyErr_Occurred()) {
-            return -1;
-        }
-        if (!is_integer && dtype == LW_INT32 && scalar->i != (int32_t)scalar->i) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %R does not fit into int32", operation->name, object);
-            return -1;
-        }
-        return 0;
+static int take_number(const lw_operation *operation, const char *caller, int position, int dtype, PyObject *object,
+                       lw_scalar *scalar) {
+    lw_weakness weakness = lw_number_from(object, scalar);
+    if (PyErr_Occurred()) {
+        return -1;
+    }
+    int is_real = weakness >= LW_WEAK_BIG_INT;
+    int as_integer = is_int_parameter(operation, position);
+    if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
+        int64_t encoded; /* which says whether it fits */
+        return lw_encode(caller, weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
     if (dtype == LW_BOOL) {
-        int truth = PyObject_IsTrue(object);
-        scalar->i = truth;
-        return truth < 0 ? -1 : 0;
+        scalar->i = is_real ? scalar->f != 0 : scalar->i != 0;
+    } else {
+        scalar->f = is_real ? scalar->f : (double)scalar->i;
     }
-    scalar->f = PyFloat_AsDouble(object);
-    return scalar->f == -1.0 && PyErr_Occurred() ? -1 : 0;
+    return 0;
 }
 
 /* The shape and dtype of a new tensor; -1 with an error set. */
@@ -83,14 +79,16 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
 }
 
-/* create(operation, shape, dtype, parameters) */
+/* create(operation, shape, dtype, parameters, caller): errors name the caller, zeros say, where the kernel is full's. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
-    const char *name = count == 4 && lw_is_string(arguments[0]) ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
-    const lw_operation *operation = name ? find_creation(name) : NULL;
+    int are_strings = count == 5 && lw_is_string(arguments[0]) && lw_is_string(arguments[4]);
+    const char *kernel = are_strings ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const char *name = kernel ? PyUnicode_AsUTF8AndSize(arguments[4], NULL) : NULL;
+    const lw_operation *operation = name ? find_creation(kernel) : NULL;
     if (!operation || !lw_is_tuple(arguments[3])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "create(operation, shape, dtype, parameters) is wanted, the last a tuple");
+                            "create(operation, shape, dtype, parameters, caller) is wanted, parameters a tuple");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
@@ -105,7 +103,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     lw_scalar scalars[LW_MAX_PARAMETERS];
     Py_ssize_t given = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < given && i < LW_MAX_PARAMETERS; i++) {
-        if (take_number(operation, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
+        if (take_number(operation, name, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
             return NULL;
         }
     }

@@ -121,6 +121,19 @@ def test_a_range_that_fits_no_memory():
         lw.arange(10**16)
 
 
+@pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
+def test_errors_name_the_function_that_was_called(name):
+    function = getattr(lw, name)
+    with pytest.raises(lw.ShapeError, match=f"^{name}: shape .-1,. has a negative extent"):
+        function(-1)
+    with pytest.raises(lw.ShapeError, match=f"^{name}: "):
+        function((1,) * 9)
+    with pytest.raises(lw.ShapeError, match=f"^{name}: "):
+        function((2**40, 2**40))
+    with pytest.raises(lw.ArgumentTypeError, match=f"^{name}: "):
+        function("three")
+
+
 def test_rand_repeats_with_a_seed():
     first, again, other = lw.rand((50, 3), seed=7), lw.rand((50, 3), seed=7), lw.rand((50, 3), seed=8)
     assert first.tolist() == again.tolist() != other.tolist()
