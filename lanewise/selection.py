@@ -8,6 +8,7 @@ the process, a stack of each thread) and consults it on every call; this module 
 from __future__ import annotations
 
 import os
+import sys
 import warnings
 from collections.abc import Iterable
 from contextlib import ContextDecorator
@@ -16,7 +17,7 @@ from types import TracebackType
 from lanewise import _ext, registry
 from lanewise.backend import PRIORITY, Backend, Request, parse_backend
 from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LibraryError
+from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LanewiseError, LibraryError
 
 __all__ = [
     "available",
@@ -36,7 +37,19 @@ _strict = False
 
 
 def initialise() -> None:
-    """Chooses the default backend when lanewise is imported."""
+    """Chooses the default backend when lanewise is imported.
+
+    `python -m lanewise` imports the package before its command line runs: what is wrong ends the process with a line.
+    """
+    try:
+        _initialise()
+    except LanewiseError as error:
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # Python still looks for the module to run
+            raise SystemExit(f"lanewise: {error}") from None
+        raise
+
+
+def _initialise() -> None:
     wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
     if parse_backend(wanted, operation="LANEWISE_BACKEND").name == "auto":
         _set_default(_first_that_opens())

@@ -12,6 +12,9 @@ import lanewise as lw
 from lanewise import cli
 
 
+AVAILABLE = [info.name for info in lw.backends() if info.available]
+
+
 def run(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "lanewise", *words], capture_output=True, text=True, encoding="utf-8", check=False
@@ -48,6 +51,16 @@ def test_version(capsys):
 def test_unknown_commands(capsys):
     assert cli.main(["inform"]) == 2
     assert "there is no command 'inform'; there are info, demo, bench" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["mmx", "neon" if lw.Backend("neon") not in AVAILABLE else "avx"])
+def test_a_wrong_environment_is_told_in_a_line(name, monkeypatch):
+    monkeypatch.setenv("LANEWISE_BACKEND", name)
+    done = run("info")
+    assert done.returncode == 1 and not done.stdout
+    assert done.stderr.startswith("lanewise: LANEWISE_BACKEND: ") and done.stderr.count("\n") == 1
+    with pytest.raises(subprocess.CalledProcessError):  # in a program, the import fails as before
+        subprocess.run([sys.executable, "-c", "import lanewise"], capture_output=True, check=True)
 
 
 def test_errors_are_told_without_a_traceback(monkeypatch, capsys):
