@@ -46,6 +46,12 @@ def test_copies_are_the_same_object(dtype):
     assert copy.deepcopy(dtype) is dtype
 
 
+def test_pickles_of_a_dtype_that_does_not_exist():
+    pickled = pickle.dumps(lw.float32, 0).replace(b"float32", b"float31")
+    with pytest.raises(lw.DTypeError, match="^unpickling: there is no dtype 'float31'"):
+        pickle.loads(pickled)
+
+
 def test_a_dtype_never_changes():
     with pytest.raises(AttributeError, match="never changes"):
         lw.float32.itemsize = 8
