@@ -76,9 +76,16 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     >>> import lanewise as lw
     >>> lw.arange(3).numpy()
     array([0, 1, 2], dtype=int32)
-    """
-    import numpy
 
+    ImportError where NumPy is not installed.
+    """
+    try:
+        import numpy
+    except ImportError as error:
+        raise ImportError(
+            "numpy: NumPy is not installed; pip install numpy, or use tolist(), tobytes() or memoryview(tensor)",
+            name="numpy",
+        ) from error
     return numpy.asarray(self)
 
 
