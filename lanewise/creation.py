@@ -140,7 +140,9 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     for value in (first, end) if count else ():
         _check_range("arange", value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.placed(_ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange")
+        return placement.placed(
+            _ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange"
+        )
     return placement.placed(_counted(first, distance, int(count), chosen), device, "arange")
 
 

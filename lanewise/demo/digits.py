@@ -26,6 +26,8 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from lanewise.errors import LanewiseError
+
 SIZE = 8  # pixels along each side of an image
 PIXELS = SIZE * SIZE
 DATA_SET = 1797  # digits, of which the others were for training
@@ -61,16 +63,25 @@ class Digits:
         return array("f", [scale[pixel] for pixel in self.pixels])
 
 
+class DataError(LanewiseError):
+    """The files of the demo are not as they were made."""
+
+
 def load() -> Digits:
-    """Read the data that ships in the package."""
+    """Read the data that ships in the package. DataError where a file is missing or damaged."""
     folder = files("lanewise.demo") / "data"
-    description = json.loads((folder / "digits.json").read_text(encoding="ascii"))
-    return Digits(
-        pixels=unpack_pixels((folder / "images.u4").read_bytes()),
-        labels=tuple(map(int, description["labels"])),
-        positions=tuple(description["positions"]),
-        weights=unpack_weights(description["weights"], (folder / "weights.f16").read_bytes()),
-    )
+    try:
+        description = json.loads((folder / "digits.json").read_text(encoding="ascii"))
+        return Digits(
+            pixels=unpack_pixels((folder / "images.u4").read_bytes()),
+            labels=tuple(map(int, description["labels"])),
+            positions=tuple(description["positions"]),
+            weights=unpack_weights(description["weights"], (folder / "weights.f16").read_bytes()),
+        )
+    except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
+        raise DataError(
+            f"demo: its data in {folder} is missing or damaged ({error}); install lanewise again"
+        ) from error
 
 
 def unpack_pixels(packed: bytes) -> bytes:

@@ -1,6 +1,7 @@
 """`python -m lanewise demo`: the real digits on every backend of this machine."""
 
 import json
+import shutil
 
 import pytest
 
@@ -42,6 +43,28 @@ def test_plot(tmp_path):
 def test_an_unknown_backend_is_explained(capsys):
     assert main(["--backend", "mmx"]) == 2
     assert "mmx" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("digits.json", None),
+        ("images.u4", None),
+        ("weights.f16", b"\0\0"),
+        ("digits.json", b"{}"),
+        ("digits.json", b"no JSON"),
+        ("digits.json", b'{"labels": 3}'),
+    ],
+)
+def test_missing_or_damaged_data_is_explained(name, content, tmp_path, monkeypatch, capsys):
+    shutil.copytree(digits.files("lanewise.demo") / "data", tmp_path / "data")
+    (tmp_path / "data" / name).unlink()
+    if content is not None:
+        (tmp_path / "data" / name).write_bytes(content)
+    monkeypatch.setattr(digits, "files", lambda package: tmp_path)
+    assert main(["--backend", "scalar"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("demo: its data in ") and "install lanewise again" in error and error.count("\n") == 1
 
 
 def test_probabilities_sum_to_one():
