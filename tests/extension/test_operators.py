@@ -69,15 +69,15 @@ def test_divide_of_integers_is_float32():
 
 
 def test_int_that_does_not_fit_is_refused():
-    with pytest.raises(lw.RangeError, match="^add: 1099511627776 does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: 1099511627776 does not fit into int32"):
         lw.asarray([1, 2]) + 2**40
-    with pytest.raises(lw.RangeError, match="^add: .* 64 bits does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: .* 64 bits does not fit into int32"):
         lw.asarray([1, 2]) + 2**80
-    with pytest.raises(lw.RangeError, match="^asarray: .* does not fit into int64"):
+    with pytest.raises(lw.RangeError, match=r"^asarray: .* does not fit into int64"):
         lw.asarray(2**80)
-    with pytest.raises(lw.RangeError, match="^leaky_relu: 1000"):
+    with pytest.raises(lw.RangeError, match=r"^leaky_relu: 1000"):
         lw.leaky_relu([1.0], slope=10**400)
-    with pytest.raises(lw.RangeError, match="^full: 1000"):
+    with pytest.raises(lw.RangeError, match=r"^full: 1000"):
         lw.full(2, 10**400, dtype=lw.float32)
 
 

@@ -11,7 +11,6 @@ import pytest
 import lanewise as lw
 from lanewise import cli
 
-
 AVAILABLE = [info.name for info in lw.backends() if info.available]
 
 

@@ -48,7 +48,7 @@ def test_copies_are_the_same_object(dtype):
 
 def test_pickles_of_a_dtype_that_does_not_exist():
     pickled = pickle.dumps(lw.float32, 0).replace(b"float32", b"float31")
-    with pytest.raises(lw.DTypeError, match="^unpickling: there is no dtype 'float31'"):
+    with pytest.raises(lw.DTypeError, match=r"^unpickling: there is no dtype 'float31'"):
         pickle.loads(pickled)
 
 
