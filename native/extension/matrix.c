@@ -42,7 +42,13 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         lw_operand_of_part(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
-    for (int i = 0; i < 2 && layout->batch_ndim >= 0; i++) {
+    if (layout->batch_ndim < 0) { /* say it of the whole shapes, which the caller knows */
+        PyErr_Clear();
+        refuse_shapes(operation, &operands[0], &operands[1],
+                      "the dimensions before the last two must be equal or 1, counted from the last");
+        return -1;
+    }
+    for (int i = 0; i < 2; i++) {
         lw_broadcast_strides(&leading[i], layout->batch_ndim, layout->batch_shape, layout->batch_strides[i]);
     }
     return layout->batch_ndim;
