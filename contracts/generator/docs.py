@@ -13,16 +13,14 @@ PARAMETER_TYPES = {
     "int": "int",
     "bool": "bool",
     "scalar": "float, int or bool",
-    "axis": "int or tuple of ints",
+    "axis": "int",
+    "axes": "int or tuple of ints",
     "keepdims": "bool",
     "dtype": "dtype",
     "shape": "int or tuple of ints",
     "pair": "int or pair of ints",
     "pairs": "int, pair of ints, or a pair for each axis",
 }
-
-
-ONE_AXIS = ("index_reduction", "rows", "gather")  # kinds whose axis is a single one
 
 
 def literal(value: Value) -> str:
@@ -102,8 +100,6 @@ def _arguments(contract: Contract) -> list[str]:
         kind = PARAMETER_TYPES.get(parameter.type, "")
         if parameter.type == "choice":
             kind = " or ".join(repr(choice) for choice in parameter.choices)
-        elif parameter.type == "axis" and contract.kind.name in ONE_AXIS:
-            kind = "int"
         default = "" if parameter.required else f", default {literal(parameter.default)}"
         items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc)))
     if contract.kind.has_out:

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Iterator
 from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
-PARAMETER_TYPES = {"scalar": "FLOAT"}  # creation reads such numbers itself, by the dtype that it makes
+PARAMETER_TYPES = {
+    "scalar": "FLOAT",  # creation reads such numbers itself, by the dtype that it makes
+    "axes": "AXIS",  # how many there may be follows from the kind
+}
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:

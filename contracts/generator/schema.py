@@ -26,7 +26,7 @@ BACKENDS = (  # in order of priority; also the spelling of lw_library_head.name
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # handed to the kernel, in the contract's order
-HOST_PARAMETERS = ("axis", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
+HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
 PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Carried = Literal["now", "later", "none"]

@@ -23,7 +23,8 @@ PARAMETER_TYPES = {
     "int": "builtins.int",
     "bool": "builtins.bool",
     "scalar": "builtins.float",
-    "axis": "_Axes",
+    "axis": "builtins.int",
+    "axes": "_Axes",
     "keepdims": "builtins.bool",
     "dtype": "_DTypeLike",
     "shape": "_Shape",
@@ -112,8 +113,8 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
     required = [f"{each.name}: {'Sequence[_Array]' if each.sequence else '_Array'}"
                 for each in contract.inputs if not each.optional]  # fmt: skip
     optional = [f"{each.name}: _Array | None = None" for each in contract.inputs if each.optional]
-    positional = [_parameter(each, contract) for each in contract.parameters if each.positional]
-    keywords = [_parameter(each, contract) for each in contract.parameters if not each.positional]
+    positional = [_parameter(each) for each in contract.parameters if each.positional]
+    keywords = [_parameter(each) for each in contract.parameters if not each.positional]
     if contract.kind.has_out:
         keywords.append("out: Tensor | None = None")
     if contract.device:
@@ -127,11 +128,9 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
     return [*required, *slash, *optional, *positional, *bare, *keywords]
 
 
-def _parameter(parameter: Parameter, contract: Contract) -> str:
+def _parameter(parameter: Parameter) -> str:
     if parameter.type == "choice":
         kind = f"Literal[{', '.join(repr(choice) for choice in parameter.choices)}]"
-    elif parameter.type == "axis" and contract.kind.name in docs.ONE_AXIS:
-        kind = "builtins.int"
     else:
         kind = PARAMETER_TYPES[parameter.type]
     if parameter.required:

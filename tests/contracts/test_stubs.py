@@ -17,6 +17,7 @@ from typing_extensions import assert_type
 
 x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
 assert_type(x, lw.Tensor)
+assert_type(lw.flip(x, axis=(0, 1)).sum(axis=(0, 1)), lw.Tensor)
 assert_type(x @ x + 1.0 - np.ones(2), lw.Tensor)
 assert_type(2 * x.relu().sum(axis=0), lw.Tensor)
 assert_type(x == x, lw.Tensor)
@@ -42,6 +43,8 @@ lw.add([1.0])
 lw.nosuch([1.0])
 lw.ones(2).nosuch()
 lw.conv2d(lw.ones(2), lw.ones(2), stride="two")
+lw.expand_dims(lw.ones(2), (0, 1))
+lw.concat([lw.ones(2)], axis=(0, 1))
 """
 
 
@@ -66,7 +69,7 @@ def test_use(folder):
 
 def test_misuse(folder):
     found = {line.split(":")[1] for line in mypy(folder, MISUSE).stdout.splitlines() if line.startswith("program.py")}
-    assert found == {"3", "4", "5", "6", "7", "8"}
+    assert found == {str(line) for line in range(3, 11)}
 
 
 def test_stubs_are_what_the_extension_has(folder):
