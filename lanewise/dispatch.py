@@ -44,7 +44,8 @@ def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     """Several results of one operation, as its named tuple."""
     from lanewise import results
 
-    return results.BY_OPERATION[operation](*tensors)
+    made: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
+    return made
 
 
 def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
