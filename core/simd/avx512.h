@@ -21,6 +21,7 @@ LANE vf32 vf32_scale(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return _mm512_scalef_ps(x, k); }
 LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
+LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
 LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
 LANE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 

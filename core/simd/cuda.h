@@ -11,6 +11,7 @@
 #define SIMD_NAME "cuda"
 #define SIMD_FEATURES LW_CPU_CUDA
 #define LANE static __device__ __forceinline__
+#define RARE static __device__ __noinline__
 #define VF32_LANES 1
 #define VF64_LANES 1
 
@@ -73,6 +74,7 @@ LANE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
 LANE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 32 ? (int32_t)((uint32_t)x << n) : 0; }
 LANE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
 LANE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
+LANE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
 LANE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 LANE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
 LANE int32_t vi32_max(int32_t a, int32_t b) { return a > b ? a : b; }

@@ -72,6 +72,12 @@ LANE vf32 portable_scale_normal(vf32 x, vf32 k) {
     return x * vf32_from_bits((vf32_bits(k + shift) - (vf32_bits(shift) - 127)) << 23);
 }
 
+LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {
+    vu32 found;
+    for (int lane = 0; lane < VF32_LANES; lane++) found[lane] = table[i[lane]];
+    return found;
+}
+
 LANE int portable_any(vm32 m) {
     for (int n = VF32_LANES / 2; n; n /= 2) m |= vi32_fold(m, n);
     return m[0] != 0;

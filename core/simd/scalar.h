@@ -19,6 +19,7 @@ LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return m[0] != 0; }
 LANE int vm32_all(vm32 m) { return m[0] != 0; }
+LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
 LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
 LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) { return portable_vf32_load_partial(p, n, pad); }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define LANE static inline __attribute__((always_inline))
+#define RARE static __attribute__((noinline))
 #pragma GCC diagnostic ignored "-Wpsabi" /* everything is inlined: no vector is passed by any calling convention */
 
 /* A whole register of 64-bit lanes: half as many, and at least one. */
