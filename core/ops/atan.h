@@ -1,0 +1,16 @@
+/* Beyond 1 atan |x| = pi/2 - atan(1 / |x|). < 1.7 ulp. */
+#ifndef LANEWISE_OPS_ATAN_H
+#define LANEWISE_OPS_ATAN_H
+
+#include "math/inverse_trig.h"
+
+LANE vf32 op_atan_float32(vf32 x) {
+    const vf32 one = vf32_set(1);
+    vf32 size = vf32_abs(x);
+    vm32 steep = vf32_gt(size, one);
+    vf32 angle = arc_tan(vf32_select(steep, one, size) / vf32_select(steep, size, one));
+    vf32 complement = vf32_set(HALF_PI) + (vf32_set(HALF_PI_REST) - angle);
+    return vf32_copysign(vf32_select(steep, complement, angle), x);
+}
+
+#endif
