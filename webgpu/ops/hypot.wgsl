@@ -1,0 +1,19 @@
+// The larger size is brought to [1, 2) and the result back. A size 2^-25 of the other's is nothing beside it.
+fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
+    let a = bitcast<u32>(x1) & 0x7fffffffu;
+    let b = bitcast<u32>(x2) & 0x7fffffffu;
+    if (a == 0x7f800000u || b == 0x7f800000u) {
+        return lw_from_bits(0x7f800000u);
+    }
+    let larger_bits = max(a, b);
+    let smaller_bits = min(a, b);
+    if (larger_bits > 0x7f800000u || smaller_bits == 0u) {
+        return lw_from_bits(larger_bits);
+    }
+    let larger = lw_unpack(larger_bits);
+    let smaller = lw_unpack(smaller_bits);
+    let exponent = larger.exponent + 23;
+    let x = f32(larger.mantissa) * 1.1920928955078125e-7;
+    let y = lw_scale(f32(smaller.mantissa), max(smaller.exponent - exponent, -60));
+    return lw_scale(sqrt(x * x + y * y), exponent);
+}
