@@ -73,6 +73,12 @@ def _gelu(x: Array, approximate: str = "none") -> Array:
     return result
 
 
+def _erf(x: Array) -> Array:
+    from scipy.special import erf
+
+    return erf(x)
+
+
 def _astype(x: Array, dtype: str) -> Array:
     return x.astype(dtype)
 
@@ -182,5 +188,5 @@ _FUNCTIONS: Mapping[str, Function] = {
     "flatten": np.ravel,
     "embedding": _embedding,
     "rand": _rand,
-    **({"gelu": _gelu} if find_spec("scipy") else {}),
+    **({"gelu": _gelu, "erf": _erf} if find_spec("scipy") else {}),
 }
