@@ -81,7 +81,7 @@ def _operators(operations: set[str]) -> list[str]:
         if operation in operations:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
-                modulus = ", mod: None = None" if name == "pow" and prefix != "i" else ""  # of pow(a, b, modulus)
+                modulus = ", mod: None = None" if name == "pow" else ""  # of pow(a, b, modulus)
                 lines.append(f"def __{prefix}{name}__(self, other: _Array{modulus}, /) -> {result}: ...")
     for operation, name in COMPARISONS.items():
         if operation in operations:
