@@ -56,7 +56,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
     if kind in ("reduction", "index_reduction"):
         return Call(_reduction(inputs, out, parameters.get("axis"), parameters.get("keepdims", False)))
     if kind == "rows":
-        return Call(_rows(inputs, out, parameters["axis"]))
+        return Call(_rows(inputs, out, -1 if parameters["axis"] is None else parameters["axis"]))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
     if kind == "eigen":

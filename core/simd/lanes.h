@@ -162,6 +162,30 @@ LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
 LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
 #endif
 
+/* In every group of 2 n lanes, the last of its lower half: lane n - 1; n is a constant power of two below the number of
+ * lanes. A running sum over one register, for n = 1, 2, 4 ...: the upper halves add spread(x, n). */
+LANE vi32 vi32_spread(vi32 x, int n) {
+#if VF32_LANES >= 16
+    if (n == 8) return __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
+    if (n == 4) return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11);
+    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+    return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);
+#elif VF32_LANES == 8
+    if (n == 4) return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3);
+    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+    return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6);
+#elif VF32_LANES == 4
+    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1);
+    return __builtin_shufflevector(x, x, 0, 0, 2, 2);
+#else
+    (void)n;
+    return x;
+#endif
+}
+LANE vf32 vf32_spread(vf32 x, int n) { return (vf32)vi32_spread((vi32)x, n); }
+
+LANE int32_t vi32_last(vi32 x) { return x[VF32_LANES - 1]; }
+LANE float vf32_last(vf32 x) { return x[VF32_LANES - 1]; }
 LANE float vf32_first(vf32 x) { return x[0]; }
 LANE int32_t vi32_first(vi32 x) { return x[0]; }
 

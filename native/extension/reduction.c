@@ -205,6 +205,14 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                             "%s: the input has no dimension; at least one is wanted, the row", operation->name);
     }
+    if (axis_parameter >= 0 && operation->parameters[axis_parameter].default_is_none) {
+        axis_object = axis_object == Py_None ? NULL : axis_object;
+        if (!axis_object && x->ndim > 1) {
+            return PyErr_Format(lw_error_class(LW_AXIS_ERROR),
+                                "%s: the input has %d dimensions, and no axis is named; give axis=", operation->name,
+                                x->ndim);
+        }
+    }
     int axis = axis_object ? lw_axis_from(operation->name, axis_object, x->ndim) : x->ndim - 1;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
     if (axis < 0 || dtype < 0 || lw_kernel_parameters(arguments, parameters) < 0 ||

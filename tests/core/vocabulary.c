@@ -269,6 +269,17 @@ static void test_tree(void) {
         for (int i = 0; i < 4; i++) expect(same_float(got[i], wanted[i]), "vf32_reduce", i, 0, 0, got[i], wanted[i]);
     }
     int32_t total = VF32_LANES * (VF32_LANES - 1) / 2;
+    for (int width = 1; width < VF32_LANES; width *= 2) {
+        vi32 spread = width == 1   ? vi32_spread(vi32_iota(), 1)
+                      : width == 2 ? vi32_spread(vi32_iota(), 2)
+                      : width == 4 ? vi32_spread(vi32_iota(), 4)
+                                   : vi32_spread(vi32_iota(), 8);
+        for (int i = 0; i < VF32_LANES; i++) {
+            int wanted = i / (2 * width) * 2 * width + width - 1;
+            expect(spread[i] == wanted, "vi32_spread", i, width, 0, spread[i], wanted);
+        }
+    }
+    expect(vi32_last(vi32_iota()) == VF32_LANES - 1, "vi32_last", 0, 0, 0, vi32_last(vi32_iota()), VF32_LANES - 1);
     expect(vi32_reduce_add(vi32_iota()) == total, "vi32_reduce_add", 0, 0, 0, vi32_reduce_add(vi32_iota()), total);
     expect(vi32_reduce_max(vi32_iota()) == VF32_LANES - 1, "vi32_reduce_max", 0, 0, 0, 0, VF32_LANES - 1);
     expect(vi32_reduce_min(-vi32_iota()) == 1 - VF32_LANES, "vi32_reduce_min", 0, 0, 0, 0, 1 - VF32_LANES);

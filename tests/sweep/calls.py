@@ -24,6 +24,12 @@ def keywords(case: Case) -> dict[str, Any]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()}
 
 
+def with_axis(contract: Contract) -> dict[str, int]:
+    """The axis, where an operation on rows of several dimensions wants it named."""
+    named = contract.kind.name == "rows" and contract.parameter("axis").default is None
+    return {"axis": 0} if named else {}
+
+
 def run(contract: Contract, case: Case, **more: Any) -> np.ndarray:
     """The result as a NumPy array."""
     function = getattr(lw, contract.operation)

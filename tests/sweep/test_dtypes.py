@@ -2,6 +2,7 @@
 
 import itertools
 
+import calls
 import numpy as np
 import pytest
 from generator.schema import DTYPES, FLOATS
@@ -50,9 +51,9 @@ def test_promotion(contract, backend):
         expected = computed(contract, together)
         if expected is None:
             with pytest.raises(lw.DTypeError, match="astype"):
-                function(*inputs)
+                function(*inputs, **calls.with_axis(contract))
         else:
-            assert function(*inputs).dtype == contract.result(expected), dtypes
+            assert function(*inputs, **calls.with_axis(contract)).dtype == contract.result(expected), dtypes
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)

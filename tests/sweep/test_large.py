@@ -46,6 +46,21 @@ def test_sums_keep_their_digits(backend):
     assert error <= 1e-6 * np.sum(np.abs(values), dtype="float64")
 
 
+def test_running_sums_keep_their_digits(backend):
+    """The error of the last is no larger than that of the first."""
+    values = np.random.default_rng(9).uniform(-1, 2, SIZE).astype("float32")
+    wanted, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
+    assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - wanted) <= 4.2e-7 * magnitude).all()
+
+
+def test_a_compensated_sum_is_rounded_once(backend):
+    """Numbers of all magnitudes, which cancel but for the smallest."""
+    values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
+    rest = np.full(1000, 1e-3, "float32")
+    x = np.concatenate([values, rest, -values])
+    assert abs(float(lw.sum_compensated(lw.asarray(x))) - 1000 * float(rest[0])) <= 1e-14 * np.sum(values, dtype="f8")
+
+
 def test_variance_survives_a_large_mean(backend):
     """10000 and noise of 0.02: the variance is 0.0004, and what float32 holds of it."""
     values = (10000 + np.random.default_rng(8).normal(0, 0.02, 100_000)).astype("float32")

@@ -2,6 +2,7 @@
 
 import math
 
+import calls
 import numpy as np
 import pytest
 from generator.draw import draw, indices
@@ -89,7 +90,9 @@ def test_every_name_is_bound(contract, backend):
     if not contract.method or any(each.required for each in contract.parameters):
         return
     inputs = list(inputs_of(contract, contract.computed[-1]).values())
-    wanted = several(getattr(lw, contract.operation)(*inputs))
+    keywords = calls.with_axis(contract)
+    wanted = several(getattr(lw, contract.operation)(*inputs, **keywords))
     for name in contract.names:
-        for result, other in zip(several(getattr(inputs[0], name)(*inputs[1:])), wanted, strict=True):
+        results = several(getattr(inputs[0], name)(*inputs[1:], **keywords))
+        for result, other in zip(results, wanted, strict=True):
             assert np.array_equal(bits(result), bits(other))
