@@ -40,6 +40,7 @@ NO_PAIR = [*NO_INTS, *BEYOND, -1, (1, -1), (1, 2, 3), (1.5, 1)]
 # By the type of a parameter: what is none.
 WRONG = {
     "axis": [*NO_INTS, *BEYOND, 8, -9, (0, 99)],
+    "axes": [*NO_INTS, *BEYOND, 8, -9, (0, 99)],
     "keepdims": NO_TRUTH,
     "float": [*NO_NUMBER, 10**400],
     "int": [*NO_INTS, None],
@@ -61,7 +62,7 @@ def wrong_values(contract, parameter):
         yield from NO_SHAPE
     if parameter.type == "int" and parameter.for_kernel:
         yield from BEYOND
-    if parameter.type == "axis" and contract.operation != "roll":  # which adds up what it is told of one axis
+    if parameter.type in ("axis", "axes") and contract.operation != "roll":  # which adds up what it is told of one axis
         yield (0, 0)
 
 
