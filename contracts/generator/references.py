@@ -77,6 +77,27 @@ def std(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
     return np.sqrt(var(x, axis, keepdims, correction))
 
 
+def covariance(x1: Array, x2: Array, axis: int, correction: float) -> Array:
+    """Of vectors along an axis, pair by pair."""
+    products = (x1 - np.mean(x1, axis=axis, keepdims=True)) * (x2 - np.mean(x2, axis=axis, keepdims=True))
+    return np.asarray(np.sum(products, axis=axis) / np.float64(max(x1.shape[axis] - correction, 0)))
+
+
+def correlation(x1: Array, x2: Array, axis: int) -> Array:
+    """Of vectors along an axis, pair by pair."""
+    return np.asarray(covariance(x1, x2, axis, 0) / (std(x1, axis, False, 0) * std(x2, axis, False, 0)))
+
+
+def cov(x: Array, y: Array | None, rowvar: bool, correction: float) -> Array:
+    """NumPy's."""
+    return np.asarray(np.cov(x, y, rowvar=rowvar, ddof=int(correction)))
+
+
+def corrcoef(x: Array, y: Array | None, rowvar: bool) -> Array:
+    """NumPy's."""
+    return np.asarray(np.corrcoef(x, y, rowvar=rowvar))
+
+
 def softmax(x: Array, axis: int) -> Array:
     """Rows along an axis."""
     powers = np.exp(x - np.max(x, axis=axis, keepdims=True))

@@ -1,0 +1,134 @@
+"""Statistics and normalizations made of other operations.
+
+Their contracts say `kind: composed`; the extension hands the calls here through dispatch.py, which imports this module
+with the first of them.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from lanewise import _ext
+from lanewise._ext import Tensor
+from lanewise.creation import tensor_of
+from lanewise.errors import ArgumentTypeError, ShapeError
+
+__all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "normalize", "zscore"]
+
+
+def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
+    """Vectors along an axis at length 1; those shorter than eps are divided by eps."""
+    tensor = tensor_of("normalize", "x", x)
+    length = _ext.norm_l2(tensor, axis=_one_axis("normalize", axis, tensor), keepdims=True)
+    return _ext.divide(tensor, _ext.maximum(length, _number("normalize", "eps", eps)))
+
+
+def zscore(x: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
+    """Distances from the mean along an axis, in standard deviations."""
+    tensor = tensor_of("zscore", "x", x)
+    scaled = _ext.layer_norm(tensor, axis=axis, eps=0.0)
+    degrees = _degrees("zscore", tensor.shape[axis], correction)
+    if degrees == tensor.shape[axis]:
+        return scaled
+    return _ext.multiply(scaled, math.sqrt(degrees / tensor.shape[axis]))
+
+
+def add_rms_norm(
+    x: Any, residual: Any, weight: Any = None, *, axis: int = -1, eps: float = 1e-5
+) -> tuple[Tensor, Tensor]:
+    """rms_norm of x + residual, and that sum, which goes on as the next residual."""
+    total = _ext.add(tensor_of("add_rms_norm", "x", x), tensor_of("add_rms_norm", "residual", residual))
+    scale = None if weight is None else tensor_of("add_rms_norm", "weight", weight)
+    return _ext.rms_norm(total, scale, axis=axis, eps=eps), total
+
+
+def covariance(x1: Any, x2: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
+    """The covariance of vectors along an axis."""
+    first, second = _pair("covariance", x1, x2, axis)
+    degrees = _degrees("covariance", first.shape[axis], correction)
+    return _ext.divide(_ext.vecdot(first, second, axis=axis), degrees)
+
+
+def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
+    """Pearson's correlation of vectors along an axis."""
+    first, second = (_unit(each, axis) for each in _pair("correlation", x1, x2, axis))
+    return _ext.clip(_ext.vecdot(first, second, axis=axis), -1.0, 1.0)
+
+
+def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:
+    """The covariances of variables with each other: of the rows of x and y, or of their columns."""
+    rows = _centred(_variables("cov", x, y, rowvar), -1)
+    return _ext.squeeze(_ext.divide(_ext.matmul(rows, rows.mT), _degrees("cov", rows.shape[-1], correction)))
+
+
+def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
+    """The correlations of variables with each other: of the rows of x and y, or of their columns."""
+    rows = _unit(_centred(_variables("corrcoef", x, y, rowvar), -1), -1)
+    return _ext.squeeze(_ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0))
+
+
+def _centred(x: Tensor, axis: int) -> Tensor:
+    """Less the mean, and once more: a large mean is rounded, and the rest has a mean of its own."""
+    x = _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
+    return _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
+
+
+def _unit(x: Tensor, axis: int) -> Tensor:
+    """At length 1; what has no length becomes 0 / 0."""
+    return _ext.divide(x, _ext.norm_l2(x, axis=axis, keepdims=True))
+
+
+def _degrees(operation: str, count: int, correction: Any) -> float:
+    """What a sum of squares is divided by: 0 where it would be less, as for var."""
+    return max(count - _number(operation, "correction", correction), 0.0)
+
+
+def _number(operation: str, name: str, value: Any) -> float:
+    try:
+        if not isinstance(value, str | bytes | bytearray):
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ArgumentTypeError(f"{operation}: {name} is {value!r:.60}; a number is wanted")
+
+
+def _truth(operation: str, name: str, value: Any) -> bool:
+    try:
+        for truth in (False, True):
+            if value == truth:
+                return truth
+    except ValueError:  # an array is neither
+        pass
+    raise ArgumentTypeError(f"{operation}: {name} is {value!r:.60}; True or False is wanted")
+
+
+def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
+    first, second = tensor_of(operation, "x1", x1), tensor_of(operation, "x2", x2)
+    _one_axis(operation, axis, first)
+    return _centred(first, axis), _centred(second, axis)
+
+
+def _one_axis(operation: str, axis: int, x: Tensor) -> int:
+    """An axis of x."""
+    if x.ndim == 0:
+        raise ShapeError(f"{operation}: a number was given; a tensor of at least one dimension is wanted")
+    return axis
+
+
+def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
+    """A matrix with a variable in each row."""
+    in_rows = _truth(operation, "rowvar", rowvar)
+    parts = []
+    for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:
+        part = tensor_of(operation, name, value)
+        if part.ndim not in (1, 2):
+            raise ShapeError(
+                f"{operation}: {name} has shape {part.shape}; one variable, (n,), or several, (m, n), are wanted"
+            )
+        parts.append(_ext.expand_dims(part, 0) if part.ndim == 1 else part if in_rows else part.mT)
+    if len(parts) == 2 and parts[0].shape[1] != parts[1].shape[1]:
+        raise ShapeError(
+            f"{operation}: x has {parts[0].shape[1]} observations and y {parts[1].shape[1]}; give as many of each"
+        )
+    return _ext.concat(parts, axis=0) if len(parts) == 2 else parts[0]
