@@ -1,4 +1,5 @@
-"""Tensors from numbers and from other objects: full and its kin, arange, rand, asarray, from_dlpack.
+"""Tensors from numbers and from other objects: full and its kin, arange, linspace, eye, rand, randn, asarray,
+from_dlpack.
 
 The contracts give the public functions their names, signatures and documentation; the extension hands their
 calls to the functions here through dispatch.py. The elements come from `_ext.create` (a kernel) and
@@ -143,12 +144,47 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
         return placement.placed(
             _ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange"
         )
-    return placement.placed(_counted(first, distance, int(count), chosen), device, "arange")
+    return placement.placed(_counted("arange", first, distance, int(count), chosen), device, "arange")
 
 
-def _counted(first: float, distance: float, count: int, dtype: DType) -> Tensor:
-    """arange in a dtype that has no kernel for it."""
-    made = _filled("arange", count, 0, dtype, None)
+def linspace(
+    start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
+) -> Tensor:
+    """So many evenly spaced values from start to stop."""
+    first, last = float(_number("linspace", start)), float(_number("linspace", stop))
+    count = _count("linspace", "num", num)
+    chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
+    if chosen.kind != "f":
+        raise DTypeError(f"linspace: dtype {chosen} is no float; make float32 and use astype")
+    intervals = max(count - 1 if endpoint else count, 1)
+    distance = (last - first) / intervals
+    if not (math.isfinite(first) and math.isfinite(distance)):
+        raise ArgumentError(f"linspace: start {first} and stop {last} must be finite, and so must their distance")
+    if chosen is dtypes.float32:
+        made = _ext.create("arange", count, chosen, (first, distance), "linspace")
+    else:
+        made = _counted("linspace", first, distance, count, chosen)
+    if endpoint and count > 1:
+        made[count - 1] = last
+    return placement.placed(made, device, "linspace")
+
+
+def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
+    """Ones on a diagonal, zeros elsewhere."""
+    rows = _count("eye", "n_rows", n_rows)
+    columns = rows if n_cols is None else _count("eye", "n_cols", n_cols)
+    made = _constant("eye", (rows, columns), 0, dtype, None)
+    row, column = max(-_integer("eye", "k", k), 0), max(_integer("eye", "k", k), 0)
+    length = min(rows - row, columns - column)
+    if length > 0:
+        first, step = row * columns + column, columns + 1
+        made.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
+    return placement.placed(made, device, "eye")
+
+
+def _counted(operation: str, first: float, distance: float, count: int, dtype: DType) -> Tensor:
+    """Evenly spaced values in a dtype that has no kernel for them."""
+    made = _filled(operation, count, 0, dtype, None)
     for start in range(0, count, _CHUNK):
         positions = range(start, min(start + _CHUNK, count))
         chunk = array("q" if dtype.kind == "i" else "d", (first + position * distance for position in positions))
@@ -158,16 +194,26 @@ def _counted(first: float, distance: float, count: int, dtype: DType) -> Tensor:
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
     """Uniform numbers in [0, 1): the stream of a seed, or the process's own, continued."""
+    return _random("rand", shape, seed, offset, device)
+
+
+def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
+    """Normal numbers: those of rand's stream under the inverse of the normal distribution function."""
+    return _random("randn", shape, seed, offset, device)
+
+
+def _random(operation: str, shape: Shape, seed: int | None, offset: int, device: Any) -> Tensor:
     if seed is None:
         if offset:
-            raise ArgumentError(f"rand: offset {offset} was given without a seed; give both")
-        seed, offset = _stream.take(_size("rand", shape))
+            raise ArgumentError(f"{operation}: offset {offset} was given without a seed; give both")
+        seed, offset = _stream.take(_size(operation, shape))
     for name, value in (("seed", seed), ("offset", offset)):
-        if not hasattr(type(value), "__index__"):
-            raise ArgumentTypeError(f"rand: {name} is {value!r}; give an int")
-        if not -(2**63) <= operator.index(value) < 2**63 or (name == "offset" and value < 0):
-            raise ArgumentError(f"rand: {name} is {value}; it must fit into 64 bits, and an offset is not negative")
-    return placement.placed(_ext.create("rand", shape, dtypes.float32, (seed, offset), "rand"), device, "rand")
+        if not -(2**63) <= _integer(operation, name, value) < 2**63 or (name == "offset" and value < 0):
+            raise ArgumentError(
+                f"{operation}: {name} is {value}; it must fit into 64 bits, and an offset is not negative"
+            )
+    made = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
+    return placement.placed(made, device, operation)
 
 
 class _Stream:
@@ -298,6 +344,20 @@ def _number(operation: str, value: Any) -> Any:
         return operator.index(value) if kind != "f" and hasattr(type(value), "__index__") else float(value)
     except (TypeError, ValueError):
         raise ArgumentTypeError(f"{operation}: {value!r} is no number") from None
+
+
+def _integer(operation: str, name: str, value: Any) -> int:
+    if not hasattr(type(value), "__index__"):
+        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int")
+    return operator.index(value)
+
+
+def _count(operation: str, name: str, value: Any) -> int:
+    """An int that is not negative."""
+    number = _integer(operation, name, value)
+    if number < 0:
+        raise ArgumentError(f"{operation}: {name} is {number}; it must not be negative")
+    return number
 
 
 def _check_range(operation: str, value: float, dtype: DType) -> None:

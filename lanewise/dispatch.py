@@ -21,8 +21,8 @@ __all__ = ["dispatch", "several"]
 
 # Modules, imported with the first call, and the operations that they have under their own names.
 _PYTHON: Final = {
+    "creation": ("arange", "asarray", "eye", "full", "linspace", "ones", "rand", "randn", "zeros"),
     "products": ("attention_scores", "matvec", "outer", "vecmat", "weighted_sum"),
-    "creation": ("arange", "asarray", "full", "ones", "rand", "zeros"),
     "shaping": (
         *("concat", "embedding", "flatten", "flip", "moveaxis", "pad", "repeat", "roll", "split", "stack"),
         *("tile", "tril", "triu"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from statistics import NormalDist
 from types import FunctionType
 from typing import Any
 
@@ -252,12 +253,22 @@ def arange(start: float, stop: float | None, step: float) -> Array:
     return np.asarray(np.arange(count) * step + first)
 
 
-def philox(shape: Any, seed: int, offset: int) -> Array:
+def uniform(shape: Any, seed: int, offset: int) -> Array:
+    """rand's numbers, exactly."""
+    return np.array([(word >> 8) * 2.0**-24 for word in _philox(shape, seed, offset)]).reshape(shape)
+
+
+def normal(shape: Any, seed: int, offset: int) -> Array:
+    """randn's, by the inverse distribution function of Python's library, which is right to float64's rounding."""
+    inverse = NormalDist().inv_cdf
+    return np.array([inverse((word + 0.5) * 2.0**-32) for word in _philox(shape, seed, offset)]).reshape(shape)
+
+
+def _philox(shape: Any, seed: int, offset: int) -> list[int]:
     """Philox4x32-10 in integers, as in its paper."""
     count = math.prod([shape] if isinstance(shape, int) else shape)
     blocks = {number: _philox_block(number, seed) for number in range(offset // 4, (offset + count + 3) // 4)}
-    words = [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]
-    return np.array([(word >> 8) * 2.0**-24 for word in words], dtype=np.float64).reshape(shape)
+    return [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]
 
 
 def _philox_block(number: int, seed: int) -> list[int]:

@@ -302,6 +302,17 @@ def _rand(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (size,), result=prod(size))
 
 
+def _linspace(operation: Operation, size: Size, dtype: str) -> Case:
+    return Case(operation, dtype, size, (0, 1, prod(size)), {"dtype": dtype}, result=prod(size))
+
+
+def _eye(operation: Operation, size: Size, dtype: str) -> Case:
+    """As nearly square as it goes."""
+    rows = isqrt(prod(size))
+    columns = prod(size) // rows
+    return Case(operation, dtype, (rows, columns), (rows, columns), {"dtype": dtype}, result=rows * columns)
+
+
 def _asarray(operation: Operation, size: Size, dtype: str) -> Case:
     """Of an array that is one already: the call alone."""
     return Case(operation, dtype, size, (draw(dtype, size, None, 0),))
@@ -358,6 +369,9 @@ _BY_NAME: Mapping[str, Builder] = {
     "zeros": _filled,
     "ones": _filled,
     "rand": _rand,
+    "randn": _rand,
+    "linspace": _linspace,
+    "eye": _eye,
     "asarray": _asarray,
     "reshape": _moved((1, -1), written=0),
     "permute_dims": _permute_dims,

@@ -266,3 +266,32 @@ def test_devices():
     assert lw.arange(3, device="scalar").is_committed and not lw.arange(3).is_committed
     with pytest.raises(lw.BackendError, match=r"^ones: there is no backend 'tpu'"):
         lw.ones(2, device="tpu")
+
+
+def test_eye_and_linspace_in_every_dtype():
+    for dtype in ("bool", "int32", "int64", "float16", "float32", "float64"):
+        np.testing.assert_array_equal(lw.eye(3, 4, k=1, dtype=dtype), np.eye(3, 4, 1, dtype), strict=True)
+    for dtype in ("float16", "float32", "float64"):
+        np.testing.assert_array_equal(
+            lw.linspace(-1, 2.5, 77, dtype=dtype), np.linspace(-1, 2.5, 77, dtype=dtype), strict=True
+        )
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: lw.eye(-1), lw.ArgumentError),
+        (lambda: lw.eye(2, -1), lw.ArgumentError),
+        (lambda: lw.eye(2.0), lw.ArgumentTypeError),
+        (lambda: lw.eye(2, k=0.5), lw.ArgumentTypeError),
+        (lambda: lw.linspace(0, 1, -1), lw.ArgumentError),
+        (lambda: lw.linspace(0, 1, 2.0), lw.ArgumentTypeError),
+        (lambda: lw.linspace(0, "1", 2), lw.ArgumentTypeError),
+        (lambda: lw.linspace(0, lw.inf, 2), lw.ArgumentError),
+        (lambda: lw.linspace(-1e308, 1e308, 2), lw.ArgumentError),
+        (lambda: lw.linspace(0, 1, 2, dtype=int), lw.DTypeError),
+    ],
+)
+def test_eye_and_linspace_refuse(call, error):
+    with pytest.raises(error, match=r"^(eye|linspace): "):
+        call()

@@ -166,6 +166,10 @@ def _rand(shape: tuple[int, ...]) -> Array:
     return _GENERATOR.random(shape, dtype=np.float32)
 
 
+def _randn(shape: tuple[int, ...]) -> Array:
+    return _GENERATOR.standard_normal(shape, dtype=np.float32)
+
+
 _GENERATOR = np.random.Generator(np.random.Philox(0))
 
 _FUNCTIONS: Mapping[str, Function] = {
@@ -188,5 +192,6 @@ _FUNCTIONS: Mapping[str, Function] = {
     "flatten": np.ravel,
     "embedding": _embedding,
     "rand": _rand,
+    "randn": _randn,
     **({"gelu": _gelu, "erf": _erf} if find_spec("scipy") else {}),
 }

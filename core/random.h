@@ -1,0 +1,71 @@
+/* Random numbers, each made of one word of a stream that its position names: Philox4x32-10.
+ *
+ * Element i is made of word offset + i, and four words come from each 128-bit counter under the key seed: so an element
+ * does not depend on how the work is split or on the instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel
+ * random numbers: as easy as 1, 2, 3", 2011.
+ *
+ * core/ops/<op>.h defines the lanes of numbers op_<op>_word that lanes of words become, and with RANDOM the kernel
+ * lw_<op>_float32; kernels.c includes it and names the kernel in the table. parameters: seed, offset. */
+#ifndef LANEWISE_RANDOM_H
+#define LANEWISE_RANDOM_H
+
+#include "creation.h"
+
+enum { RANDOM_TURNS = 64, RANDOM_WORDS = 4 * RANDOM_TURNS }; /* counters at once, and their words */
+
+/* One after another what the counters first .. first + RANDOM_TURNS - 1 give. Loops of one statement over separate
+ * arrays, so that the compiler makes vectors of them. */
+static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_TURNS]) {
+    uint32_t *a = out[0], *b = out[1], *c = out[2], *d = out[3];
+    for (int i = 0; i < RANDOM_TURNS; i++) {
+        uint64_t counter = first + (uint64_t)i;
+        a[i] = (uint32_t)counter;
+        b[i] = (uint32_t)(counter >> 32);
+        c[i] = d[i] = 0;
+    }
+    uint32_t low = (uint32_t)seed, high = (uint32_t)(seed >> 32);
+    for (int round = 0; round < 10; round++) {
+        for (int i = 0; i < RANDOM_TURNS; i++) {
+            uint64_t product = (uint64_t)a[i] * 0xD2511F53u, other = (uint64_t)c[i] * 0xCD9E8D57u;
+            uint32_t next = (uint32_t)(other >> 32) ^ b[i] ^ low;
+            c[i] = (uint32_t)(product >> 32) ^ d[i] ^ high;
+            b[i] = (uint32_t)other;
+            d[i] = (uint32_t)product;
+            a[i] = next;
+        }
+        low += 0x9E3779B9u;
+        high += 0xBB67AE85u;
+    }
+}
+
+/* Makes floats of RANDOM_WORDS words, in their place. */
+typedef void random_convert(int32_t *words);
+
+static void random_piece(const piece *p, const lw_scalar *parameters, random_convert *convert) {
+    uint32_t bits[4][RANDOM_TURNS];
+    int32_t made[RANDOM_WORDS];
+    for (int64_t done = 0; done < p->count;) {
+        uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
+        int64_t skip = (int64_t)(position % 4);
+        random_philox((uint64_t)parameters[0].i, position / 4, bits);
+        for (int i = 0; i < RANDOM_TURNS; i++)
+            for (int word = 0; word < 4; word++) made[4 * i + word] = (int32_t)bits[word][i];
+        convert(made);
+        int64_t count = min_int64(RANDOM_WORDS - skip, p->count - done);
+        copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(made + skip), sizeof(float), count,
+                     sizeof(float));
+        done += count;
+    }
+}
+
+#define RANDOM(op)                                                                  \
+    static void op##_convert(int32_t *words) {                                      \
+        for (int i = 0; i < RANDOM_WORDS; i += VF32_LANES)                          \
+            vi32_store(words + i, vf32_bits(op_##op##_word(vi32_load(words + i)))); \
+    }                                                                               \
+    static void op##_piece_float32(const piece *p, const lw_scalar *parameters) {   \
+        random_piece(p, parameters, op##_convert);                                  \
+    }                                                                               \
+    CREATION(op, float32)
+
+#endif
