@@ -37,7 +37,7 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from one to another as one."""
     tensor = tensor_of("flatten", "x", x)
     ndim = max(tensor.ndim, 1)
-    first, last = _axis("flatten", start_dim, ndim), _axis("flatten", end_dim, ndim)
+    first, last = axis_of("flatten", start_dim, ndim), axis_of("flatten", end_dim, ndim)
     if first > last:
         raise AxisError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; give them in order")
     middle = math.prod(tensor.shape[first : last + 1])
@@ -66,12 +66,12 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 def split(x: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Tensor]:
     """Views of the parts along an axis: so many equal ones, or cut before the given indices."""
     tensor = tensor_of("split", "x", x)
-    axis = _axis("split", axis, tensor.ndim)
+    axis = axis_of("split", axis, tensor.ndim)
     extent = tensor.shape[axis]
     if _in_order(indices_or_sections):
-        cuts = [_int("split", "indices_or_sections", one) for one in indices_or_sections]
+        cuts = [int_of("split", "indices_or_sections", one) for one in indices_or_sections]
     else:
-        sections = _int("split", "indices_or_sections", indices_or_sections)
+        sections = int_of("split", "indices_or_sections", indices_or_sections)
         if sections < 1:
             raise ArgumentError(f"split: {sections} sections were asked for; give at least 1")
         if extent % sections:
@@ -92,7 +92,7 @@ def concat(arrays: Iterable[Any], *, axis: int | None = 0) -> Tensor:
     parts = _parts("concat", arrays)
     if axis is None:
         parts, axis = [part.reshape(-1) for part in parts], 0
-    return _join("concat", parts, _axis("concat", axis, parts[0].ndim))
+    return _join("concat", parts, axis_of("concat", axis, parts[0].ndim))
 
 
 def stack(arrays: Iterable[Any], *, axis: int = 0) -> Tensor:
@@ -101,7 +101,7 @@ def stack(arrays: Iterable[Any], *, axis: int = 0) -> Tensor:
     for part in parts[1:]:
         if part.shape != parts[0].shape:
             raise ShapeError(f"stack: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal")
-    axis = _axis("stack", axis, parts[0].ndim + 1)
+    axis = axis_of("stack", axis, parts[0].ndim + 1)
     before = (_ALL,) * axis
     return _join("stack", [part[(*before, None)] for part in parts], axis)
 
@@ -113,8 +113,8 @@ def roll(x: Any, shift: Any, *, axis: Any = None) -> Tensor:
         if _in_order(shift):
             raise ArgumentTypeError(f"roll: shift is {shift!r} without an axis; give an int, or an axis for each shift")
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
-    axes = [_axis("roll", one, tensor.ndim) for one in (axis if _in_order(axis) else (axis,))]
-    shifts = [_int("roll", "shift", one) for one in (shift if _in_order(shift) else times(shift, len(axes)))]
+    axes = [axis_of("roll", one, tensor.ndim) for one in (axis if _in_order(axis) else (axis,))]
+    shifts = [int_of("roll", "shift", one) for one in (shift if _in_order(shift) else times(shift, len(axes)))]
     if len(shifts) != len(axes):
         raise ShapeError(f"roll: {len(shifts)} shifts were given for {len(axes)} axes; give a shift for each axis")
     totals = dict.fromkeys(axes, 0)
@@ -132,7 +132,7 @@ def repeat(x: Any, repeats: Any, *, axis: int | None = None) -> Tensor:
     """Each element several times, one after another."""
     tensor = tensor_of("repeat", "x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
-    axis = _axis("repeat", 0 if axis is None else axis, tensor.ndim)
+    axis = axis_of("repeat", 0 if axis is None else axis, tensor.ndim)
     counts = tensor_of("repeat", "repeats", repeats)
     if counts.size and counts.dtype.kind != "i":
         raise DTypeError(f"repeat: repeats are {counts.dtype}; integers are wanted, use astype")
@@ -152,7 +152,7 @@ def tile(x: Any, repetitions: Any) -> Tensor:
     """The whole tensor several times along each axis."""
     tensor = tensor_of("tile", "x", x)
     given = repetitions if _in_order(repetitions) else (repetitions,)
-    counts = [_int("tile", "repetitions", one) for one in given]
+    counts = [int_of("tile", "repetitions", one) for one in given]
     if min(counts, default=0) < 0:
         raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
     counts[:0] = [1] * (tensor.ndim - len(counts))
@@ -209,7 +209,7 @@ def _pad_widths(given: Any, ndim: int) -> list[tuple[int, int]]:
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
     if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise ShapeError(f"pad: pad_width is {given} for {ndim} dimensions; give an int, a pair, or a pair for each")
-    widths = [(_int("pad", "pad_width", before), _int("pad", "pad_width", after)) for before, after in pairs]
+    widths = [(int_of("pad", "pad_width", before), int_of("pad", "pad_width", after)) for before, after in pairs]
     if min(map(min, widths), default=0) < 0:
         raise ArgumentError(f"pad: pad_width is {given}; a width is not negative, slices cut elements off")
     return widths * ndim if len(widths) == 1 else widths
@@ -232,7 +232,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
             f"{operation}: x has shape {tensor.shape}; at least 2 dimensions are wanted, (..., rows, columns)"
         )
     rows, columns = tensor.shape[-2:]
-    k = min(max(_int(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
+    k = min(max(int_of(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 
@@ -296,7 +296,7 @@ def _in_order(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)
 
 
-def _int(operation: str, name: str, value: Any) -> int:
+def int_of(operation: str, name: str, value: Any) -> int:
     try:
         number: int = operator.index(value)
     except TypeError:
@@ -304,9 +304,9 @@ def _int(operation: str, name: str, value: Any) -> int:
     return number
 
 
-def _axis(operation: str, axis: Any, ndim: int) -> int:
+def axis_of(operation: str, axis: Any, ndim: int) -> int:
     """One axis, counted from the front."""
-    place = _int(operation, "axis", axis)
+    place = int_of(operation, "axis", axis)
     if not -ndim <= place < ndim:
         raise AxisError(f"{operation}: axis {place} is out of range for {ndim} dimension{'' if ndim == 1 else 's'}")
     return place % ndim
@@ -314,7 +314,7 @@ def _axis(operation: str, axis: Any, ndim: int) -> int:
 
 def _axes(operation: str, axes: Any, ndim: int) -> list[int]:
     """Several different axes."""
-    found = [_axis(operation, one, ndim) for one in (axes if _in_order(axes) else (axes,))]
+    found = [axis_of(operation, one, ndim) for one in (axes if _in_order(axes) else (axes,))]
     if len(set(found)) < len(found):
         raise AxisError(f"{operation}: axes {axes} name one axis twice")
     return found

@@ -100,7 +100,7 @@ def _of_kind(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterat
         yield from _elementwise(contract, dtype, settings)
     elif kind in ("reduction", "index_reduction"):
         yield from _reduction(contract, dtype, settings)
-    elif kind == "rows":
+    elif kind in ("rows", "sort"):
         yield from _rows(contract, dtype, settings)
 
 

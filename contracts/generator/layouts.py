@@ -57,6 +57,8 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
         return Call(_reduction(inputs, out, parameters.get("axis"), parameters.get("keepdims", False)))
     if kind == "rows":
         return Call(_rows(inputs, out, -1 if parameters["axis"] is None else parameters["axis"]))
+    if kind == "sort":  # all of the result
+        return Call(_rows(inputs, out, parameters["axis"]), (out.shape[parameters["axis"]],))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
     if kind == "eigen":

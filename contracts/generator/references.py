@@ -150,6 +150,14 @@ def activate(x: Array, activation: str) -> Array:
     return np.asarray(functions[activation]())
 
 
+def order(x: Array, axis: int, descending: bool) -> Array:
+    """Positions in the elements' order, equal ones as they come; NaN is the largest."""
+    if not descending:
+        return np.argsort(x, axis, kind="stable")
+    backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
+    return np.asarray(x.shape[axis] - 1 - np.flip(backwards, axis))
+
+
 def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
     """The dimensions from one to another as one."""
     shape = x.shape or (1,)

@@ -272,6 +272,13 @@ def _take_along_axis(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (x, replace(indices, shape=size)), result=prod(size))
 
 
+def _topk(operation: Operation, size: Size, dtype: str) -> Case:
+    """Ten."""
+    k = min(size[-1], 10)
+    x = _draw(operation, operation.inputs[0], size, dtype)
+    return Case(operation, dtype, size, (x, k), result=prod(size[:-1]) * k * 2)
+
+
 def _embedding(operation: Operation, size: Size, dtype: str) -> Case:
     """As many rows of 64 as make the size, of a weight with as many."""
     rows = max(prod(size) // CHANNELS, 1)
@@ -346,6 +353,7 @@ _BY_KIND: Mapping[str, Builder] = {
     "reduction": _reduction,
     "index_reduction": _reduction,
     "rows": _rows,
+    "sort": _elementwise,
     "matrix": _matrix,
     "attention": _attention,
     "rotation": _rotation,
@@ -391,5 +399,6 @@ _BY_NAME: Mapping[str, Builder] = {
     "tril": _rows,
     "triu": _rows,
     "take_along_axis": _take_along_axis,
+    "topk": _topk,
     "embedding": _embedding,
 }

@@ -31,7 +31,7 @@ int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 /* One handler a kind. */
 typedef PyObject *lw_handler(const lw_arguments *arguments);
 lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, lw_call_matrix, lw_call_window,
-    lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_view;
+    lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_view;
 
 /* An operation on positional inputs without more ado: what operators call. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
@@ -79,6 +79,8 @@ int lw_run(const lw_operation *operation, int backend, int kernel, const void *l
 int lw_axes_from(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
 /* One axis of ndim. -1 with AxisError set. */
 int lw_axis_from(const char *operation, PyObject *axis, int ndim);
+/* The axis that a call names, or the contract's default, which is no None. -1 with an error set. */
+int lw_axis_of(const lw_arguments *arguments, int ndim);
 /* A shape: an int or a sequence of ints. The number of dimensions, or -1 with an error set. */
 int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]);
 /* True or False, or what equals one of them. -1 with an error set. */

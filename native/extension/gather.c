@@ -130,17 +130,11 @@ static int flatten(const char *operation, lw_operand *x) {
 static int gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
-    const lw_parameter *parameter = &operation->parameters[position];
     PyObject *given = arguments->parameters[position];
-    if (parameter->default_is_none && (!given || given == Py_None)) {
+    if (operation->parameters[position].default_is_none && (!given || given == Py_None)) {
         return flatten(operation->name, x);
     }
-    PyObject *axis = given ? given : PyLong_FromLongLong(parameter->default_value.i);
-    int found = axis ? lw_axis_from(operation->name, axis, x->ndim) : -1;
-    if (!given) {
-        Py_XDECREF(axis);
-    }
-    return found;
+    return lw_axis_of(arguments, x->ndim);
 }
 
 static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {

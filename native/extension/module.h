@@ -31,6 +31,7 @@ int lw_exchange_slots(PyType_Slot *slots);
 LW_OWN PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
 LW_OWN PyMethodDef lw_creation_functions[];
 LW_OWN PyMethodDef lw_gather_functions[];
+LW_OWN PyMethodDef lw_sort_functions[];
 
 /* storage.c: aligned scratch for kernels */
 void *lw_aligned_allocate(size_t bytes);

@@ -235,6 +235,18 @@ int lw_axis_from(const char *operation, PyObject *object, int ndim) {
     return (int)(axis < 0 ? axis + ndim : axis);
 }
 
+int lw_axis_of(const lw_arguments *arguments, int ndim) {
+    const lw_operation *operation = arguments->operation;
+    int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
+    PyObject *given = arguments->parameters[position];
+    PyObject *axis = given ? given : PyLong_FromLongLong(operation->parameters[position].default_value.i);
+    int found = axis ? lw_axis_from(operation->name, axis, ndim) : -1;
+    if (!given) {
+        Py_XDECREF(axis);
+    }
+    return found;
+}
+
 int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
     int all = !object || object == Py_None;
     memset(reduced, all, LW_MAX_NDIM);

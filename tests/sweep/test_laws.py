@@ -16,6 +16,7 @@ SHAPES = {
     "reduction": (5, 7, 11),
     "index_reduction": (5, 7, 11),
     "rows": (6, 41),
+    "sort": (6, 41),
 }
 LARGEST = 5000  # elements
 

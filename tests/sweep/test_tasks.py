@@ -18,6 +18,7 @@ LARGE = {
     "attention": [({"query": (3, 100, 64), "key": (3, 300, 64), "value": (3, 300, 48)}, ATTENTION)],
     "rotation": [({"x": (3, 1000, 64)}, {"shape": (3, 1000, 64), "axis": -2})],
     "eigen": [({"x": (9, 40, 40)}, {"shape": (9, 40)}), ({"x": (300, 300)}, {"shape": (300,)})],
+    "sort": [({}, {"shape": (501, 600), "axis": axis}) for axis in (0, 1)],
     "matrix": [({"x1": (2, 300, 200), "x2": (200, 150), "x": (300, 200), "weight": (150, 200), "bias": (150,)}, {})],
 }
 RESULTS = {"scaled_dot_product_attention": (3, 100, 48), "matmul": (2, 300, 150), "linear": (300, 150)}
@@ -46,11 +47,12 @@ def test_tasks_in_any_order(contract, host):
             inputs.append(None if shape is None else raw.copy_of(draw(contract, each.name, dtype, shape, "tasks")))
         out = raw.place(shape_of_result(contract, settings), contract.result(dtype))
         places = [each.place if each else None for each in inputs]
-        layout = raw.layouts.call(contract, settings, places, out.place).layout
+        made = raw.layouts.call(contract, settings, places, out.place)
+        scalars = struct.pack(f"<{len(made.scalars)}q", *made.scalars) + scalars_of(contract)
 
-        def run(context, layout=layout, inputs=inputs, out=out):
+        def run(context, layout=made.layout, scalars=scalars, inputs=inputs, out=out):
             out.array[...] = 0
-            return raw.call(host.value, contract.kernel(dtype), layout, scalars_of(contract), inputs, out, context)
+            return raw.call(host.value, contract.kernel(dtype), layout, scalars, inputs, out, context)
 
         assert run(raw.Context()) == raw.OK
         wanted = bits(out.array).copy()

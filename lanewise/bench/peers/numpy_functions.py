@@ -154,6 +154,17 @@ def _take(x: Array, indices: Array, axis: int | None = None) -> Array:
     return x.take(indices, axis=axis)
 
 
+def _argsort(x: Array) -> Array:
+    return np.argsort(x, kind="stable")
+
+
+def _topk(x: Array, k: int) -> tuple[Array, Array]:
+    chosen = np.argpartition(x, -k, axis=-1)[..., -k:]
+    values = np.take_along_axis(x, chosen, -1)
+    order = np.lexsort((chosen, -values), axis=-1)
+    return np.take_along_axis(values, order, -1), np.take_along_axis(chosen, order, -1)
+
+
 def _embedding(indices: Array, weight: Array) -> Array:
     return weight.take(indices, axis=0)
 
@@ -191,6 +202,8 @@ _FUNCTIONS: Mapping[str, Function] = {
     "concat": _concat,
     "flatten": np.ravel,
     "embedding": _embedding,
+    "argsort": _argsort,
+    "topk": _topk,
     "rand": _rand,
     "randn": _randn,
     **({"gelu": _gelu, "erf": _erf} if find_spec("scipy") else {}),

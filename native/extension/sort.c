@@ -1,0 +1,89 @@
+/* Calls of sort and argsort, and the indices of the first elements for topk (lanewise/sorting.py). */
+#include "call.h"
+#include "errors.h"
+#include "lanewise_operations.h"
+
+/* Sorts the rows of x along an axis; the result has `count` elements along it, all of them where count is negative. */
+static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int axis, int64_t count, int descending,
+                            PyObject *given, lw_place place) {
+    int64_t extent = x->shape[axis];
+    if (extent > INT32_MAX) {
+        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                            "%s: the axis has %lld elements; at most 2147483647 are sorted, so split it",
+                            operation->name, (long long)extent);
+    }
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
+        return NULL;
+    }
+    int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
+    for (int i = 0; i < x->ndim; i++) {
+        shape[i] = i == axis && count >= 0 ? count : x->shape[i];
+    }
+    lw_tensor *out = lw_output(operation->name, given, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    for (int i = 0; i < x->ndim; i++) { /* the axis comes last */
+        int source = i == x->ndim - 1 ? axis : i + (i >= axis);
+        moved[i] = x->shape[source];
+        strides[0][i] = x->strides[source];
+        strides[1][i] = out->strides[source];
+    }
+    lw_layout layout;
+    lw_collapse(&layout, x->ndim, 1, moved, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
+    const void *inputs[1] = {x->data};
+    void *outputs[1] = {out->data};
+    lw_scalar parameters[2] = {{.i = shape[axis]}, {.i = descending}};
+    int64_t work = 4 * (out->size / shape[axis]) * extent;
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) <
+        0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+PyObject *lw_call_sort(const lw_arguments *arguments) {
+    lw_operand x;
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
+    PyObject *result = NULL;
+    if (status == LW_TAKEN) {
+        lw_scalar scalars[LW_MAX_PARAMETERS];
+        int axis = lw_axis_of(arguments, x.ndim);
+        if (axis >= 0 && lw_kernel_parameters(arguments, scalars) >= 0) {
+            result = sort_along(arguments->operation, &x, axis, -1, scalars[0].i != 0, arguments->out, place);
+        }
+    }
+    lw_operands_release(&x, 1);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
+
+/* argsort_first(x, count, axis, descending): of argsort's result the first `count` along the axis. */
+static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    if (count != 4 || !lw_is_tensor(arguments[0])) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "argsort_first(x, count, axis, descending) is wanted");
+    }
+    lw_operand x;
+    lw_place place;
+    lw_operand_of((lw_tensor *)arguments[0], &x);
+    Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
+    int axis = lw_axis_from("topk", arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
+    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_place_of(&x, 1, &place) == LW_FAILED) {
+        return NULL;
+    }
+    if (!lw_is_host(place.backend)) {
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "topk: computed on the CPU; move the tensor with to()");
+    }
+    PyObject *result = sort_along(&lw_operations[LW_OPERATION_argsort], &x, axis, first, descending, NULL, place);
+    lw_operands_release(&x, 1);
+    return result;
+}
+
+PyMethodDef lw_sort_functions[] = {
+    {"argsort_first", (PyCFunction)(void *)argsort_first, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

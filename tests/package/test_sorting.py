@@ -1,0 +1,123 @@
+"""sort, argsort and topk against NumPy's stable sort: lengths around where the algorithm changes, views, ties, NaN."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lanewise as lw
+
+settings.register_profile("sorting", deadline=None, max_examples=80, derandomize=True, database=None)
+settings.load_profile("sorting")
+
+LENGTHS = [0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500, 4095, 4096, 4097, 8191, 9000, 20_000]
+BACKENDS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
+
+
+def order(x, descending):
+    if descending:
+        return len(x) - 1 - np.argsort(x[::-1], kind="stable")[::-1]
+    return np.argsort(x, kind="stable")
+
+
+def same(result, wanted):
+    """Signs of zeros count, and so do the bits of NaN."""
+    result = np.ascontiguousarray(result)
+    assert result.dtype == wanted.dtype
+    np.testing.assert_array_equal(result.view(np.int32), np.ascontiguousarray(wanted).view(np.int32), strict=True)
+
+
+def drawn(length, flavour, seed=0):
+    """Rows that are hard for one algorithm or another."""
+    random = np.random.default_rng([seed, length])
+    if flavour == "bits":  # all magnitudes, both zeros, NaN with payloads
+        x = random.integers(-(2**31), 2**31, length, dtype=np.int32).view(np.float32)
+        x[random.random(length) < 0.2] = 0.0
+        x[random.random(length) < 0.2] = -0.0
+        return x
+    if flavour == "ascending":
+        return np.sort(random.standard_normal(length, dtype=np.float32))
+    if flavour == "descending":
+        return np.sort(random.integers(-(2**31), 2**31, length, dtype=np.int32))[::-1]
+    if flavour == "ties":
+        return random.integers(0, 4, length).astype(np.int32)
+    if flavour == "equal":
+        return np.full(length, 7.0, np.float32)
+    return random.standard_normal(length, dtype=np.float32)
+
+
+FLAVOURS = ["bits", "ascending", "descending", "ties", "equal", "normal"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_every_length(backend, flavour):
+    for length in LENGTHS:
+        x = drawn(length, flavour)
+        with lw.use_backend(backend):
+            for descending in (False, True):
+                places = order(x, descending)
+                same(lw.argsort(x, descending=descending), places.astype(np.int32))
+                same(lw.sort(x, descending=descending), x[places])
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_topk(backend, flavour):
+    for length in (1, 40, 4097, 9000, 50_000):
+        x = drawn(length, flavour, 1)
+        for k in {0, 1, min(length, 10), length // 3, length}:
+            for largest in (True, False):
+                places = order(x, largest)[:k]
+                with lw.use_backend(backend):
+                    values, indices = lw.topk(x, k, largest=largest)
+                same(indices, places.astype(np.int32))
+                same(values, x[places])
+
+
+@given(st.data())
+def test_axes_of_views(data):
+    shape = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
+    x = drawn(int(np.prod(shape)) * 2, "ties").reshape(*shape, 2)[..., ::-1]
+    order_of_axes = data.draw(st.permutations(range(x.ndim)))
+    x = x.transpose(order_of_axes)
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    same(lw.sort(lw.asarray(x), axis=axis), np.sort(x, axis))
+    same(lw.argsort(lw.asarray(x), axis=axis), np.argsort(x, axis, kind="stable").astype(np.int32))
+    k = data.draw(st.integers(0, x.shape[axis]))
+    values, indices = lw.topk(lw.asarray(x), k, axis=axis, largest=False)
+    same(values, np.take(np.sort(x, axis), range(k), axis))
+    same(indices, np.take(np.argsort(x, axis, kind="stable"), range(k), axis).astype(np.int32))
+
+
+def test_dtypes_and_places():
+    assert lw.sort([True, False]).tolist() == [0, 1]
+    assert lw.argsort([3, 1, 2]).tolist() == [1, 2, 0]
+    assert [each.tolist() for each in lw.topk([True, False, True], 2)] == [[True, True], [0, 2]]
+    x = lw.asarray([2.0, 1.0]).to("scalar")
+    values, indices = x.topk(1)
+    assert {each.backend for each in (x.sort(), x.argsort(), values, indices)} == {lw.Backend.SCALAR}
+    for dtype in ("float64", "int64", "float16"):
+        for function in (lw.sort, lw.argsort, lambda each: lw.topk(each, 1)):
+            with pytest.raises(lw.DTypeError, match="astype"):
+                function(lw.ones(3, dtype))
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: lw.sort(1.0), lw.AxisError, "^sort: axis -1 is out of range for 0 dimensions"),
+        (lambda: lw.sort([1.0], axis=1), lw.AxisError, "^sort: axis 1"),
+        (lambda: lw.sort([1.0], axis=(0,)), lw.ArgumentTypeError, "^sort: axis is"),
+        (lambda: lw.argsort({1}), lw.ArgumentTypeError, "^argsort: x: a set holds no numbers"),
+        (lambda: lw.topk([1.0], 2), lw.ShapeError, "^topk: k is 2, but axis 0 has 1 elements"),
+        (lambda: lw.topk([1.0], -1), lw.ArgumentError, "^topk: k is -1"),
+        (lambda: lw.topk([1.0], "1"), lw.ArgumentTypeError, "^topk: k is '1'"),
+        (lambda: lw.topk(3.0, 1), lw.AxisError, "^topk: axis -1"),
+    ],
+)
+def test_what_does_not_fit(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
