@@ -156,7 +156,8 @@ def linspace(
     chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
     if chosen.kind != "f":
         raise DTypeError(f"linspace: dtype {chosen} is no float; make float32 and use astype")
-    intervals = max(count - 1 if endpoint else count, 1)
+    ends = truth_of("linspace", "endpoint", endpoint)
+    intervals = max(count - 1 if ends else count, 1)
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
         raise ArgumentError(f"linspace: start {first} and stop {last} must be finite, and so must their distance")
@@ -164,7 +165,7 @@ def linspace(
         made = _ext.create("arange", count, chosen, (first, distance), "linspace")
     else:
         made = _counted("linspace", first, distance, count, chosen)
-    if endpoint and count > 1:
+    if ends and count > 1:
         made[count - 1] = last
     return placement.placed(made, device, "linspace")
 
@@ -350,6 +351,17 @@ def _integer(operation: str, name: str, value: Any) -> int:
     if not hasattr(type(value), "__index__"):
         raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int")
     return operator.index(value)
+
+
+def truth_of(operation: str, name: str, value: Any) -> bool:
+    """True or False, or what equals one of them."""
+    for truth in (False, True):
+        try:
+            if value == truth:
+                return truth
+        except (LanewiseError, TypeError, ValueError):  # what cannot be compared equals neither
+            pass
+    raise ArgumentTypeError(f"{operation}: {name} is {value!r}; True or False is wanted")
 
 
 def _count(operation: str, name: str, value: Any) -> int:

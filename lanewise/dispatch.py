@@ -27,7 +27,7 @@ _PYTHON: Final = {
         *("concat", "embedding", "flatten", "flip", "moveaxis", "pad", "repeat", "roll", "split", "stack"),
         *("tile", "tril", "triu"),
     ),
-    "sorting": ("topk",),
+    "sorting": ("nonzero", "topk"),
     "statistics": ("add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "normalize", "zscore"),
 }
 

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from lanewise._ext import Tensor
 
-__all__ = ["BY_OPERATION", "EighResult"]
+__all__ = ["BY_OPERATION", "EighResult", "TopkResult"]
 
 
 class EighResult(NamedTuple):
@@ -18,6 +18,13 @@ class EighResult(NamedTuple):
 
     eigenvalues: Tensor
     eigenvectors: Tensor
+
+
+class TopkResult(NamedTuple):
+    """What topk returns."""
+
+    values: Tensor
+    indices: Tensor
 
 
 BY_OPERATION: Final[Mapping[str, Callable[..., Any]]] = {"eigh": EighResult}

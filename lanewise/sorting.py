@@ -7,16 +7,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from lanewise import _ext
+from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.creation import tensor_of
+from lanewise.creation import tensor_of, truth_of
 from lanewise.errors import ArgumentError, ShapeError
+from lanewise.results import TopkResult
 from lanewise.shaping import axis_of, int_of
 
-__all__ = ["topk"]
+__all__ = ["nonzero", "topk"]
 
 
-def topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Tensor, Tensor]:
+def topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> TopkResult:
     """The k largest, or smallest, elements along an axis in order, and their indices."""
     tensor = tensor_of("topk", "x", x)
     count, axis = int_of("topk", "k", k), axis_of("topk", axis, tensor.ndim)
@@ -24,5 +25,21 @@ def topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> tuple[Tenso
         raise ArgumentError(f"topk: k is {count}; it must not be negative")
     if count > tensor.shape[axis]:
         raise ShapeError(f"topk: k is {count}, but axis {axis} has {tensor.shape[axis]} elements; give at most as many")
-    indices = _ext.argsort_first(tensor, count, axis, largest)
-    return _ext.take_along_axis(tensor, indices, axis=axis), indices
+    indices = _ext.argsort_first(tensor, count, axis, truth_of("topk", "largest", largest))
+    return TopkResult(_ext.take_along_axis(tensor, indices, axis=axis), indices)
+
+
+def nonzero(x: Any) -> tuple[Tensor, ...]:
+    """Where elements are not zero: for each axis the indices of all of them."""
+    tensor = tensor_of("nonzero", "x", x)
+    if tensor.ndim == 0 or tensor.size >= 2**31:
+        raise ShapeError(
+            f"nonzero: x has shape {tensor.shape}; at least one dimension is wanted, and fewer than 2^31 elements"
+        )
+    mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
+    rest = _ext.mask_indices(mask)
+    found = []
+    for extent in reversed(tensor.shape[1:]):  # positions, taken apart from the last axis on
+        found.append(_ext.remainder(rest, max(extent, 1)))
+        rest = _ext.floor_divide(rest, max(extent, 1))
+    return (rest, *reversed(found))

@@ -163,7 +163,8 @@ def _input(
         x = shapes[contract.inputs[0].name]
         axis = parameters["axis"]
         return indices(math.prod(x) if axis is None else x[axis], shape, contract.operation, seed)
-    return draw(contract, each.name, dtype, shape, seed)
+    drawn = draw(contract, each.name, dtype, shape, seed)
+    return np.sort(drawn) if contract.kind.name == "search" and each is contract.inputs[0] else drawn
 
 
 def _special(contract: Contract, dtype: str, special: Special, name: str) -> Iterator[Case]:

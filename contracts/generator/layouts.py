@@ -59,6 +59,10 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Place 
         return Call(_rows(inputs, out, -1 if parameters["axis"] is None else parameters["axis"]))
     if kind == "sort":  # all of the result
         return Call(_rows(inputs, out, parameters["axis"]), (out.shape[parameters["axis"]],))
+    if kind == "search":
+        row = _there(inputs[0])
+        still = Place((1,), (0,))
+        return Call(_elementwise([still, *inputs[1:]], out), (row.shape[0], row.strides[0]))
     if kind == "matrix":
         return Call(_matrix(inputs, out, transposed=contract.inputs[1].name == "weight"))
     if kind == "eigen":

@@ -133,6 +133,7 @@ LANE float wf64_to_vf32_odd(double x) {
     return __int_as_float(__float_as_int(nearer_zero) | inexact);
 }
 
+LANE int32_t vi32_gather(const char *p, int64_t step, int32_t index) { return *(const int32_t *)(p + index * step); }
 LANE float vf32_load_float16(const uint16_t *p) { return __half2float(__ushort_as_half(*p)); }
 LANE void vf32_store_float16(uint16_t *p, float x) { *p = __half_as_ushort(__float2half_rn(x)); }
 LANE bool vm32_load_bool(const uint8_t *p) { return *p != 0; }

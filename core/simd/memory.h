@@ -61,6 +61,18 @@ LANE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
 LANE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
 LANE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
+/* An element for each lane: those at p + index step, index less than 2^31, step in bytes. No instruction set here is
+ * faster at it than its loads. */
+LANE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
+    vi32 x;
+    for (int i = 0; i < VF32_LANES; i++) {
+        int32_t element;
+        __builtin_memcpy(&element, p + index[i] * step, sizeof element);
+        x[i] = element;
+    }
+    return x;
+}
+
 /* Elements of one and two bytes as bits, for what only moves them. */
 LANE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
 LANE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from math import isqrt, prod
 
-from lanewise.bench.inputs import ITEM_BYTES, HostArray, Shape, draw, draw_indices
+from lanewise.bench.inputs import ITEM_BYTES, HostArray, Shape, ascending, draw, draw_indices
 from lanewise.bench.operations import Input, Operation
 from lanewise.errors import ArgumentError
 
@@ -279,6 +279,20 @@ def _topk(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, (x, k), result=prod(size[:-1]) * k * 2)
 
 
+def _nonzero(operation: Operation, size: Size, dtype: str) -> Case:
+    """Of a mask, about half of it."""
+    mask = draw("bool", size, None, 0)
+    found = sum(mask.data)
+    return Case(operation, "bool", size, (mask,), result=found * len(size), result_dtype="int32")
+
+
+def _searchsorted(operation: Operation, size: Size, dtype: str) -> Case:
+    """As many elements as the sorted tensor has."""
+    count = prod(size)
+    row = ascending(_draw(operation, operation.inputs[0], (count,), dtype))
+    return Case(operation, dtype, size, (row, _draw(operation, operation.inputs[1], size, dtype)), result=count)
+
+
 def _embedding(operation: Operation, size: Size, dtype: str) -> Case:
     """As many rows of 64 as make the size, of a weight with as many."""
     rows = max(prod(size) // CHANNELS, 1)
@@ -400,5 +414,7 @@ _BY_NAME: Mapping[str, Builder] = {
     "triu": _rows,
     "take_along_axis": _take_along_axis,
     "topk": _topk,
+    "nonzero": _nonzero,
+    "searchsorted": _searchsorted,
     "embedding": _embedding,
 }

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import random
 import struct
-from dataclasses import dataclass
+from array import array
+from dataclasses import dataclass, replace
 from math import prod
 from typing import Any
 
@@ -72,6 +73,11 @@ def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray
 def draw_indices(count: int, extent: int, seed: int) -> HostArray:
     """int32 positions along an axis of this extent, anywhere on it."""
     return draw("int32", (count,), Range(0, extent - 1), seed)
+
+
+def ascending(x: HostArray) -> HostArray:
+    """The elements of one dimension in order."""
+    return replace(x, data=array(FORMATS[x.dtype], sorted(x.view)).tobytes())
 
 
 def typical(dtype: str, within: Range | None) -> tuple[float, float]:

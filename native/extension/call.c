@@ -17,6 +17,7 @@ static lw_handler *const handlers[LW_KIND_COUNT] = {
     [LW_KIND_EIGEN] = lw_call_eigen,
     [LW_KIND_GATHER] = lw_call_gather,
     [LW_KIND_SORT] = lw_call_sort,
+    [LW_KIND_SEARCH] = lw_call_search,
     [LW_KIND_CREATION] = lw_call_python,
     [LW_KIND_VIEW] = lw_call_view,
     [LW_KIND_COMPOSED] = lw_call_python,

@@ -31,7 +31,7 @@ int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 /* One handler a kind. */
 typedef PyObject *lw_handler(const lw_arguments *arguments);
 lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, lw_call_matrix, lw_call_window,
-    lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_view;
+    lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_search, lw_call_view;
 
 /* An operation on positional inputs without more ado: what operators call. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);

@@ -20,6 +20,7 @@ typedef enum lw_kind {
     LW_KIND_EIGEN,
     LW_KIND_GATHER,
     LW_KIND_SORT,
+    LW_KIND_SEARCH,
     LW_KIND_CREATION,
     LW_KIND_VIEW,
     LW_KIND_COMPOSED,

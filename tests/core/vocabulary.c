@@ -328,6 +328,20 @@ static char *room_with_end(size_t bytes) {
     TEST_MEMORY(type, element, type##_load##suffix, type##_store##suffix, type##_load_partial##suffix, \
                 type##_store_partial##suffix, pad, lanes)
 
+static void test_gather(void) {
+    int32_t row[3 * 50];
+    for (int i = 0; i < 150; i++) row[i] = 1000 * i - 7000;
+    for (int round = 0; round < 100; round++) {
+        int32_t index[VF32_LANES];
+        EACH(i) index[i] = (int32_t)(random_bits() % 50);
+        for (int every = -3; every <= 3; every++) { /* forwards, backwards, the same for all */
+            const int32_t *first = every < 0 ? row + 149 : row;
+            vi32 got = vi32_gather((const char *)first, every * (int64_t)sizeof *row, vi32_load(index));
+            EACH(i) expect(got[i] == first[every * index[i]], "vi32_gather", index[i], every, 0, got[i], 0);
+        }
+    }
+}
+
 static void test_memory(void) {
     TEST_STORAGE(vf32, float, , vf32_set(-3.5f), VF32_LANES)
     TEST_STORAGE(vi32, int32_t, , vi32_set(-3), VF32_LANES)
@@ -351,6 +365,7 @@ int main(int count, char **arguments) {
     test_order();
     test_tree();
     test_memory();
+    test_gather();
     printf("%s: %ld checks, %ld failed\n", SIMD_NAME, checks, failures);
     return failures != 0;
 }

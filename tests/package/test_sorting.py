@@ -1,4 +1,5 @@
-"""sort, argsort and topk against NumPy's stable sort: lengths around where the algorithm changes, views, ties, NaN."""
+"""sort, argsort, topk, searchsorted and nonzero against NumPy: lengths around where an algorithm changes, views, ties,
+NaN."""
 
 from __future__ import annotations
 
@@ -92,6 +93,47 @@ def test_axes_of_views(data):
     same(indices, np.take(np.argsort(x, axis, kind="stable"), range(k), axis).astype(np.int32))
 
 
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("flavour", FLAVOURS)
+def test_searchsorted(backend, flavour):
+    for length in (0, 1, 2, 3, 15, 16, 17, 100, 4096, 5000):
+        row, x = np.sort(drawn(length, flavour)), drawn(77, flavour, 2)
+        x[: length // 2] = row[: min(length // 2, 77)][::-1]
+        for side in ("left", "right"):
+            with lw.use_backend(backend):
+                same(lw.searchsorted(row, x, side=side), np.searchsorted(row, x, side).astype(np.int32))
+
+
+def test_searchsorted_of_views_numbers_and_other_dtypes():
+    row = lw.asarray([5.0, 4.0, 3.0, 2.0, 1.0])[::-2]  # 1, 3, 5
+    assert lw.searchsorted(row, lw.asarray([[3, 0], [9, 1]]).T).tolist() == [[1, 3], [0, 0]]
+    assert lw.searchsorted(row, 3).tolist() == 1 and lw.searchsorted(row, 3, side="right").tolist() == 2
+    assert lw.searchsorted([False, True], [True, False]).tolist() == [1, 0]
+    assert lw.searchsorted([1, 2, 3], [2.5]).tolist() == [2]
+    assert lw.searchsorted([3.0, 1.0, 2.0], [2.0, 4.0], sorter=[1, 2, 0]).tolist() == [1, 3]
+    with pytest.raises(lw.IndexOutOfRangeError):
+        lw.searchsorted([3.0, 1.0], [2.0], sorter=[0, 2])
+    with pytest.raises(lw.DTypeError, match="astype"):
+        lw.searchsorted(lw.ones(3, "float64"), 1.0)
+
+
+@given(st.data())
+def test_nonzero(data):
+    shape = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
+    dtype = data.draw(st.sampled_from(["bool", "int32", "int64", "float16", "float32", "float64"]))
+    x = (drawn(int(np.prod(shape)), "ties") // 2).reshape(shape).astype(dtype).T
+    for got, wanted in zip(lw.nonzero(lw.asarray(x)), np.nonzero(x), strict=True):
+        same(got, wanted.astype(np.int32))
+
+
+def test_nonzero_of_special_values():
+    assert lw.nonzero([lw.nan, -0.0, 0.0, lw.inf, 1e-45])[0].tolist() == [0, 3, 4]
+    x = lw.asarray([[0.0, 2.0], [3.0, 0.0]])
+    assert x[x.nonzero()].tolist() == [2.0, 3.0]
+    with pytest.raises(lw.ShapeError, match=r"^nonzero: x has shape \(\)"):
+        lw.nonzero(1.0)
+
+
 def test_dtypes_and_places():
     assert lw.sort([True, False]).tolist() == [0, 1]
     assert lw.argsort([3, 1, 2]).tolist() == [1, 2, 0]
@@ -116,6 +158,8 @@ def test_dtypes_and_places():
         (lambda: lw.topk([1.0], -1), lw.ArgumentError, "^topk: k is -1"),
         (lambda: lw.topk([1.0], "1"), lw.ArgumentTypeError, "^topk: k is '1'"),
         (lambda: lw.topk(3.0, 1), lw.AxisError, "^topk: axis -1"),
+        (lambda: lw.searchsorted([[1.0]], [1.0]), lw.ShapeError, "^searchsorted: x1 has shape"),
+        (lambda: lw.searchsorted([1.0], [1.0], side=1), lw.ArgumentError, "^searchsorted: side is 1"),
     ],
 )
 def test_what_does_not_fit(call, error, message):

@@ -40,7 +40,9 @@ def free_inputs(contract):
     return sum(each.dtype is None and not each.optional for each in contract.inputs)
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.has_out and contract.kind.name not in ("window", "gather"))
+@pytest.mark.contracts(
+    lambda contract: contract.kind.has_out and contract.kind.name not in ("window", "gather", "search")
+)
 def test_promotion(contract, backend):
     function = getattr(lw, contract.operation, None)
     if contract.internal:

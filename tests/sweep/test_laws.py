@@ -41,7 +41,7 @@ def inputs_of(contract, dtype):
     shapes = shapes_of(contract)
     made = {}
     for each in contract.inputs:
-        if each.sequence:
+        if each.sequence or each.name not in shapes:
             continue
         if contract.kind.name == "gather" and each.dtype:
             array = indices(min(shapes[contract.inputs[0].name]), shapes[each.name], "law")

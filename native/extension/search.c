@@ -1,0 +1,89 @@
+/* Calls of searchsorted: the places of elements in a sorted tensor of one dimension. */
+#include "call.h"
+#include "errors.h"
+#include "exchange.h"
+#include "lanewise_operations.h"
+
+static int check_row(const char *operation, const lw_operand *row) {
+    if (row->ndim == 1 && row->shape[0] <= INT32_MAX) {
+        return 0;
+    }
+    char given[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                 "%s: x1 has shape %s; one dimension of at most 2147483647 elements is wanted, sorted", operation,
+                 lw_shape_text(given, row->ndim, row->shape));
+    return -1;
+}
+
+static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+    const lw_operation *operation = arguments->operation;
+    lw_operand *row = &operands[0], *x = &operands[1];
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2));
+    lw_scalar parameters[2 + LW_MAX_PARAMETERS];
+    if (check_row(operation->name, row) < 0 || dtype < 0 || lw_operand_cast(operation->name, row, dtype) < 0 ||
+        lw_operand_cast(operation->name, x, dtype) < 0 || lw_kernel_parameters(arguments, parameters + 2) < 0) {
+        return NULL;
+    }
+    parameters[0].i = row->shape[0];
+    parameters[1].i = row->strides[0];
+    lw_tensor *out =
+        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, operands, 2, 0, place);
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
+    }
+    int64_t strides[4][LW_MAX_NDIM] = {{0}};
+    for (int i = 0; i < x->ndim; i++) {
+        strides[1][i] = x->strides[i];
+        strides[3][i] = out->strides[i];
+    }
+    lw_layout layout;
+    lw_collapse(&layout, x->ndim, 0, x->shape, 4, (const int64_t (*)[LW_MAX_NDIM])strides);
+    const void *inputs[3] = {row->data, x->data, NULL};
+    void *outputs[1] = {out->data};
+    int steps = 64 - __builtin_clzll((unsigned long long)row->shape[0] | 1);
+    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
+               out->size * steps) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
+}
+
+/* The elements in the order of a sorter, as take has them; its errors are ours. */
+static PyObject *take_in_order(const lw_arguments *arguments) {
+    const char *name = arguments->operation->name;
+    lw_operation take = lw_operations[LW_OPERATION_take];
+    take.name = name;
+    lw_tensor *row = lw_tensor_from(name, arguments->inputs[0]);
+    lw_tensor *sorter = row ? lw_tensor_from(name, arguments->inputs[2]) : NULL;
+    PyObject *const inputs[2] = {(PyObject *)row, (PyObject *)sorter};
+    PyObject *taken = sorter ? lw_call_inputs(&take, inputs, NULL) : NULL;
+    Py_XDECREF((PyObject *)row);
+    Py_XDECREF((PyObject *)sorter);
+    return taken;
+}
+
+static PyObject *search_in_order(const lw_arguments *arguments) {
+    PyObject *row = take_in_order(arguments);
+    if (!row) {
+        return PyErr_Occurred() ? NULL : lw_call_python(arguments);
+    }
+    PyObject *const inputs[3] = {row, arguments->inputs[1], NULL};
+    lw_arguments sorted = *arguments;
+    sorted.inputs = inputs;
+    PyObject *result = lw_call_search(&sorted);
+    Py_DECREF(row);
+    return result;
+}
+
+PyObject *lw_call_search(const lw_arguments *arguments) {
+    if (arguments->inputs[2]) {
+        return search_in_order(arguments);
+    }
+    lw_operand operands[LW_MAX_INPUTS];
+    lw_place place;
+    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? search(arguments, operands, place) : NULL;
+    lw_operands_release(operands, arguments->operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
