@@ -34,6 +34,8 @@ RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean somethi
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS
 
+BESIDE = ("kinds.yaml", "coming_from.yaml")  # in the folder of the contracts
+
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
     """kinds.yaml."""
@@ -67,7 +69,7 @@ def load_contracts(folder: Path) -> tuple[Contract, ...]:
     """Every contract of the folder, by name of operation."""
     kinds = load_kinds(folder)
     paths = sorted(folder.glob("*-v*.yaml"))
-    strays = sorted(path.name for path in folder.glob("*.yaml") if path not in paths and path.name != "kinds.yaml")
+    strays = sorted(path.name for path in folder.glob("*.yaml") if path not in paths and path.name not in BESIDE)
     if strays:
         raise ContractError(f"contracts/{strays[0]}: not a contract's name; call it <operation>-v1.yaml")
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
