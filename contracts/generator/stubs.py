@@ -81,8 +81,9 @@ def _operators(operations: set[str]) -> list[str]:
         if operation in operations:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
-                modulus = ", mod: None = None" if name == "pow" else ""  # of pow(a, b, modulus)
-                lines.append(f"def __{prefix}{name}__(self, other: _Array{modulus}, /) -> {result}: ...")
+                modulus = ", mod: None = None" if name == "pow" and prefix != "i" else ""  # of pow(a, b, modulus)
+                ignore = "  # type: ignore[misc]" if name == "pow" and prefix == "i" else ""  # which Python has not there
+                lines.append(f"def __{prefix}{name}__(self, other: _Array{modulus}, /) -> {result}: ...{ignore}")
     for operation, name in COMPARISONS.items():
         if operation in operations:
             lines.append(f"def __{name}__(self, other: _Array, /) -> Tensor: ...")

@@ -2,9 +2,11 @@
 operation's functions of webgpu/ops.
 
 An operation is a function `lw_<stem>_<dtype>` (a reduction: four of them); what it calls in turn, from any file of
-webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use. Its first line is
-a comment of JSON, with what lanewise/webgpu/shaders.py must know of it; no other line of it is a comment, so the
-modules travel in one file, which compresses to a fifth of what they take one by one.
+webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use.
+
+All travel in one file, where what several modules use is written once. It consists of parts that begin with a comment
+of JSON, the only comment in them: declarations, by name, then modules, with the names that go before them and what else
+lanewise/webgpu/shaders.py must know.
 """
 
 from __future__ import annotations
@@ -67,7 +69,8 @@ class Library:
         self.folder = folder
         self.texts: dict[str, str] = {}
         self.paths: dict[str, Path] = {}
-        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl")]):
+        layout = folder / "kinds" / "layout.wgsl"  # of every kind over strided operands
+        for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), layout]):
             for match in self.declaration.finditer(path.read_text()):
                 if match[1] in self.texts:
                     raise ContractError(f"{path}: {match[1]} is also in {self.paths[match[1]]}")
@@ -84,8 +87,8 @@ class Library:
             "or declare `webgpu: {fallback: cpu, why: ...}`"
         )
 
-    def link(self, text: str) -> str:
-        """`text` and before it what it uses, of what those use, and so on."""
+    def uses(self, text: str) -> list[str]:
+        """What `text` uses, what that uses, and so on."""
         used: set[str] = set()
         queue = [text]
         while queue:
@@ -93,7 +96,7 @@ class Library:
                 if name in self.texts and name not in used:
                     used.add(name)
                     queue.append(self.texts[name])
-        return "\n".join([*(self.texts[name] for name in sorted(used)), text])
+        return sorted(used)
 
     def result(self, name: str) -> str:
         """The type that a function returns."""
@@ -207,7 +210,7 @@ def _elementwise(module: Module) -> str:
                 item_bytes=f"{module.out.bits // 8}u",
             )
         )
-    return module.bindings() + _kind("layout") + "\n".join(made)
+    return module.bindings() + "\n".join(made)
 
 
 def _reduction(module: Module) -> str:
@@ -225,7 +228,7 @@ def _reduction(module: Module) -> str:
         combine=module.function("_combine"),
         store=_indent(module.store(finished), template),
     )
-    return module.bindings(scratch=accumulator) + _kind("layout") + text
+    return module.bindings(scratch=accumulator) + text
 
 
 def _matrix(module: Module) -> str:
@@ -251,14 +254,17 @@ MAKERS = {
 
 
 def emit(contracts: Iterable[Contract]) -> dict[str, str]:
-    """Kernel -> module, for each kernel that WebGPU carries now, or already."""
+    """Kernel -> part of the file, for each kernel that WebGPU carries now, or already."""
     library = Library(WEBGPU)
     return {name: text for contract in contracts for name, text in _modules(library, contract)}
 
 
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
     """The one file of all modules, by its name."""
-    return {"shaders.wgsl": "".join(modules.values())}
+    library = Library(WEBGPU)
+    used = {name for text in modules.values() for name in json.loads(text[2 : text.index("\n")])["uses"]}
+    declarations = (_part({"declares": name}, library.texts[name]) for name in sorted(used))
+    return {"shaders.wgsl": "".join((*declarations, *modules.values()))}
 
 
 def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
@@ -281,8 +287,14 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
             "item_bytes": ITEMS[kernel.result].bits // 8,
             "in_place": "fn in_place(" in text,
             "scratch_bytes": _scratch_bytes(library, text),
+            "uses": library.uses(text),
         }
-        yield kernel.name, f"//{json.dumps(facts)}\n{_bare(library.link(text))}"
+        yield kernel.name, _part(facts, text)
+
+
+def _part(facts: Mapping[str, object], text: str) -> str:
+    """Of the file."""
+    return f"//{json.dumps(facts)}\n{_bare(text)}"
 
 
 def _scratch_bytes(library: Library, text: str) -> int:

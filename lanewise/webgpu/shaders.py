@@ -1,4 +1,4 @@
-"""The generated WGSL modules, all in one file, and what the first line of each says of it."""
+"""The generated WGSL modules, all in one file, what they share written once (contracts/generator/wgsl.py)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from lanewise.errors import BackendError
 
@@ -30,26 +30,31 @@ class Shader:
 
 def load(file: Path, kernel: str, kind: str) -> Shader:
     """The module of a kernel. BackendError where WebGPU has none."""
-    shader = _read(file).get(kernel)
-    if shader is None:
+    declarations, modules = _read(file)
+    if kernel not in modules:
         hint = "bring its operands to the CPU" if file.exists() else f"build the package: {file} is missing"
         raise BackendError(f"{kernel}: wgpu has no shader for it (kind {kind}); {hint}")
-    return shader
+    facts, own = modules[kernel]
+    source = "".join((*(declarations[name] for name in facts["uses"]), own))
+    return Shader(source=source, **{name: value for name, value in facts.items() if name != "uses"})
 
 
 def carried(file: Path) -> Collection[str]:
     """The kernels that have a module."""
-    return _read(file).keys()
+    return _read(file)[1].keys()
 
 
 @cache
-def _read(file: Path) -> dict[str, Shader]:
-    """A module starts with the only comment in it."""
+def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
+    """Declarations by name, and of each kernel's module the facts and what no other has. A part starts with the only
+    comment in it."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
-    shaders = (_shader(module) for module in text.split("//")[1:])
-    return {shader.kernel: shader for shader in shaders}
-
-
-def _shader(module: str) -> Shader:
-    facts, _, source = module.partition("\n")
-    return Shader(source=source, **json.loads(facts))
+    declarations, modules = {}, {}
+    for part in text.split("//")[1:]:
+        line, _, source = part.partition("\n")
+        facts = json.loads(line)
+        if "declares" in facts:
+            declarations[facts["declares"]] = source
+        else:
+            modules[facts["kernel"]] = facts, source
+    return declarations, modules

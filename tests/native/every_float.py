@@ -132,7 +132,7 @@ def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]
 
 
 def measure(given: list[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> Worst:
-    """The worst of one chunk. What is the reference rounded is off by half a unit at most: only the rest is looked at."""
+    """The worst of one chunk. What is the reference rounded is off by half a unit at most: only the rest counts."""
     with np.errstate(all="ignore"):  # signalling NaNs among them
         rounded = wanted if got.dtype == bool else wanted.astype(np.float32)
         other = np.flatnonzero(bits(got) != bits(rounded))

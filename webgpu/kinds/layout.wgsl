@@ -1,4 +1,4 @@
-// Included in every kind over strided operands. All parameters of a dispatch are 16 vectors of 16 bytes, so that one
+// What every kind over strided operands uses. All parameters of a dispatch are 16 vectors of 16 bytes, so that one
 // uniform buffer holds those of a whole batch at offsets that are multiples of 256.
 // Operand n is component n of a vector: inputs first, then the result. Offsets and strides are in bytes, modulo 2^32,
 // so negative strides work.
