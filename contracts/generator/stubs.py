@@ -81,8 +81,11 @@ def _operators(operations: set[str]) -> list[str]:
         if operation in operations:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
-                modulus = ", mod: None = None" if name == "pow" and prefix != "i" else ""  # of pow(a, b, modulus)
-                ignore = "  # type: ignore[misc]" if name == "pow" and prefix == "i" else ""  # which Python has not there
+                modulus = ignore = ""
+                if name == "pow" and prefix == "i":  # Python itself leaves out the modulus of pow(a, b, modulus) there
+                    ignore = "  # type: ignore[misc]"
+                elif name == "pow":
+                    modulus = ", mod: None = None"
                 lines.append(f"def __{prefix}{name}__(self, other: _Array{modulus}, /) -> {result}: ...{ignore}")
     for operation, name in COMPARISONS.items():
         if operation in operations:
