@@ -21,6 +21,8 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
+# PyPI's packages that are large and that most tests do without: 0.8 GB, where pip is offered the build for the CPU.
+PEERS = {"torch": "torch==2.13.0"}
 
 # Debian's name, and others that tests/wasm takes as well
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
@@ -75,24 +77,34 @@ def install_system_packages() -> str:
 
 
 def prepare() -> Path:
-    """The Python of the tests' virtual environment, made or brought up to date."""
+    """The Python of the tests' virtual environment, made or brought up to date. Peers are installed where the tests
+    must not be without them."""
     python = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = FOLDER / "requirements.stamp"
     wanted = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
         shutil.rmtree(FOLDER, ignore_errors=True)
         venv.create(FOLDER, with_pip=True)
-        pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
         subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True, stdin=subprocess.DEVNULL)
         stamp.write_text(wanted)
+    for peer in PEERS.keys() & (_named("LANEWISE_REQUIRE") | _named("LANEWISE_ALSO_REQUIRE")):
+        mark = FOLDER / f"{peer}.stamp"
+        if not (mark.exists() and mark.read_text() == PEERS[peer]):
+            done = subprocess.run([*pip, PEERS[peer]], check=False, stdin=subprocess.DEVNULL)
+            mark.write_text("" if done.returncode else PEERS[peer])  # without it, its tests fail and say so
     return python
+
+
+def _named(variable: str) -> set[str]:
+    return set(os.environ.get(variable, "").split(",")) - {""}
 
 
 def required() -> str:
     """LANEWISE_REQUIRE for this machine: the backends that it can run, so that none of them is skipped unnoticed.
 
     The processor's own word is read from the kernel here, not from the code under test. LANEWISE_ALSO_REQUIRE adds what
-    must be tested even where this machine lacks it: a browser that could not be installed, in CI."""
+    must be tested even where this machine lacks it, in CI: a browser that could not be installed, PyTorch as a peer."""
     backends = ["scalar", *_instruction_sets()]
     if shutil.which("qemu-aarch64") and "neon" not in backends:
         backends.append("neon")
@@ -106,9 +118,7 @@ def required() -> str:
         backends.append("wgpu")
     if shutil.which("nvcc"):
         backends.append("cuda-compile")
-    also = os.environ.get("LANEWISE_ALSO_REQUIRE", "").split(",")
-    backends += [name for name in also if name and name not in backends]
-    return ",".join(backends)
+    return ",".join([*backends, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(backends))])
 
 
 def _instruction_sets() -> list[str]:

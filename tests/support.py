@@ -1,4 +1,6 @@
-"""The support matrix: operations down, backends across, from what tests saw in this run and from nothing else.
+"""What several folders of tests share: the support matrix, and what becomes of a test for which something is missing.
+
+The support matrix: operations down, backends across, from what tests saw in this run and from nothing else.
 
 A folder of tests notes each outcome and saves them when it ends; the table in build/reports/support.md is then made
 anew from all that was saved since the build. Folders run in processes of their own, so each has a file.
@@ -7,6 +9,7 @@ anew from all that was saved since the build. Folders run in processes of their 
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
@@ -61,3 +64,12 @@ def table(outcomes: dict[str, dict[str, bool]]) -> str:
     for operation, known in sorted(outcomes.items()):
         lines.append(f"| {operation} | {' | '.join(signs[known.get(backend)] for backend in backends)} |")
     return "\n".join(lines) + "\n"
+
+
+def absent(reason: str, what: str) -> None:
+    """Skips the test, or fails it where LANEWISE_REQUIRE names what is missing."""
+    import pytest
+
+    if what in os.environ.get("LANEWISE_REQUIRE", "").split(","):
+        pytest.fail(reason)
+    pytest.skip(reason)

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "contracts"), str(ROOT / "tests"), str(Path(__file__).parent)]
@@ -76,4 +77,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    settings.register_profile("sweep", deadline=None, max_examples=150, derandomize=True, database=None)
+    settings.load_profile("sweep")
     config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")

@@ -7,7 +7,7 @@ import raw
 from generator import references
 from hypothesis import given
 from hypothesis import strategies as st
-from test_numpy import views
+from strategies import views
 from tested import HOSTS
 
 import lanewise as lw

@@ -4,10 +4,11 @@ Values are small whole numbers, on which float32 arithmetic is exact, so results
 """
 
 import numpy as np
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from judge import bits
+from strategies import broadcast_views, views
 
 import lanewise as lw
 
@@ -15,32 +16,12 @@ DTYPES = ["bool", "int32", "int64", "float16", "float32", "float64"]
 COMPUTING = ["int32", "float32"]
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=5)
 
-settings.register_profile("sweep", deadline=None, max_examples=150, derandomize=True, database=None)
-settings.load_profile("sweep")
-
-
-@st.composite
-def views(draw, shape, dtype):
-    """An array of a shape, that lies in memory in any way: axes in any order, with gaps, backwards."""
-    order = draw(st.permutations(range(len(shape))))
-    steps = [draw(st.sampled_from([1, 1, 2, -1, -2])) for _ in shape]
-    base = np.zeros([shape[axis] * abs(steps[axis]) for axis in order], dtype)
-    base[...] = (np.arange(base.size).reshape(base.shape) * 7 + draw(st.integers(0, 9))) % 11 - 5
-    return base[(*(slice(None, None, steps[axis]) for axis in order), ...)].transpose(np.argsort(order).tolist())
-
 
 def check(result, wanted):
     result = np.asarray(result)
     assert result.shape == wanted.shape
     assert result.dtype == wanted.dtype
     assert np.array_equal(bits(result), bits(wanted))
-
-
-@st.composite
-def broadcast_views(draw, count, dtypes):
-    shapes = draw(hnp.mutually_broadcastable_shapes(num_shapes=count, max_dims=5, max_side=5)).input_shapes
-    dtype = draw(st.sampled_from(dtypes))
-    return [draw(views(shape, dtype)) for shape in shapes]
 
 
 @given(broadcast_views(2, COMPUTING))

@@ -7,7 +7,7 @@ from tested import BACKENDS
 
 ARM = platform.machine().lower() in ("aarch64", "arm64")
 # Swept by folders of their own, whatever this process can load.
-ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "emcc", "cuda", "cuda-compile"} | (
+ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "emcc", "cuda", "cuda-compile", "torch"} | (
     {"neon"} if not ARM else set()
 )
 

@@ -4,7 +4,8 @@ with. Values are small whole numbers, on which float32 sums are exact, so result
 from generator import references
 from hypothesis import given
 from hypothesis import strategies as st
-from test_numpy import check, views
+from strategies import views
+from test_numpy import check
 from tested import HOSTS
 
 import lanewise as lw

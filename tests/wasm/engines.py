@@ -3,7 +3,6 @@ in a worker. A test asks its `engine` to run a program and does not know which i
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 import chromium
 import pyodide_fixture
 import pyodide_runner
-import pytest
+from support import absent
 
 from wasm import build
 
@@ -67,13 +66,6 @@ class BrowserEngine:
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
         return self.console.run(program, mounts=mounts, timeout=timeout)
-
-
-def absent(reason: str, backend: str) -> None:
-    """Skips, or fails where LANEWISE_REQUIRE names what is missing."""
-    if backend in os.environ.get("LANEWISE_REQUIRE", "").split(","):
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 def node(place: str) -> str:

@@ -1,0 +1,26 @@
+"""The peers: the same calls made of NumPy, SciPy and, where it is installed, PyTorch, on whatever hypothesis comes up
+with. The sweep compares with references of our own; here nobody who wrote Lanewise wrote what it is compared with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / each) for each in ("contracts", "tests", "tests/sweep", "tests/peers")]
+
+import support  # noqa: E402
+
+
+@pytest.fixture(scope="session")
+def torch() -> Any:
+    """PyTorch, on one thread."""
+    try:
+        import torch
+    except ImportError:
+        support.absent("PyTorch is not installed (pip install torch, the CPU build will do)", "torch")
+    torch.set_num_threads(1)
+    return torch

@@ -1,0 +1,60 @@
+"""Attention against PyTorch: causal, masked by truths and by numbers, windows, groups of queries, a cache's offset."""
+
+from __future__ import annotations
+
+import numpy as np
+from agreement import UNIT, agree, bounded, numbers, wide
+from hypothesis import given
+from hypothesis import strategies as st
+
+
+@bounded
+@given(st.data())
+def test_attention(torch, data):
+    batch, heads, group = (data.draw(st.integers(1, 3)) for _ in range(3))
+    queries, keys = (data.draw(st.integers(1, 9) | st.integers(1, 200)) for _ in range(2))
+    depth, width = (data.draw(st.integers(1, 70)) for _ in range(2))
+    query = data.draw(numbers((batch, heads * group, queries, depth), -3, 3))
+    key = data.draw(numbers((batch, heads, keys, depth), -3, 3))
+    value = data.draw(numbers((batch, heads, keys, width), -3, 3))
+    mask = data.draw(st.none() | numbers((queries, keys), -2, 2))
+    if mask is not None and data.draw(st.booleans()):
+        mask = mask > 0
+        mask[:, 0] = True  # PyTorch makes NaN of a query that sees nothing
+    causal, window = data.draw(st.booleans()), data.draw(st.none() | st.integers(1, 100))
+    offset = data.draw(st.integers(0, keys - 1))
+    scale = data.draw(st.none() | st.sampled_from([0.0, 0.05, 0.2]))
+
+    # PyTorch knows neither windows nor offsets: they are a mask
+    behind = np.arange(keys) - np.arange(queries)[:, None] - offset
+    seen = (behind <= 0 if causal else True) & (np.abs(behind) < (window or keys + queries))
+    if mask is not None and mask.dtype == bool:
+        seen &= mask
+    added = np.where(seen, 0.0 if mask is None or mask.dtype == bool else mask, -np.inf)
+    blind = ~np.broadcast_to(seen, added.shape).any(axis=1)
+    added[blind] = 0
+    tensors = (torch.from_numpy(each) for each in wide(query, key, value))
+    attended = torch.nn.functional.scaled_dot_product_attention(
+        *tensors, attn_mask=torch.from_numpy(added), scale=scale, enable_gqa=True
+    ).numpy()
+    attended[:, :, blind] = 0
+
+    # A score errs by (depth + 2) roundings of what its products add up to, and a weight relatively by as much, twice;
+    # a weighted mean of the values then by that of the largest, and by the roundings of so many additions.
+    products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
+    allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
+    agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,
+          offset=offset, scale=scale, enable_gqa=True, allowed=allowed)  # fmt: skip
+
+
+@bounded
+@given(st.data())
+def test_step_by_step(data):
+    queries, keys, depth, width = (data.draw(st.integers(1, 40)) for _ in range(4))
+    query, rows = data.draw(numbers((queries, depth))), data.draw(numbers((keys, depth)))
+    scores = np.matmul(*wide(query, rows.T)) / np.sqrt(depth)
+    size = np.matmul(*wide(np.abs(query), np.abs(rows.T))) / np.sqrt(depth)
+    agree("attention_scores", scores, query, rows, magnitude=size)
+    weights, values = data.draw(numbers((queries, keys))), data.draw(numbers((keys, width)))
+    size = np.matmul(*wide(np.abs(weights), np.abs(values)))
+    agree("weighted_sum", np.matmul(*wide(weights, values)), weights, values, magnitude=size)

@@ -1,0 +1,132 @@
+"""Two inputs element by element, against NumPy: broadcast, strided, backwards, empty; activations against PyTorch."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from agreement import agree, bounded, numbers, wide
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+import lanewise as lw
+
+ARITHMETIC = (
+    *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "copysign"),
+    "logaddexp",
+)
+COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
+LOGIC = ("logical_and", "logical_or", "logical_xor")
+WRAPPING = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", *COMPARISONS)
+BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # and NumPy's names
+OF_INTEGERS = {name: name for name in (*WRAPPING, "bitwise_and", "bitwise_or", "bitwise_xor")} | BITWISE
+
+PAIRS = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=6)
+
+
+def pair(data, dtype, low, high):
+    shapes = data.draw(PAIRS).input_shapes
+    return [data.draw(numbers(shape, low, high, dtype, extremes=True)) for shape in shapes]
+
+
+@bounded
+@given(st.data())
+def test_arithmetic(data):
+    x, y = pair(data, "float32", -9, 9)
+    for name in ARITHMETIC:
+        with np.errstate(all="ignore"):
+            wanted = getattr(np, name)(*wide(x, y))
+        agree(name, wanted, x, y)
+
+
+@bounded
+@given(st.data())
+def test_comparisons(data):
+    x, y = pair(data, data.draw(st.sampled_from(["float32", "int32", "bool"])), -3, 3)
+    for name in (*COMPARISONS, *LOGIC):
+        agree(name, getattr(np, name)(x, y), x, y)
+
+
+@bounded
+@given(st.data())
+def test_integers_wrap_around(data):
+    x, y = pair(data, "int32", -(2**31), 2**31 - 1)
+    for name, theirs in OF_INTEGERS.items():
+        with np.errstate(all="ignore"):
+            wanted = getattr(np, theirs)(x, y)
+        agree(name, wanted, x, y)
+
+
+@bounded
+@given(st.data())
+def test_integer_powers(data):
+    shapes = data.draw(PAIRS).input_shapes
+    x = data.draw(numbers(shapes[0], -(2**31), 2**31 - 1, "int32", extremes=True))
+    y = data.draw(numbers(shapes[1], 0, 40, "int32"))
+    with np.errstate(all="ignore"):
+        agree("pow", np.power(x, y), x, y)
+
+
+@bounded
+@given(st.data())
+def test_integers_meet_floats_and_truths(data):
+    """The result's dtype, and that nothing is lost on the way."""
+    shapes = data.draw(PAIRS).input_shapes
+    x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
+    y = data.draw(numbers(shapes[1], -10, 10))
+    agree("multiply", np.multiply(*wide(x, y)), x, y)
+    agree("add", np.add(x, y > 0, dtype="int32"), x, y > 0)
+
+
+ACTIVATIONS = {
+    "relu": ("relu", {}),
+    "sigmoid": ("sigmoid", {}),
+    "tanh": ("tanh", {}),
+    "gelu": ("gelu", {}),
+    "gelu, tanh": ("gelu", {"approximate": "tanh"}),
+    "silu": ("silu", {}),
+    "softplus": ("softplus", {}),
+    "softsign": ("softsign", {}),
+    "mish": ("mish", {}),
+    "selu": ("selu", {}),
+    "elu": ("elu", {"alpha": 0.7}),
+    "hardswish": ("hardswish", {}),
+}
+
+
+@pytest.mark.parametrize("name", ACTIVATIONS)
+def test_activations(name, torch):
+    """Over the range where they bend, and where they have become straight."""
+    operation, settings = ACTIVATIONS[name]
+    x = np.concatenate([np.linspace(-20, 20, 20_001), np.geomspace(1e-30, 1e30, 500), -np.geomspace(1e-30, 1e30, 500)])
+    x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign makes NaN of infinity
+    function = getattr(torch.nn.functional, operation)
+    agree(operation, function(torch.from_numpy(*wide(x)), **settings).numpy(), x, **settings)
+
+
+@bounded
+@given(st.data())
+def test_leaky_relu(torch, data):
+    x = data.draw(numbers(data.draw(hnp.array_shapes(max_dims=3)), -9, 9))
+    slope = data.draw(st.floats(-2, 2, width=32))
+    agree("leaky_relu", torch.nn.functional.leaky_relu(torch.from_numpy(*wide(x)), slope).numpy(), x, slope=slope)
+
+
+@bounded
+@given(st.data())
+def test_lerp_and_fma(torch, data):
+    shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=6)).input_shapes
+    arrays = [data.draw(numbers(shape, -9, 9)) for shape in shapes]
+    x, y, z = (torch.from_numpy(array) for array in wide(*arrays))
+    agree("fma", (x * y + z).numpy(), *arrays)  # products of float32 are exact in float64, and the sum nearly
+    size = (x.abs() + y.abs()) * (1 + z.abs())
+    agree("lerp", torch.lerp(x, y, z).numpy(), *arrays, allowed=4 * 2.0**-24 * size.numpy())
+
+
+@bounded
+@given(st.data())
+def test_where_and_clip(data):
+    shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=6)).input_shapes
+    x, low, high = (data.draw(numbers(shape, -9, 9)) for shape in shapes)
+    agree("where", np.where(x > 0, low, high), lw.asarray(x) > 0, low, high)
+    agree("clip", np.clip(*wide(x, low, high)), x, low, high)
