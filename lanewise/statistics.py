@@ -113,6 +113,8 @@ def _one_axis(operation: str, axis: int, x: Tensor) -> int:
     """An axis of x."""
     if x.ndim == 0:
         raise ShapeError(f"{operation}: a number was given; a tensor of at least one dimension is wanted")
+    if not hasattr(type(axis), "__index__"):  # what they are made of takes several, or None for all
+        raise ArgumentTypeError(f"{operation}: axis is {axis!r}; an int is wanted")
     return axis
 
 

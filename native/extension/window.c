@@ -106,7 +106,8 @@ static int take_pool(const lw_arguments *arguments, lw_window_layout *layout) {
 /* Stride, padding and dilation, and the number of windows that they leave. */
 static int take_windows(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
     const lw_operation *operation = arguments->operation;
-    if ((lw_given(arguments, "stride") && pair_named(arguments, "stride", 1, layout->stride) < 0) ||
+    int follows = pools && !lw_given(arguments, "stride"); /* the size of the window */
+    if ((!follows && pair_named(arguments, "stride", 1, layout->stride) < 0) ||
         pair_named(arguments, "padding", 0, layout->padding) < 0 ||
         pair_named(arguments, "dilation", 1, layout->dilation) < 0) {
         return -1;
