@@ -12,41 +12,41 @@
 enum { RUNNING_TILE = 64, RUNNING_REGISTERS = RUNNING_TILE / VF32_LANES };
 
 /* `zero` adds nothing, whatever its sign; `wide` is the type of the sum before a tile. */
-#define CUMULATIVE_SUM(dtype, lanes, item, wide, zero)                                                           \
-    LANE wide running_tile_##dtype(const item *from, item *to, wide before) {                                    \
-        lanes x[RUNNING_REGISTERS];                                                                              \
-        _Pragma("GCC unroll 64") for (int r = 0; r < RUNNING_REGISTERS; r++) {                                   \
-            x[r] = lanes##_load(from + r * VF32_LANES);                                                          \
-            _Pragma("GCC unroll 4") for (int n = 1; n < VF32_LANES; n *= 2) {                                    \
-                vm32 upper = vi32_ne(vi32_and(vi32_iota(), vi32_set(n)), vi32_set(0));                           \
-                x[r] = lanes##_select(upper, x[r] + lanes##_spread(x[r], n), x[r]);                              \
-            }                                                                                                    \
-        }                                                                                                        \
-        _Pragma("GCC unroll 6") for (int n = 1; n < RUNNING_REGISTERS; n *= 2)                                   \
-            _Pragma("GCC unroll 64") for (int r = 0; r < RUNNING_REGISTERS; r++) if (r & n) x[r] =               \
-                x[r] + lanes##_set(lanes##_last(x[(r & ~(2 * n - 1)) + n - 1]));                                 \
-        wide after = before + (wide)lanes##_last(x[RUNNING_REGISTERS - 1]);                                      \
-        _Pragma("GCC unroll 64") for (int r = 0; r < RUNNING_REGISTERS; r++)                                     \
-            lanes##_store(to + r * VF32_LANES, x[r] + lanes##_set((item)before));                                \
-        return after;                                                                                            \
-    }                                                                                                            \
-    static void cumulative_sum_row_##dtype(const row *r) {                                                       \
-        item packed[ROW_PIECE], last[RUNNING_TILE];                                                              \
-        wide before = zero;                                                                                      \
-        for (int64_t start = 0; start < r->length; start += ROW_PIECE) {                                         \
-            int64_t count = min_int64(r->length - start, ROW_PIECE), i = 0;                                      \
-            const item *x = row_read(r->in[0], start, count, packed);                                            \
-            item *result = row_result(r, start, packed);                                                         \
-            for (; i + RUNNING_TILE <= count; i += RUNNING_TILE)                                                 \
-                before = running_tile_##dtype(x + i, result + i, before);                                        \
-            for (int64_t k = 0; k < RUNNING_TILE && i < count; k++) last[k] = i + k < count ? x[i + k] : zero;   \
-            if (i < count) {                                                                                     \
-                running_tile_##dtype(last, last, before);                                                        \
-                copy_strided((char *)(result + i), ROW_ITEM, (const char *)last, ROW_ITEM, count - i, ROW_ITEM); \
-            }                                                                                                    \
-            row_write(r, start, count, result);                                                                  \
-        }                                                                                                        \
-    }                                                                                                            \
+#define CUMULATIVE_SUM(dtype, lanes, item, wide, zero)                                                               \
+    LANE wide running_tile_##dtype(const item *from, item *to, wide before) {                                        \
+        lanes x[RUNNING_REGISTERS];                                                                                  \
+        for (int r = 0; r < RUNNING_REGISTERS; r++) {                                                                \
+            x[r] = lanes##_load(from + r * VF32_LANES);                                                              \
+            _Pragma("GCC unroll 4") for (int n = 1; n < VF32_LANES; n *= 2) {                                        \
+                vm32 upper = vi32_ne(vi32_and(vi32_iota(), vi32_set(n)), vi32_set(0));                               \
+                x[r] = lanes##_select(upper, x[r] + lanes##_spread(x[r], n), x[r]);                                  \
+            }                                                                                                        \
+        }                                                                                                            \
+        for (int n = 1; n < RUNNING_REGISTERS; n *= 2)                                                               \
+            for (int r = 0; r < RUNNING_REGISTERS; r++)                                                              \
+                if (r & n) x[r] = x[r] + lanes##_set(lanes##_last(x[(r & ~(2 * n - 1)) + n - 1]));                   \
+        wide after = before + (wide)lanes##_last(x[RUNNING_REGISTERS - 1]);                                          \
+        for (int r = 0; r < RUNNING_REGISTERS; r++)                                                                  \
+            lanes##_store(to + r * VF32_LANES, x[r] + lanes##_set((item)before));                                    \
+        return after;                                                                                                \
+    }                                                                                                                \
+    static void cumulative_sum_row_##dtype(const row *r) {                                                           \
+        item packed[ROW_PIECE], last[RUNNING_TILE];                                                                  \
+        wide before = zero;                                                                                          \
+        for (int64_t start = 0; start < r->length; start += ROW_PIECE) {                                             \
+            int64_t count = min_int64(r->length - start, ROW_PIECE), i = 0;                                          \
+            const item *x = row_read(r->in[0], start, count, packed);                                                \
+            item *result = row_result(r, start, packed);                                                             \
+            for (; i < count; i += RUNNING_TILE) {                                                                   \
+                int64_t n = min_int64(count - i, RUNNING_TILE);                                                      \
+                for (int64_t k = 0; k < RUNNING_TILE && n < RUNNING_TILE; k++) last[k] = k < n ? x[i + k] : zero;    \
+                int whole = n == RUNNING_TILE;                                                                       \
+                before = running_tile_##dtype(whole ? x + i : last, whole ? result + i : last, before);              \
+                if (!whole) copy_strided((char *)(result + i), ROW_ITEM, (const char *)last, ROW_ITEM, n, ROW_ITEM); \
+            }                                                                                                        \
+            row_write(r, start, count, result);                                                                      \
+        }                                                                                                            \
+    }                                                                                                                \
     ROWS(cumulative_sum, dtype, 1)
 
 CUMULATIVE_SUM(float32, vf32, float, double, -0.0f)
