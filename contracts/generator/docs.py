@@ -65,8 +65,9 @@ def docstring(contract: Contract) -> str:
 
 def summary_of(contract: Contract, name: str) -> str:
     """For methods and aliases, which need not repeat everything."""
-    also = f"the function lanewise.{contract.operation}"
-    return f"{contract.summary}\n\n{'Another name for' if name != contract.operation else 'See'} {also}.\n"
+    if name != contract.operation:
+        return f"Another name for lanewise.{contract.operation}.\n"
+    return f"{contract.summary}\n\nSee the function lanewise.{contract.operation}.\n"
 
 
 def _parameter(parameter: Parameter) -> str:

@@ -16,15 +16,13 @@ def emit(contracts: tuple[Contract, ...], webgpu: frozenset[str] = frozenset()) 
     for contract in contracts:
         entries[contract.internal].append(_entry(contract, webgpu))
     content = {"operations": entries[False], "internal": entries[True]}
-    return {"operations.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
+    return {"operations.json": json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"}
 
 
 def _entry(contract: Contract, webgpu: frozenset[str]) -> dict[str, Any]:
     return {
         "name": contract.operation,
         "kind": contract.kind.name,
-        "summary": contract.summary,
-        "formula": contract.formula,
         "complexity": contract.complexity,
         "reproducible": contract.reproducible,
         "inputs": [
