@@ -49,6 +49,24 @@ def test_attention(torch, data):
 
 @bounded
 @given(st.data())
+def test_rope(data):
+    """Pairs are complex numbers, and turning one is a product."""
+    length, pairs = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
+    x = data.draw(numbers((data.draw(st.integers(1, 3)), length, 2 * pairs), -3, 3))
+    theta, offset = data.draw(st.sampled_from([10.0, 10_000.0, 500_000.0])), data.draw(st.integers(0, 5000))
+    factor, split = data.draw(st.sampled_from([1.0, 2.0, 0.5])), data.draw(st.booleans())
+    frequencies = theta ** (-np.arange(pairs) / pairs) / factor
+    turn = np.exp(1j * (np.arange(length) + offset)[:, None] * frequencies)
+    first, second = (x[..., :pairs], x[..., pairs:]) if split else (x[..., ::2], x[..., 1::2])
+    turned = (first + 1j * second.astype("float64")) * turn
+    wanted = np.empty(x.shape)
+    parts = (np.s_[..., :pairs], np.s_[..., pairs:]) if split else (np.s_[..., ::2], np.s_[..., 1::2])
+    wanted[parts[0]], wanted[parts[1]] = turned.real, turned.imag
+    agree("rope", wanted, x, theta=theta, offset=offset, factor=factor, pairs="split" if split else "adjacent")
+
+
+@bounded
+@given(st.data())
 def test_step_by_step(data):
     queries, keys, depth, width = (data.draw(st.integers(1, 40)) for _ in range(4))
     query, rows = data.draw(numbers((queries, depth))), data.draw(numbers((keys, depth)))

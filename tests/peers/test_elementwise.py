@@ -8,12 +8,13 @@ from agreement import agree, bounded, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from scipy import special
 
 import lanewise as lw
 
 ARITHMETIC = (
     *("add", "subtract", "multiply", "divide", "floor_divide", "remainder", "maximum", "minimum", "copysign"),
-    "logaddexp",
+    *("logaddexp", "atan2", "hypot"),
 )
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
@@ -35,7 +36,7 @@ def test_arithmetic(data):
     x, y = pair(data, "float32", -9, 9)
     for name in ARITHMETIC:
         with np.errstate(all="ignore"):
-            wanted = getattr(np, name)(*wide(x, y))
+            wanted = getattr(np, {"atan2": "arctan2"}.get(name, name))(*wide(x, y))
         agree(name, wanted, x, y)
 
 
@@ -102,6 +103,13 @@ def test_activations(name, torch):
     x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign makes NaN of infinity
     function = getattr(torch.nn.functional, operation)
     agree(operation, function(torch.from_numpy(*wide(x)), **settings).numpy(), x, **settings)
+
+
+def test_functions_of_scipy():
+    x = np.concatenate([np.linspace(-8, 8, 20_001), np.geomspace(1e-38, 1e38, 700), [np.inf, -np.inf, np.nan]])
+    x = x.astype("float32")
+    agree("erf", special.erf(*wide(x)), x)
+    agree("sigmoid", special.expit(*wide(x)), x)
 
 
 @bounded

@@ -102,6 +102,7 @@ def test_sums_keep_their_digits_on_every_path(backend):
         assert np.all(np.abs(np.asarray(lw.mean(x, axis=axis)) - np.float64(np.float32(0.1))) <= 2e-7), way
     exact = np.sum(tenth, dtype="float64")
     assert abs(float(lw.dot(tenth, lw.ones(tenth.size))) - exact) <= 2e-6 * exact
+    assert abs(float(lw.cumulative_sum(tenth)[-1]) - exact) <= 2e-6 * exact
     # sums of 256 products, and the sum of those: so many roundings of half a unit; a single sum has 1,200,000
     pieces = (256 + tenth.size / 256) * 2.0**-24 * exact
     assert abs(float(lw.matmul(tenth, lw.ones(tenth.size))) - exact) <= pieces

@@ -1,0 +1,80 @@
+"""Sorting and searching, with ties, NaN and zeros of either sign among the elements, against NumPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from agreement import agree, bounded, numbers
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from tested import HOSTS
+
+import lanewise as lw
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7) | st.tuples(st.integers(0, 5000))
+
+
+KINDS = st.sampled_from([("float32", 5), ("float32", 1e6), ("int32", 5), ("int32", 2**31 - 1)])
+
+
+def tied(data, shapes=SHAPES, kind=None):
+    """An array in which many elements are equal, or in which hardly any are."""
+    dtype, reach = kind or data.draw(KINDS)
+    array = data.draw(numbers(data.draw(shapes), -reach, reach, dtype, extremes=True))
+    array[...] = np.floor(array)
+    return array
+
+
+def order(x, axis, descending):
+    """Indices in order; equal elements keep theirs, also where the largest comes first."""
+    if not descending:
+        return np.argsort(x, axis=axis, kind="stable").astype("int32")
+    backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
+    return np.flip(x.shape[axis] - 1 - backwards, axis).astype("int32")
+
+
+@bounded
+@given(st.data())
+def test_sort_and_argsort(data):
+    x = tied(data)
+    axis, descending = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.booleans())
+    places = order(x, axis, descending)
+    agree("argsort", places, x, axis=axis, descending=descending)
+    agree("sort", np.take_along_axis(x, places, axis), x, axis=axis, descending=descending)
+
+
+@bounded
+@given(st.data())
+def test_topk(data):
+    x = tied(data)
+    axis, largest = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.booleans())
+    k = data.draw(st.integers(0, x.shape[axis]))
+    places = np.take(order(x, axis, largest), range(k), axis)
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            values, indices = lw.topk(x, k, axis=axis, largest=largest)
+        np.testing.assert_array_equal(indices, places)
+        np.testing.assert_array_equal(values, np.take_along_axis(x, places, axis))
+
+
+@bounded
+@given(st.data())
+def test_searchsorted(data):
+    kind = data.draw(KINDS)
+    pile, wanted = tied(data, st.tuples(st.integers(0, 300)), kind), tied(data, kind=kind)
+    side = data.draw(st.sampled_from(["left", "right"]))
+    in_order = np.sort(pile)
+    agree("searchsorted", np.searchsorted(in_order, wanted, side).astype("int32"), in_order, wanted, side=side)
+    places = np.argsort(pile).astype("int32")
+    agree("searchsorted", np.searchsorted(pile, wanted, side, places).astype("int32"), pile, wanted, places, side=side)
+
+
+@bounded
+@given(st.data())
+def test_nonzero(data):
+    x = tied(data)
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            found = lw.nonzero(x)
+        for ours, theirs in zip(found, np.nonzero(x), strict=True):
+            np.testing.assert_array_equal(ours, theirs)

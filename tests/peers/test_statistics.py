@@ -1,0 +1,82 @@
+"""Running sums, covariances, correlations and distances in deviations, against NumPy and SciPy."""
+
+from __future__ import annotations
+
+import numpy as np
+from agreement import UNIT, agree, bounded, numbers, wide
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy import stats
+
+SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=2, max_side=7) | st.tuples(st.integers(2, 5000))
+
+
+def far_off(data, shape):
+    """Numbers around 0, or far from it."""
+    x = data.draw(numbers(shape))
+    x += data.draw(st.sampled_from([0, 10, -1000]))
+    return x
+
+
+@bounded
+@given(st.data())
+def test_cumulative_sum(data):
+    x = far_off(data, data.draw(SHAPES))
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    size = np.cumsum(np.abs(*wide(x)), axis=axis)
+    agree("cumulative_sum", np.cumsum(*wide(x), axis=axis), x, axis=axis, magnitude=size)
+    whole = data.draw(numbers(x.shape, -(2**31), 2**31 - 1, "int32", extremes=True))
+    agree("cumulative_sum", np.cumsum(whole, axis=axis, dtype="int32"), whole, axis=axis)
+
+
+@bounded
+@given(st.data())
+def test_zscore(data):
+    x = far_off(data, data.draw(SHAPES))
+    axis, correction = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.sampled_from([0.0, 1.0]))
+    # where a row hardly varies, the rounding of its mean counts for that much of a deviation
+    allowed = 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / np.std(*wide(x), axis=axis, keepdims=True)
+    wanted = stats.zscore(*wide(x), axis=axis, ddof=int(correction))
+    agree("zscore", wanted, x, axis=axis, correction=correction, allowed=allowed)
+
+
+@bounded
+@given(st.data())
+def test_normalize(torch, data):
+    x = far_off(data, data.draw(SHAPES))
+    axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
+    eps = data.draw(st.sampled_from([1e-12, 5.0]))
+    wanted = torch.nn.functional.normalize(torch.from_numpy(*wide(x)), dim=axis, eps=eps).numpy()
+    agree("normalize", wanted, x, axis=axis, eps=eps)
+
+
+def products(rows, correction):
+    """What covariances add up. A deviation is rounded, relatively by UNIT, its products' sums err as matmul's, 2e-6."""
+    deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
+    return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
+
+
+@bounded
+@given(st.data())
+def test_variables_with_each_other(data):
+    variables, observations = data.draw(st.integers(1, 9)), data.draw(st.integers(2, 400))
+    x = far_off(data, (variables, observations) if data.draw(st.booleans()) else (observations,))
+    y = data.draw(st.none() | numbers((observations,)))
+    correction = data.draw(st.sampled_from([0.0, 1.0]))
+    allowed = np.squeeze(products(np.vstack([each for each in wide(x, y) if each is not None]), correction))
+    settings = {"correction": correction, "allowed": allowed, "by_contract": False}
+    agree("cov", np.cov(*wide(x, y), ddof=int(correction)), x, y, **settings)
+    agree("corrcoef", np.corrcoef(*wide(x, y)), x, y)
+    if x.ndim == 2 and y is None:
+        agree("cov", np.cov(*wide(x), ddof=int(correction)), x.T, rowvar=False, **settings)
+
+
+@bounded
+@given(st.data())
+def test_two_variables(data):
+    observations = data.draw(st.integers(2, 400))
+    x, y = far_off(data, (observations,)), far_off(data, (observations,))
+    allowed = products(np.vstack(wide(x, y)), 0)[0, 1]
+    agree("covariance", np.cov(*wide(x, y), ddof=0)[0, 1], x, y, allowed=allowed, by_contract=False)
+    agree("correlation", stats.pearsonr(*wide(x, y)).statistic, x, y)
