@@ -1,6 +1,6 @@
 """The peers: the same calls made of NumPy, SciPy and, where it is installed, PyTorch, on whatever hypothesis comes up
-with. The sweep compares with references of our own; here nobody who wrote Lanewise wrote what it is compared with. Shapes, views and
-indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
+with. The sweep compares with references of our own; here nobody who wrote Lanewise wrote what it is compared with.
+Shapes, views and indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
 
 from __future__ import annotations
 
