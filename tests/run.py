@@ -8,6 +8,7 @@ each folder of tests as a stage. Needs Python 3.11 and nothing else.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import subprocess
 import sys
@@ -123,6 +124,24 @@ def folders() -> dict[str, list[Path]]:
     return {name: paths for name, paths in found.items() if paths}
 
 
+# LANEWISE_REQUIRE's names -> the columns of the support matrix that must have no gap
+COLUMNS = {
+    **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
+    "simd128": ("simd128", "relaxed_simd"),
+}
+
+
+def matrix(runner: Runner, stage: Stage) -> None:
+    """Every operation must have run, and passed, on every CPU backend that is required here, and in WebAssembly."""
+    described = json.loads((ROOT / "build" / "generated" / "lanewise" / "_lib" / "operations.json").read_text())
+    names = [each["name"] for each in described["operations"]]
+    needed = runner.environment["LANEWISE_REQUIRE"].split(",")
+    lacking = support.gaps(names, [column for name in needed for column in COLUMNS.get(name, ())])
+    print(f"\n== {stage.name}: {len(names) - len(lacking)} of {len(names)} operations without a gap")
+    print("\n".join(lacking))
+    stage.passed, stage.failed = len(names) - len(lacking), len(lacking)
+
+
 def summary(stages: list[Stage], notes: str) -> int:
     """Minutes per stage, the reasons of skips, and the total on the last line."""
     width = max(len(stage.name) for stage in stages)
@@ -166,6 +185,9 @@ def main() -> int:
                     lint(runner, stages[-1])
                 else:
                     runner.pytest(stages[-1], *folders()[name])
+        if set(wanted) == set(choices):
+            stages.append(Stage("matrix"))
+            matrix(runner, stages[-1])
     return summary(stages, notes)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
@@ -49,6 +50,16 @@ def _merged() -> dict[str, dict[str, bool]]:
                 known = merged.setdefault(operation, {})
                 known[backend] = passed and known.get(backend, True)
     return merged
+
+
+def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
+    """What the matrix lacks: a line for each operation that did not run, or failed, on one of the backends."""
+    merged, lacking, backends = _merged(), [], tuple(backends)
+    for operation in operations:
+        missing = [backend for backend in backends if not merged.get(operation, {}).get(backend)]
+        if missing:
+            lacking.append(f"{operation}: no tick for {', '.join(missing)}")
+    return lacking
 
 
 def table(outcomes: dict[str, dict[str, bool]]) -> str:

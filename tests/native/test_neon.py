@@ -28,7 +28,7 @@ import support  # noqa: E402
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 _DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
-OPERATIONS = [each["name"] for each in _DESCRIBED if (ORACLE / f"{each['name']}.bin").exists()]
+OPERATIONS = pyodide_runner.load(PROGRAM).operations(ORACLE)
 PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
 BACKENDS = ("neon", "scalar")
 SCRIPT = f"""

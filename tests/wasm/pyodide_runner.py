@@ -7,6 +7,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
@@ -77,7 +78,9 @@ def run(
 
 
 def load(program: Path) -> ModuleType:
-    """The program as a module of this Python, for what it gives here."""
+    """The program as a module of this Python, for what it gives here. It may import its neighbours."""
+    if str(program.parent) not in sys.path:
+        sys.path.append(str(program.parent))
     spec = importlib.util.spec_from_file_location(program.stem, program)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -1,7 +1,7 @@
 """Every operation on every backend of this engine, against the oracle's files: what tests/sweep does, with Python's
 standard library alone, because a bare Pyodide has no NumPy. Runs natively too, for the bits to compare with.
 
-Mounts: /tests (for oracle_file.py) and /oracle."""
+Mounts: /tests (for oracle_file.py, and several.py beside this) and /oracle."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from typing import Any
 import lanewise as lw
 from lanewise import _ext, libraries
 
-sys.path.append("/tests")
+sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
+import several
 
 LONGEST = 5  # complaints about one operation on one backend
 
@@ -80,12 +81,34 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
     return {"complaints": complaints, "digest": digest.hexdigest()}
 
 
+def check(operation: str, backend: str) -> dict[str, Any]:
+    """One of several.py's."""
+    complaints: list[str] = []
+    digest = hashlib.sha256()
+    try:
+        with lw.use_backend(backend):
+            for result in several.CHECKS[operation]():
+                digest.update(memoryview(result).tobytes())
+    except Exception as error:
+        complaints.append(f"{type(error).__name__}: {error}")
+    return {"complaints": complaints, "digest": digest.hexdigest()}
+
+
+def operations(folder: Path) -> list[str]:
+    """Those that a sweep covers."""
+    described = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
+    names = [each["name"] for each in described]
+    return [name for name in names if name in several.CHECKS or (folder / f"{name}.bin").exists()]
+
+
 def sweep(folder: Path, backends: Sequence[str]) -> Findings:
     described = json.loads((libraries.DIRECTORY / "operations.json").read_text())["operations"]
     findings: Findings = {}
     for each in described:
         name, path = each["name"], folder / f"{each['name']}.bin"
         if not path.exists():  # its contract has no reference
+            if name in several.CHECKS:
+                findings[name] = {backend: check(name, backend) for backend in backends}
             continue
         oracle = oracle_file.read(path)
         if oracle.signature != _ext.signature():
