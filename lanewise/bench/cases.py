@@ -39,6 +39,7 @@ ARITHMETIC: Mapping[str, int] = {"add": 1, "subtract": 1, "multiply": 1, "divide
 CHANNELS = 64
 KERNEL = 3
 DEPTH = 64  # of attention heads
+VARIABLES = 16  # of statistics
 
 
 @dataclass(frozen=True)
@@ -142,6 +143,14 @@ def _elementwise(operation: Operation, size: Size, dtype: str) -> Case:
     return Case(operation, dtype, size, arguments, result=count, flops=_flops(operation, dtype, count))
 
 
+def _pow(operation: Operation, size: Size, dtype: str) -> Case:
+    """Of positive numbers: the powers of others are NaN, which NumPy warns of."""
+    case = _elementwise(operation, size, dtype)
+    within = operation.range(operation.inputs[0].name, dtype)
+    bases = draw(dtype, size, within and replace(within, low=0, exclude_zero=True), seed=0)
+    return replace(case, arguments=(bases, *case.arguments[1:]))
+
+
 def _reduction(operation: Operation, size: Size, dtype: str) -> Case:
     arguments = _required(operation, size, dtype)
     return Case(operation, dtype, size, arguments, result=1, flops=_flops(operation, dtype, prod(size)))
@@ -155,6 +164,25 @@ def _rows(operation: Operation, size: Size, dtype: str) -> Case:
     arguments = [_draw(operation, first, size, dtype)]
     arguments += [_draw(operation, item, size[-1:], dtype) for item in others]
     return Case(operation, dtype, size, tuple(arguments), result=prod(size))
+
+
+def _cumulative_sum(operation: Operation, size: Size, dtype: str) -> Case:
+    return replace(_rows(operation, size, dtype), keywords={"axis": -1})
+
+
+def _add_rms_norm(operation: Operation, size: Size, dtype: str) -> Case:
+    """Rows with as many of a residual, and one weight for all."""
+    case = _rows(operation, size, dtype)
+    x, _, weight = case.arguments
+    residual = _draw(operation, operation.inputs[1], case.size, dtype)
+    return replace(case, arguments=(x, residual, weight), result=2 * case.result)
+
+
+def _variables(operation: Operation, size: Size, dtype: str) -> Case:
+    """Of 16 variables."""
+    shape = size if len(size) == 2 else (VARIABLES, max(prod(size) // VARIABLES, 2))
+    x = _draw(operation, operation.inputs[0], shape, dtype)
+    return Case(operation, dtype, shape, (x,), result=shape[0] ** 2)
 
 
 def _edges(operation: Operation, size: Size, count: int, names: str) -> Size:
@@ -375,6 +403,8 @@ _BY_KIND: Mapping[str, Builder] = {
 }
 _BY_NAME: Mapping[str, Builder] = {
     "clip": _clip,
+    "cumulative_sum": _cumulative_sum,
+    "pow": _pow,
     "astype": _astype,
     "take": _take,
     "concat": _concat,
@@ -417,4 +447,11 @@ _BY_NAME: Mapping[str, Builder] = {
     "nonzero": _nonzero,
     "searchsorted": _searchsorted,
     "embedding": _embedding,
+    "normalize": _rows,
+    "zscore": _rows,
+    "add_rms_norm": _add_rms_norm,
+    "covariance": _reduction,
+    "correlation": _reduction,
+    "cov": _variables,
+    "corrcoef": _variables,
 }
