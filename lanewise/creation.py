@@ -217,6 +217,10 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
     return placement.placed(made, device, operation)
 
 
+_REFUSED = 1 << 48  # elements that no memory holds: the call will fail, and takes none of the stream
+_PERIOD = 1 << 62  # of offsets
+
+
 class _Stream:
     """The process's own stream of random numbers. Each process has another one, forked ones too."""
 
@@ -236,7 +240,8 @@ class _Stream:
             if self._seed is None:
                 self._seed = int.from_bytes(os.urandom(7), "little")
             position = self._position
-            self._position += count
+            if count < _REFUSED:
+                self._position = (position + count) % _PERIOD
             return self._seed, position
 
 

@@ -295,3 +295,11 @@ def test_eye_and_linspace_in_every_dtype():
 def test_eye_and_linspace_refuse(call, error):
     with pytest.raises(error, match=r"^(eye|linspace): "):
         call()
+
+
+@pytest.mark.parametrize("shape", [(2**40, 2**40), 10**19, 2**63 - 1, 2**62])
+def test_a_refused_shape_takes_nothing_of_the_stream(shape):
+    with pytest.raises(lw.LanewiseError):
+        lw.rand(shape)
+    assert lw.rand(3).shape == (3,)
+    assert lw.randn(3).shape == (3,)
