@@ -156,6 +156,9 @@ def tile(x: Any, repetitions: Any) -> Tensor:
     if min(counts, default=0) < 0:
         raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
     counts[:0] = [1] * (tensor.ndim - len(counts))
+    if 0 in counts:  # nothing is left, whatever the others would make of it on the way
+        extents = (1,) * (len(counts) - tensor.ndim) + tensor.shape
+        return creation.empty([extent * count for extent, count in zip(extents, counts, strict=True)], tensor.dtype)
     tiled = tensor.reshape((1,) * (len(counts) - tensor.ndim) + tensor.shape)
     for axis, count in enumerate(counts):  # in front of an axis, a repetition is one of all behind
         if count != 1:

@@ -171,3 +171,8 @@ def test_embedding_takes_indices_of_either_width_and_lists():
 def test_what_does_not_fit(call, error, message):
     with pytest.raises(error, match=message):
         call()
+
+
+def test_tile_of_none_needs_no_memory_on_the_way():
+    assert lw.tile([[1.0, 2.0]], (10**10, 0)).shape == (10**10, 0)
+    assert lw.tile([1, 2], 0).shape == (0,)
