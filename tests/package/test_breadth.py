@@ -7,6 +7,7 @@ import pytest
 import yaml
 
 import lanewise as lw
+from lanewise import operations
 
 LIST = {
     "binary": """add subtract multiply divide floor_divide remainder pow minimum maximum copysign atan2 hypot logaddexp
@@ -26,13 +27,22 @@ LIST = {
         take take_along_axis flip roll tile repeat tril triu nonzero searchsorted""",
     "creation": "zeros ones full eye arange linspace rand randn asarray",
 }
-COMING_FROM = Path(__file__).resolve().parents[2] / "contracts" / "coming_from.yaml"
+ROOT = Path(__file__).resolve().parents[2]
+COMING_FROM = ROOT / "contracts" / "coming_from.yaml"
 
 
 @pytest.mark.parametrize("name", [name for names in LIST.values() for name in names.split()])
 def test_there_is(name):
     assert callable(getattr(lw, name))
     assert getattr(lw, name).__doc__
+
+
+def test_the_readme_lists_every_operation_once():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = text[text.index("## The operations") : text.index("## The folders")]
+    rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
+    listed = re.findall(r"`(\w+)`", "\n".join(rows))
+    assert sorted(listed) == sorted(operations.names())
 
 
 def tables():
