@@ -28,8 +28,7 @@ FREESTANDING void *memcpy(void *restrict to, const void *restrict from, size_t c
     return to;
 }
 
-FREESTANDING void *memset(void *to, int byte, size_t count) {
-    char *out = to;
+static inline void fill_bytes(char *out, int byte, size_t count) {
     uint64_t eight = (uint8_t)byte * UINT64_C(0x0101010101010101);
     for (; count >= 8; count -= 8, out += 8) {
         __builtin_memcpy(out, &eight, 8);
@@ -39,7 +38,16 @@ FREESTANDING void *memset(void *to, int byte, size_t count) {
         *out++ = (char)byte;
         __asm__ volatile("");
     }
+}
+
+FREESTANDING void *memset(void *to, int byte, size_t count) {
+    fill_bytes(to, byte, count);
     return to;
 }
+
+#ifdef __APPLE__ /* where a memset of zeros becomes a call of one of these: on ARM, on x86 */
+FREESTANDING void bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
+FREESTANDING void __bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
+#endif
 
 #endif
