@@ -43,8 +43,10 @@ class TorchPeer:
         return Call(function, arguments, keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
-        values: list[float] = result.reshape(-1)[list(positions)].double().tolist()
+        """Some elements as Python floats; of several tensors, those of one after the other."""
+        parts = result if isinstance(result, tuple) else (result,)
+        joined = torch.cat([part.reshape(-1).double() for part in parts])
+        values: list[float] = joined[list(positions)].tolist()
         return values
 
 
@@ -80,6 +82,11 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "softmax": _softmax,
     "layer_norm": _layer_norm,
     "linear": functional.linear,
+    "embedding": functional.embedding,
+    "flip": lambda x: torch.flip(x, tuple(range(x.ndim))),
+    "log_softmax": lambda x: torch.log_softmax(x, -1),
+    "rms_norm": lambda x, weight: functional.rms_norm(x, x.shape[-1:], weight, 1e-5),
+    "tile": lambda x, count: torch.tile(x, (count,)),
     "conv2d": functional.conv2d,
     "scaled_dot_product_attention": functional.scaled_dot_product_attention,
     "max_pool2d": functional.max_pool2d,
