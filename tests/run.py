@@ -1,5 +1,5 @@
 """Runs every test there is, from a bare checkout: installs what is missing, builds, checks the code's form, then runs
-each folder of tests as a stage. Needs Python 3.11 and nothing else.
+each folder of tests as a stage, side by side where that hurts nothing. Needs Python 3.11 and nothing else.
 
     python3 tests/run.py                 everything; the last line is `N passed, M failed`
     python3 tests/run.py lint extension  these stages only (build always comes first)
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
@@ -25,6 +27,12 @@ import support
 from environment import ROOT, install_system_packages, prepare, required
 
 REPORTS = ROOT / "build" / "reports"
+
+# Stages that measure time, or are over at once: these come first, one after another.
+ALONE = ("lint", "package", "bench", "extension")
+# The others run side by side. The stages of one lane follow one another: both of these build for other platforms in
+# the same folders. The longest begin first, and what is not named here is a lane of its own.
+LANES = (("native", "packaging"), ("wasm",), ("core",))
 
 
 @dataclass
@@ -52,31 +60,40 @@ class Runner:
 
     def command(self, stage: Stage, title: str, *words: str | Path) -> bool:
         """One command that passes when it exits with 0."""
-        print(f"\n== {stage.name}: {title}", flush=True)
-        began = time.monotonic()
-        done = subprocess.run(list(words), cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, check=False)
-        stage.seconds += time.monotonic() - began
-        passed = done.returncode == 0
-        stage.passed += passed
-        stage.failed += not passed
-        if not passed:
-            print(f"== {stage.name}: {title} FAILED with exit status {done.returncode}", flush=True)
-        return passed
+        status = self._run(stage, f"{stage.name}: {title}", words)
+        stage.passed += not status
+        stage.failed += bool(status)
+        return not status
 
     def pytest(self, stage: Stage, *paths: Path) -> None:
         """The tests in some files or folders, counted one by one."""
-        print(f"\n== {stage.name}", flush=True)
         report = REPORTS / f"{stage.name}.xml"
         report.unlink(missing_ok=True)
         words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", *paths]
-        began = time.monotonic()
-        done = subprocess.run(words, cwd=ROOT, env=self.environment, stdin=subprocess.DEVNULL, check=False)
-        stage.seconds += time.monotonic() - began
+        status = self._run(stage, stage.name, words)
         before = stage.failed
         if report.exists():
             _count(report, stage)
-        if done.returncode and stage.failed == before:  # it crashed, or found no test
+        if status and stage.failed == before:  # it crashed, or found no test
             stage.failed += 1
+
+    def _run(self, stage: Stage, title: str, words: Sequence[str | Path]) -> int:
+        """The exit status. The command's output is printed at its end, so that stages side by side do not mix."""
+        print(f"== {title} begins", flush=True)
+        began = time.monotonic()
+        done = subprocess.run(
+            words,
+            cwd=ROOT,
+            env=self.environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            check=False,
+        )
+        stage.seconds += time.monotonic() - began
+        end = f"FAILED with exit status {done.returncode}" if done.returncode else "done"
+        print(f"\n== {title}\n{done.stdout.decode(errors='replace')}== {title}: {end}\n", end="", flush=True)
+        return done.returncode
 
 
 def _count(report: Path, stage: Stage) -> None:
@@ -124,6 +141,30 @@ def folders() -> dict[str, list[Path]]:
     return {name: paths for name, paths in found.items() if paths}
 
 
+def lanes(names: Iterable[str]) -> list[list[str]]:
+    """What runs side by side with the rest, each in its order."""
+    named = [list(lane) for lane in LANES]
+    rest = [name for name in names if not any(name in lane for lane in named)]
+    return [*([name for name in lane if name in names] for lane in named), *([name] for name in rest)]
+
+
+def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
+    """These stages, in the order of their names' list."""
+    stages = {name: Stage(name) for name in names}
+
+    def follow(lane: Iterable[str]) -> None:
+        for name in lane:
+            if name == "lint":
+                lint(runner, stages[name])
+            else:
+                runner.pytest(stages[name], *folders()[name])
+
+    follow([name for name in ALONE if name in stages])
+    with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
+        list(pool.map(follow, lanes([name for name in names if name not in ALONE])))
+    return list(stages.values())
+
+
 # LANEWISE_REQUIRE's names -> the columns of the support matrix that must have no gap
 COLUMNS = {
     **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
@@ -142,13 +183,14 @@ def matrix(runner: Runner, stage: Stage) -> None:
     stage.passed, stage.failed = len(names) - len(lacking), len(lacking)
 
 
-def summary(stages: list[Stage], notes: str) -> int:
-    """Minutes per stage, the reasons of skips, and the total on the last line."""
+def summary(stages: list[Stage], minutes: float, notes: str) -> int:
+    """Minutes per stage and in all, the reasons of skips, and the total on the last line."""
     width = max(len(stage.name) for stage in stages)
     print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped")
     for stage in stages:
         skipped = sum(stage.skipped.values())
         print(f"{stage.name:<{width}}  {stage.seconds / 60:7.2f}  {stage.passed:6}  {stage.failed:6}  {skipped:7}")
+    print(f"{minutes:.1f} minutes in all")
     total = sum((stage.skipped for stage in stages), Counter[str]())
     for reason, count in total.most_common():
         print(f"skipped {count}: {reason}")
@@ -178,17 +220,12 @@ def main() -> int:
     support.clear()  # the matrix shows what passes in this run
     stages = [setup, Stage("build")]
     if build(runner, stages[1]):
-        for name in choices:
-            if name in wanted:
-                stages.append(Stage(name))
-                if name == "lint":
-                    lint(runner, stages[-1])
-                else:
-                    runner.pytest(stages[-1], *folders()[name])
+        stages += run(runner, [name for name in choices if name in wanted])
+        support.publish()
         if set(wanted) == set(choices):
             stages.append(Stage("matrix"))
             matrix(runner, stages[-1])
-    return summary(stages, notes)
+    return summary(stages, (time.monotonic() - began) / 60, notes)
 
 
 if __name__ == "__main__":

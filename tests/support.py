@@ -33,7 +33,13 @@ def save(folder: str) -> None:
         return
     SAVED.mkdir(parents=True, exist_ok=True)
     (SAVED / f"{folder}.json").write_text(json.dumps(_seen, indent=1, sort_keys=True), encoding="utf-8")
-    TABLE.write_text(table(_merged()), encoding="utf-8")
+    publish()
+
+
+def publish() -> None:
+    """Writes the table of what all folders noted."""
+    if SAVED.exists():
+        TABLE.write_text(table(_merged()), encoding="utf-8")
 
 
 def clear() -> None:
