@@ -17,14 +17,18 @@ static lw_kernel *find(const char *name) {
     return NULL;
 }
 
-static uint64_t sum_of(const void *result, int64_t count, int size) {
+static uint64_t sum_of_floats(const uint32_t *result, int64_t count) {
     uint64_t sum = 0;
     for (int64_t i = 0; i < count; i++) {
-        uint32_t bits = 0;
-        memcpy(&bits, (const char *)result + i * size, (size_t)size);
-        if (size == 4 && (bits & 0x7fffffff) > 0x7f800000) bits = 0x7fc00000;
+        uint32_t bits = (result[i] & 0x7fffffff) > 0x7f800000 ? 0x7fc00000 : result[i];
         sum += bits * (uint64_t)(2 * i + 1);
     }
+    return sum;
+}
+
+static uint64_t sum_of_bools(const uint8_t *result, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; i++) sum += result[i] * (uint64_t)(2 * i + 1);
     return sum;
 }
 
@@ -49,7 +53,7 @@ int main(int count, char **words) {
         for (int64_t first = start; first < start + task; first += chunk) {
             for (int64_t i = 0; i < chunk; i++) input[i] = (uint32_t)(first + i);
             if (kernel(&context, &layout, inputs, outputs, parameters) != LW_OK) return 1;
-            sum = sum * 31 + sum_of(result, chunk, size);
+            sum = sum * 31 + (size == 4 ? sum_of_floats(result, chunk) : sum_of_bools(result, chunk));
         }
         printf("%016llx\n", (unsigned long long)sum);
     }

@@ -1,26 +1,30 @@
-"""The worst error of float32 functions over every float there is, on each instruction set of this machine.
+"""The worst error of float32 functions over every float there is, on each instruction set.
 
     python tests/native/every_float.py                all functions of one argument, every float: hours on two cores
-    python tests/native/every_float.py --backends avx2 sse2    with and without FMA: a third of that
     python tests/native/every_float.py exp tanh       these
     python tests/native/every_float.py --step 8191    every 8191st float, as CI does (tests/sweep/test_accuracy.py)
     python tests/native/every_float.py pow            of two arguments: random pairs, --pairs of them
 
+Errors are measured on --backends, of which two differ: one that fuses and one that does not. On the others (--same)
+`every_float.c`, compiled for each of them, gives sums of bits, which must be those of a backend that was measured;
+SIMD128 runs in Node, and NEON under qemu, slowly.
+
 Prints a Markdown table: a row a function, a column for each set of backends with the same bits, in each the worst error
-in units in the last place of the float64 reference, and where. SIMD128 and NEON compute as a backend in that table does
-when `every_float.c`, compiled for them, gives the same sums of bits (--simd128 runs it in Node, for every float).
+in units in the last place of the float64 reference, and where. --save keeps what was found in a folder, and goes on
+from what lies there.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -82,6 +86,24 @@ class Report:
             self.worst[backend] = self.worst.get(backend, Worst()).join(worst)
             self.sums.setdefault(backend, {}).update(other.sums[backend])
 
+    def save(self, path: Path) -> None:
+        """As JSON."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        worst = {name: asdict(each) for name, each in self.worst.items()}
+        path.write_text(json.dumps({"worst": worst, "sums": self.sums}), encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> Report:
+        """What was saved; nothing where nothing was."""
+        if not path.exists():
+            return cls()
+        found = json.loads(path.read_text(encoding="utf-8"))
+        worst = {
+            name: Worst(**{**each, "arguments": tuple(each["arguments"])}) for name, each in found["worst"].items()
+        }
+        sums = {name: {int(start): total for start, total in each.items()} for name, each in found["sums"].items()}
+        return cls(worst, sums)
+
 
 @dataclass(frozen=True)
 class Function:
@@ -89,6 +111,10 @@ class Function:
 
     operation: str
     choice: str | None = None
+
+    @property
+    def arguments(self) -> int:
+        return len(contracts()[self.operation].inputs)
 
     @property
     def name(self) -> str:
@@ -190,7 +216,10 @@ def row(function: Function, report: Report) -> str:
         groups.setdefault(tuple(sums[start] for start in sorted(sums)), []).append(backend)
     cells = []
     for names in groups.values():
-        worst = report.worst[names[0]]
+        worst = next((report.worst[name] for name in names if name in report.worst), None)
+        if worst is None:
+            cells.append(f"bits of their own, NOT MEASURED: {' '.join(names)}")
+            continue
         text = f"{worst.ulp:.3f}"
         if worst.ulp_near < worst.ulp:
             text += f", {worst.ulp_near:.3f} up to {NEAR:g}"
@@ -200,37 +229,70 @@ def row(function: Function, report: Report) -> str:
     return f"| {function.name} | {' | '.join(cells)} |"
 
 
-def simd128(function: Function, report: Report, program: Path) -> str:
-    """Which backends have SIMD128's bits for every float, as far as sums can tell."""
+def compile_for(isa_name: str, folder: Path) -> list[str]:
+    """The command that runs every_float.c with the kernels of an instruction set."""
+    from oracle_runner import write_names
+
+    from native.targets import TARGETS, host
+
+    places = {"simd128": ("wasm32-pyodide", "wasm32-wasi"), "neon": ("aarch64-linux", "aarch64-linux-musl")}
+    target, triple = places.get(isa_name, (host().name, host().zig_triple))
+    isa = next(each for each in TARGETS[target].isas if each.name == isa_name)
+    write_names(folder)
+    program = folder / f"every_float_{isa_name}.wasm"
+    command = [sys.executable, "-m", "ziglang", "cc", "-target", triple, f"-mcpu={isa.zig_cpu}", "-O3"]
+    command += ["-std=c11", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", f"-D{isa.macro}"]
+    command += [f"-I{path}" for path in (ROOT / "core/include", ROOT / "core", ROOT / "build/generated", folder)]
+    subprocess.run([*command, str(Path(__file__).with_suffix(".c")), "-o", str(program)], check=True)
+    before = {"simd128": ["node", "--no-warnings", str(ROOT / "tests/core/wasi.mjs")], "neon": ["qemu-aarch64"]}
+    if isa_name in before and not shutil.which(before[isa_name][0]):
+        sys.exit(f"{isa_name} needs {before[isa_name][0]}")
+    return [*before.get(isa_name, []), str(program)]
+
+
+def sums_of(function: Function, program: list[str]) -> dict[int, int]:
+    """Of the bits for every float, by task, as that program computes them."""
     contract = contracts()[function.operation]
     position = contract.variants.stems.index(function.choice) if contract.variants and function.choice else 0
     given = settings(function)
     scalars = [str(float(given[each.name])) for _, each in contract.expression_parameters]
     kernel = contract.kernel("float32", position)
     size = "1" if contract.result("float32") == "bool" else "4"
-    command = ["node", "--no-warnings", str(ROOT / "tests" / "core" / "wasi.mjs"), str(program), kernel, size]
-    done = subprocess.run([*command, str(CHUNK), str(TASK), *scalars], capture_output=True, text=True, check=True)
-    found = dict(enumerate(int(line, 16) for line in done.stdout.split()))
-    same = [
-        name for name, sums in report.sums.items() if [sums[start] for start in sorted(sums)] == list(found.values())
-    ]
-    return f"| {function.name} | simd128 computes as {' '.join(same) or 'NOBODY'} |"
+    command = [*program, kernel, size, str(CHUNK), str(TASK), *scalars]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return {at * TASK: int(line, 16) for at, line in enumerate(done.stdout.split())}
 
 
-def compile_wasi(folder: Path) -> Path:
-    """every_float.c with SIMD128's kernels, as a WASI program."""
-    from oracle_runner import write_names
+class Run:
+    """Functions and what is known of each, kept in a folder if there is one."""
 
-    from native.targets import TARGETS
+    def __init__(self, functions: list[Function], folder: Path | None, pool: ProcessPoolExecutor) -> None:
+        self.folder = folder
+        self.pool = pool
+        self.reports = {each: Report.load(folder / f"{each.name}.json") if folder else Report() for each in functions}
 
-    write_names(folder)
-    isa = next(each for each in TARGETS["wasm32-pyodide"].isas if each.name == "simd128")
-    program = folder / "every_float.wasm"
-    command = [sys.executable, "-m", "ziglang", "cc", "-target", "wasm32-wasi", f"-mcpu={isa.zig_cpu}", "-O3"]
-    command += ["-std=c11", "-ffp-contract=off", "-fwrapv", "-fno-math-errno", f"-D{isa.macro}"]
-    command += [f"-I{path}" for path in (ROOT / "core/include", ROOT / "core", ROOT / "build/generated", folder)]
-    subprocess.run([*command, str(Path(__file__).with_suffix(".c")), "-o", str(program)], check=True)
-    return program
+    def measure(self, backends: list[str], step: int, pairs: int) -> None:
+        """The errors on these backends, where they are not known."""
+        for function, report in self.reports.items():
+            single = function.arguments == 1
+            starts = range(0, 2**32, TASK * step) if single else range(0, pairs, TASK)
+            missing = tuple(name for name in backends if name not in report.worst)
+            if missing:
+                for found in self.pool.map(partial(task, function, missing, step if single else 1), starts):
+                    report.join(found)
+                self._keep(function)
+
+    def compare(self, isa_name: str, program: list[str]) -> None:
+        """The sums of bits of an instruction set, where they are not known."""
+        missing = [each for each, known in self.reports.items() if each.arguments == 1 and isa_name not in known.sums]
+        for function, sums in zip(missing, self.pool.map(partial(sums_of, program=program), missing), strict=True):
+            self.reports[function].sums[isa_name] = sums
+            self._keep(function)
+
+    def _keep(self, function: Function) -> None:
+        print(row(function, self.reports[function]), file=sys.stderr, flush=True)
+        if self.folder:
+            self.reports[function].save(self.folder / f"{function.name}.json")
 
 
 def main() -> None:
@@ -238,36 +300,22 @@ def main() -> None:
     parser.add_argument("functions", nargs="*", help="operations (default: all of one argument)")
     parser.add_argument("--step", type=int, default=1, help="of the floats' bits (default: every float)")
     parser.add_argument("--pairs", type=int, default=1 << 28, help="for functions of two arguments")
-    parser.add_argument("--backends", nargs="+", metavar="NAME", help="default: every one of the CPU's")
-    parser.add_argument("--simd128", action="store_true", help="compare with SIMD128 in Node as well")
-    parser.add_argument("--program", type=Path, help="every_float.c compiled for WASI, where there is no zig")
-    parser.add_argument("--compile", type=Path, metavar="FOLDER", help="only compile that program")
+    parser.add_argument("--backends", nargs="+", metavar="NAME", default=["avx2", "sse2"], help="to measure")
+    parser.add_argument("--same", nargs="+", metavar="NAME", default=[], help="to compare with those, bit by bit")
+    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is found there, and go on from it")
     options = parser.parse_args()
-    if options.compile:
-        print(compile_wasi(options.compile))
-        return
-    there = tuple(info.name.value for info in lw.backends() if info.available and not info.name.is_gpu)
-    backends = tuple(options.backends or there)
+    if options.step != 1 and (options.same or options.save):
+        parser.error("--same and --save are for every float; leave out --step")
     wanted = [each for count in (1, 2) for each in functions(count) if count == 1 or options.functions]
     if options.functions:
         wanted = [each for each in wanted if each.operation in options.functions]
     with ProcessPoolExecutor() as pool, tempfile.TemporaryDirectory() as folder:
-        program = options.program
-        if options.simd128 and program is None:
-            program = compile_wasi(Path(folder)) if shutil.which("node") else sys.exit("--simd128 needs node")
-        reports = {}
-        for function in wanted:
-            single = len(contracts()[function.operation].inputs) == 1
-            starts = range(0, 2**32, TASK * options.step) if single else range(0, options.pairs, TASK)
-            report = reports[function] = Report()
-            step = options.step if single else 1
-            for found in pool.map(partial(task, function, backends, step), starts):
-                report.join(found)
-            print(row(function, report), flush=True)
-        if options.simd128:
-            alone = [each for each in wanted if len(contracts()[each.operation].inputs) == 1]
-            for line in pool.map(simd128, alone, [reports[each] for each in alone], [program] * len(alone)):
-                print(line, flush=True)
+        run = Run(wanted, options.save, pool)
+        run.measure(options.backends, options.step, options.pairs)
+        for name in options.same:
+            run.compare(name, compile_for(name, Path(folder)))
+    for function, report in run.reports.items():
+        print(row(function, report))
 
 
 if __name__ == "__main__":
