@@ -17,6 +17,14 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
+# What a page would download and never run: other libraries to compare with that it cannot have, and goals of CPUs.
+NOT_IN_BROWSERS = (
+    "lanewise/bench/cpu",
+    "lanewise/bench/goal_report.py",
+    *(f"lanewise/bench/peers/{name}.py" for name in ("elsewhere", "numpy_out", "numpy_skylakex")),
+    *(f"lanewise/bench/peers/{name}_peer.py" for name in ("torch", "jax", "numexpr", "numkong")),
+)
+
 
 class LanewiseBuildHook(BuildHookInterface[Any]):
     """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
@@ -35,6 +43,10 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         platform = target.wheel_platform if using.portable else here
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
+        if target.binary_format == "wasm":
+            # read when the files are gathered, which is after this
+            config = self.build_config.target_config
+            config["exclude"] = [*config.get("exclude", ()), *NOT_IN_BROWSERS]
         if version == "editable":
             build.place(files, build.PACKAGE)
         else:

@@ -7,13 +7,16 @@
     peers/         other libraries, one module each
     check.py       results compared before they are timed
     goals.py       the figures to reach, and whether they are reached
+    goal_report.py tables of goals, on the terminal and in documents
+    cpu/           the goals for a CPU, and their command
     runner.py      one case: contestants, check, times
     report.py, plot.py, machine.py    what becomes of the figures
     command.py     the command line
 
 `--browser` runs the same engine in Chromium; what starts it there is in wasm/bench of a source checkout.
 
-To add a peer: a module in peers/ and a line in its table. An operation of a known kind needs nothing here.
+To add a peer: a module in peers/ and a line in its table. An operation of a known kind needs nothing here. A goal
+of the CPU is a row of cpu/table.py.
 """
 
 from __future__ import annotations

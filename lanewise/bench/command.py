@@ -55,6 +55,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     options.add_argument("--json", action="store_true", help="print everything measured as JSON instead of a table")
     options.add_argument("--goals", action="store_true", help="measure what the goals name, and judge it")
+    options.add_argument(
+        "--markdown", nargs="+", metavar="FILE", help="with --goals: write the table into the places marked for it"
+    )
     options.add_argument("--browser", action="store_true", help="in headless Chromium (from a source checkout)")
     options.add_argument("--wheel", metavar="FILE", help="with --browser: this wheel, instead of a fresh one")
     options.add_argument("--plot", metavar="FILE", help="draw rates against sizes (needs lanewise[plot])")
@@ -67,6 +70,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.repeats < 1 or options.threads < 1 or not options.seconds > 0:
         _parser().error("--repeats, --threads and --seconds must be positive")
     try:
+        if options.markdown and not options.goals:
+            raise ArgumentError("bench: --markdown writes the table of goals: --goals --markdown FILE")
         if options.browser or options.goals:
             return _goals(options)
         if options.plot:
@@ -93,11 +98,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _goals(options: argparse.Namespace) -> int:
-    """The goals, in the place they are for. What runs a browser is no part of the package: it lies in the checkout."""
-    if not (options.browser and options.goals):
-        raise ArgumentError("bench: --goals and --browser go together: there are goals for the browser only")
-    if any((options.sizes, options.dtype, options.backends, options.plot)):
-        raise ArgumentError("bench: goals say what is measured; leave out --sizes, --dtype, --backends and --plot")
+    """The goals, in the place they are for."""
+    if not options.goals:
+        raise ArgumentError("bench: what is measured in a browser are its goals: --browser --goals")
+    if any((options.sizes, options.dtype, options.backends, options.plot, options.threads > 1)):
+        raise ArgumentError(
+            "bench: goals say what is measured; leave out --sizes, --dtype, --backends, --threads and --plot"
+        )
+    documents = [Path(name) for name in options.markdown or ()]
+    if options.browser:
+        return _browser(options, documents)
+    if options.wheel:
+        raise ArgumentError("bench: --wheel is for --browser: natively, what is imported is measured")
+    try:
+        from lanewise.bench import cpu
+    except ImportError:
+        raise ArgumentError("bench: the wheel for browsers has no goals of a CPU in it") from None
+
+    settings = cpu.Settings(options.repeats, options.seconds, options.peers, documents)
+    return cpu.run(options.operation, settings, as_json=options.json)
+
+
+def _browser(options: argparse.Namespace, documents: Sequence[Path]) -> int:
+    """What runs a browser is no part of the package: it lies in the checkout."""
     root = Path(lw.__file__).resolve().parents[1]
     if not (root / "wasm" / "bench" / "command.py").exists():
         raise ArgumentError("bench: --browser needs a source checkout: git clone, then pip install --editable .")
@@ -106,7 +129,7 @@ def _goals(options: argparse.Namespace) -> int:
 
     peers = command.PEERS if options.peers is None else tuple(dict.fromkeys(options.peers))
     wheel = Path(options.wheel) if options.wheel else None
-    settings = command.Settings(options.repeats, options.seconds, peers, wheel)
+    settings = command.Settings(options.repeats, options.seconds, peers, wheel, documents)
     return command.run(options.operation, settings, as_json=options.json)
 
 

@@ -2,15 +2,15 @@
 
 A goal is a piece of work, how it is measured, and bars: `firm` must hold to call the work done, `aim` is what
 we are after. Its measurement is one number, the smaller the better (nanoseconds or bytes), with those of the
-peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows; BROWSER is the one
-there is. Another place to measure in adds another tuple, and what runs its cases.
+peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows: BROWSER here, CPU in
+cpu/table.py. Another place to measure in adds another tuple, and what runs its cases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import prod
+from math import floor, prod
 
 from lanewise.bench import operations
 from lanewise.bench.cases import Case, Literal, Size, build
@@ -49,6 +49,8 @@ class Measured:
     peers: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     flops: int | None = None
+    absent: frozenset[str] = frozenset()  # peers that have the operation and did not take part
+    judged: bool = True  # False where the goal is for another machine than this one
 
     def of_limit(self) -> float | None:
         """The share of the limit that was reached, where there is one."""
@@ -61,10 +63,10 @@ class Reach:
 
     figure: float
 
-    def holds(self, measured: Measured, unit: str) -> bool | None:
+    def reached(self, measured: Measured, unit: str) -> float | None:
         """By the minimum."""
         found = in_unit(measured.value, unit, measured.flops)
-        return found >= self.figure if unit == GFLOPS else found <= self.figure
+        return found / self.figure if unit == GFLOPS else self.figure / found
 
     def text(self, unit: str) -> str:
         """As in `>= 46`."""
@@ -77,15 +79,17 @@ class Against:
 
     peers: tuple[str, ...]
     factor: float = 1.0
+    name: str = ""  # of all these together
 
-    def holds(self, measured: Measured, unit: str) -> bool | None:
-        """Of the peers that took part; None where none of them did."""
+    def reached(self, measured: Measured, unit: str) -> float | None:
+        """By the fastest that took part; an absent one might have been faster, so that nothing is met without it."""
         theirs = [measured.peers[name] for name in self.peers if name in measured.peers]
-        return min(theirs) / measured.value >= self.factor if theirs else None
+        found = min(theirs) / measured.value / self.factor if theirs else None
+        return None if found is None or (found >= 1 and measured.absent.intersection(self.peers)) else found
 
     def text(self, unit: str) -> str:
         """As in `>= 0.95x tfjs`."""
-        return f">= {self.factor:g}x {' and '.join(self.peers)}"
+        return f">= {self.factor:.3g}x {self.name or ' and '.join(self.peers)}"
 
 
 @dataclass(frozen=True)
@@ -94,10 +98,10 @@ class OfLimit:
 
     share: float
 
-    def holds(self, measured: Measured, unit: str) -> bool | None:
+    def reached(self, measured: Measured, unit: str) -> float | None:
         """None where the limit is not known."""
-        reached = measured.of_limit()
-        return None if reached is None else reached >= self.share
+        found = measured.of_limit()
+        return None if found is None else found / self.share
 
     def text(self, unit: str) -> str:
         """As in `90% of the limit`."""
@@ -116,11 +120,21 @@ class Goal:
     firm: Bars
     aim: Bars
     work: Work | None = None  # None: measured by other means than the engine, which go by the name
+    backend: str = ""  # what it is a goal for; the default one where it is for any
+
+    def reached(self, bars: Bars, measured: Measured) -> float | None:
+        """The least share of a bar that was reached, 1 and more where all hold; None where that cannot be said."""
+        if not (bars and measured.judged):
+            return None
+        found = [bar.reached(measured, self.unit) for bar in bars]
+        known = [share for share in found if share is not None]
+        missed = [share for share in known if share < 1]
+        return min(missed) if missed else min(known) if len(known) == len(found) else None
 
     def met(self, bars: Bars, measured: Measured) -> bool | None:
         """Whether all bars hold; None where that cannot be said."""
-        found = [bar.holds(measured, self.unit) for bar in bars]
-        return False if False in found else None if None in found else True
+        found = self.reached(bars, measured)
+        return None if found is None else found >= 1
 
     def text(self, bars: Bars) -> str:
         """The bars for people."""
@@ -207,9 +221,15 @@ def headings(peers: Sequence[str]) -> list[str]:
 def _judged(goal: Goal, measured: Measured | None) -> list[str]:
     cells = []
     for bars in (goal.firm, goal.aim):
-        met = None if measured is None else goal.met(bars, measured)
-        cells += [goal.text(bars), "?" if met is None else "yes" if met else "NO"]
+        cells += [goal.text(bars), _verdict(bars, None if measured is None else goal.reached(bars, measured))]
     return cells
+
+
+def _verdict(bars: Bars, reached: float | None) -> str:
+    """Whether the bars hold, and how much of them was reached where they do not."""
+    if not bars:
+        return ""
+    return "?" if reached is None else "yes" if reached >= 1 else f"NO {floor(reached * 100)}%"
 
 
 def _figure(value: float, goal: Goal, measured: Measured) -> str:

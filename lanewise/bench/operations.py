@@ -46,6 +46,7 @@ class Operation:
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` where data is only moved
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
     aliases: tuple[str, ...]
+    kernels: Mapping[str, str]  # computed dtype -> kernel, by the first of its choices; empty where it has none
 
     @property
     def dtype(self) -> str:
@@ -104,4 +105,5 @@ def _operation(entry: Mapping[str, Any]) -> Operation:
             for name, by_dtype in entry["domain"].items()
         },
         aliases=tuple(entry["aliases"]),
+        kernels=next(iter(entry["kernels"]), {}),
     )

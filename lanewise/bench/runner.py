@@ -15,6 +15,8 @@ from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Contestant, Progress,
 from lanewise.bench.inputs import HostArray
 from lanewise.bench.peers import Batch, Peer, convert
 
+NO_SUCH_OPERATION = "no such operation"  # why a peer that could take part did not
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -43,15 +45,19 @@ class Result:
 
 
 @dataclass(frozen=True)
-class _Ready:
+class Ready:
     """A contestant whose first result can be read, by position."""
 
     contestant: Contestant
     read: Callable[[Sequence[int]], list[float]]
+    is_peer: bool = False
 
 
-class _NotTimedError(Exception):
+class NotTimedError(Exception):
     """A contestant that cannot take part, and why."""
+
+
+Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # each with its name, and what gets it ready
 
 
 def run(
@@ -65,21 +71,44 @@ def run(
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
-    """Time a case on these backends and peers. Contestants with wrong results are named and not timed.
+    """Time a case on these backends and peers."""
+    entrants = [(name, partial(backend_ready, case, name)) for name in backends]
+    entrants += [(peer.name, partial(peer_ready, case, peer)) for peer in peers]
+    return compare(
+        case,
+        entrants,
+        repeats=repeats,
+        sample_seconds=sample_seconds,
+        warm_seconds=warm_seconds,
+        progress=progress,
+        limit=limit,
+    )
+
+
+def compare(
+    case: Case,
+    entrants: Entrants,
+    *,
+    repeats: int = REPEATS,
+    sample_seconds: float = SAMPLE_SECONDS,
+    warm_seconds: float = 0.0,
+    progress: Progress | None = None,
+    limit: Contestant | None = None,
+) -> Result:
+    """Time whoever does the work of a case. Contestants with wrong results are named and not timed.
 
     `limit` takes its turn among the others: work of the same size that does nothing else.
     """
-    ready: list[_Ready] = []
+    ready: list[Ready] = []
     skipped: dict[str, str] = {}
-    entrants = [(name, partial(_backend_ready, case, name)) for name in backends]
-    entrants += [(peer.name, partial(_peer_ready, case, peer)) for peer in peers]
     for name, get_ready in entrants:
         try:
             ready.append(get_ready())
-        except _NotTimedError as reason:
+        except NotTimedError as reason:
             skipped[name] = str(reason)
     wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
     right = [each.contestant for each in ready if each.contestant.name not in wrong]
+    peers = {each.contestant.name for each in ready if each.is_peer}
     ready.clear()  # and the results with them
     limits = [] if limit is None else [limit]
     timings = measure(
@@ -90,33 +119,35 @@ def run(
         progress=progress,
     )
     at_best = timings.pop() if limits else None
-    entries = tuple(Entry(timing.name, timing.name not in backends, timing) for timing in timings)
+    entries = tuple(Entry(timing.name, timing.name in peers, timing) for timing in timings)
     return Result(case, entries, skipped, wrong, against, at_best)
 
 
-def _backend_ready(case: Case, backend: str) -> _Ready:
+def backend_ready(case: Case, backend: str) -> Ready:
+    """Lanewise on one backend."""
     try:
         contestant = on_backend(case, backend)
         result = _one(contestant.run())
     except lw.LanewiseError as error:
-        raise _NotTimedError(str(error)) from None
+        raise NotTimedError(str(error)) from None
     if result.backend != backend:
-        raise _NotTimedError(f"it ran on {result.backend} instead")
-    return _Ready(contestant, partial(_elements, result))
+        raise NotTimedError(f"it ran on {result.backend} instead")
+    return Ready(contestant, partial(elements, result))
 
 
-def _peer_ready(case: Case, peer: Peer) -> _Ready:
+def peer_ready(case: Case, peer: Peer) -> Ready:
+    """Another library."""
     try:
         call = peer.call(case)
         if isinstance(call, Batch):
             call.run(1)
-            return _Ready(Contestant.batched(peer.name, call.run), call.read)
+            return Ready(Contestant.batched(peer.name, call.run), call.read, is_peer=True)
         if call is not None:
             contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
-            return _Ready(contestant, partial(peer.numbers, contestant.run()))
+            return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)
     except Exception as error:  # its own matter, and no reason to stop
-        raise _NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
-    raise _NotTimedError("no such operation")
+        raise NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
+    raise NotTimedError(NO_SUCH_OPERATION)
 
 
 def on_backend(case: Case, backend: str) -> Contestant:
@@ -127,13 +158,13 @@ def on_backend(case: Case, backend: str) -> Contestant:
 
     on_device = lw.Backend(backend).is_gpu
     with use():
-        arguments = convert(case.arguments, partial(_tensor, place=backend if on_device else None))
+        arguments = convert(case.arguments, partial(tensor, place=backend if on_device else None))
     function = getattr(lw, case.operation.name)
     finish = _wait if on_device else None
     return Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
 
 
-def _tensor(value: HostArray, place: str | None) -> lw.Tensor:
+def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
     """A tensor with storage of its own, moved to a device where one is named."""
     flat = lw.asarray(value.view, copy=True)
     tensor = lw.reshape(flat, value.shape)
@@ -142,7 +173,7 @@ def _tensor(value: HostArray, place: str | None) -> lw.Tensor:
 
 def _wait(result: lw.Tensor) -> None:
     """A device has done everything before it once one element can be read."""
-    _elements(lw.reshape(result, (-1,))[:1], (0,))
+    elements(lw.reshape(result, (-1,))[:1], (0,))
 
 
 def _one(result: Any) -> Any:
@@ -150,7 +181,7 @@ def _one(result: Any) -> Any:
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 
-def _elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
+def elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
     """Elements by position in row-major order, read on the host."""
     flat = lw.reshape(result, (-1,))
     host = flat.to("scalar") if lw.Backend(str(flat.backend)).is_gpu else flat

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -18,7 +19,8 @@ from typing import Any
 
 import lanewise as lw
 from lanewise.bench.engine import Contestant, measure
-from lanewise.bench.peers import open_peer
+from lanewise.bench.peers import missing, open_peer
+from lanewise.bench.peers.numpy_peer import FOR_AVX512
 from lanewise.bench.plot import figure_class
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
@@ -130,6 +132,8 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _in_numpy(digits: data.Digits) -> Reader:
+    if not missing("numpy-skylakex"):
+        os.environ.update(FOR_AVX512)
     open_peer(NUMPY, threads=1)  # as many as Lanewise uses
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 

@@ -66,8 +66,7 @@ def test_the_wheel_is_weighed(report):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--goals"], "--goals and --browser go together"),
-        (["--browser"], "--goals and --browser go together"),
+        (["--browser"], "what is measured in a browser are its goals: --browser --goals"),
         ([*GOALS, "--sizes", "4"], "leave out --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
         ([*GOALS, "--peers", "torch"], "there is no peer 'torch' in the browser; there are numpy, scipy"),

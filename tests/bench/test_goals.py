@@ -3,12 +3,25 @@
 import pytest
 
 from lanewise.bench import goals
+from lanewise.bench.cpu.table import AVX2, AVX512, CPU
 from lanewise.bench.goals import Against, Goal, Measured, OfLimit, Reach
 from lanewise.errors import ArgumentError
 
 
+@pytest.mark.parametrize("goal", CPU, ids=lambda goal: goal.name)
+def test_every_goal_of_the_cpu_can_be_measured(goal):
+    assert goal.firm
+    assert goal.text(goal.firm)
+    assert goal.backend in (AVX512, AVX2)
+    if max(goal.work.size) < 1 << 20:  # the larger ones take longer to draw, and are built alike
+        case = goal.work.case()
+        assert case.dtype == "float32"
+        assert case.bytes > 0
+        assert goal.unit != goals.GFLOPS or case.flops
+
+
 @pytest.mark.parametrize("goal", goals.BROWSER, ids=lambda goal: goal.name)
-def test_every_goal_can_be_measured(goal):
+def test_every_goal_of_the_browser_can_be_measured(goal):
     assert goal.firm
     assert goal.aim
     assert goal.text(goal.firm)
@@ -20,8 +33,9 @@ def test_every_goal_can_be_measured(goal):
         assert (goal.unit == goals.GFLOPS) == (case.operation.kind in ("matrix", "window"))
 
 
-def test_names_are_unique():
-    names = [goal.name for goal in goals.BROWSER]
+@pytest.mark.parametrize("table", [goals.BROWSER, CPU])
+def test_names_are_unique(table):
+    names = [goal.name for goal in table]
     assert len(set(names)) == len(names)
 
 
@@ -41,14 +55,16 @@ def test_a_row_sum_writes_a_number_for_each_row():
         (goals.KILOBYTES, Reach(1), True),
         (goals.NANOSECONDS, Against(("a",), 0.9), True),
         (goals.NANOSECONDS, Against(("a", "b")), False),
-        (goals.NANOSECONDS, Against(("b", "absent")), True),
+        (goals.NANOSECONDS, Against(("b", "elsewhere")), True),  # it has no such operation
+        (goals.NANOSECONDS, Against(("b", "absent")), None),  # it might have been faster
+        (goals.NANOSECONDS, Against(("a", "absent")), False),
         (goals.NANOSECONDS, Against(("absent",)), None),
         (goals.NANOSECONDS, OfLimit(0.5), True),
         (goals.NANOSECONDS, OfLimit(0.51), False),
     ],
 )
 def test_bars(unit, bar, expected):
-    measured = Measured(1000.0, 1100.0, {"a": 950.0, "b": 1200.0}, limit=500.0, flops=2000)
+    measured = Measured(1000.0, 1100.0, {"a": 950.0, "b": 1200.0}, 500.0, 2000, frozenset({"absent"}))
     goal = Goal("x", unit, (bar,), (bar,))
     assert goal.met(goal.firm, measured) is expected
 
@@ -58,6 +74,18 @@ def test_all_bars_must_hold_and_what_is_unknown_is_not_met():
     goal = Goal("x", goals.NANOSECONDS, (Reach(1000), OfLimit(0.5)), (Reach(999), OfLimit(0.5)))
     assert goal.met(goal.firm, measured) is None
     assert goal.met(goal.aim, measured) is False
+
+
+def test_a_goal_for_another_machine_is_not_judged():
+    goal = Goal("x", goals.NANOSECONDS, (Reach(1),), (Reach(2000),))
+    measured = Measured(1000.0, 1100.0, judged=False)
+    assert goal.met(goal.firm, measured) is goal.met(goal.aim, measured) is None
+
+
+def test_what_misses_a_bar_says_by_how_much():
+    goal = Goal("x", goals.NANOSECONDS, (Against(("a",), 2), OfLimit(0.6)), ())
+    row = goals.row(goal, Measured(1000.0, 1100.0, {"a": 1500.0}, limit=500.0), ("a",))
+    assert row[6:9] == ["NO 75%", "", ""]
 
 
 def test_a_row_has_a_cell_under_every_heading():

@@ -37,6 +37,13 @@ def test_zig_makes_every_library(wheel: Path) -> None:
     assert build.left_out(wheel) == {}
 
 
+def test_what_no_page_runs_is_left_out(unpacked: Path) -> None:
+    bench = unpacked / "bench"
+    assert (bench / "goals.py").exists()
+    assert sorted(path.stem for path in (bench / "peers").iterdir()) == ["__init__", "numpy_functions", "numpy_peer"]
+    assert not (bench / "cpu").exists()
+
+
 def test_the_manifest_describes_the_libraries(unpacked: Path, libraries: dict[str, str]) -> None:
     manifest = json.loads((unpacked / "_lib" / "manifest.json").read_text())
     files = {name: entry["file"] for name, entry in manifest["libraries"].items()}

@@ -13,7 +13,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from lanewise.bench import goals, machine, report
+from lanewise.bench import goal_report, goals, machine
+from lanewise.bench.goal_report import Row
 from lanewise.bench.goals import Goal, Measured
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
@@ -21,6 +22,7 @@ from wasm import build
 from wasm.bench import browser, limits, npm
 from wasm.bench.fixtures import pyodide_fixture
 
+OPTIONS = ("--browser", "--goals")  # what marks the places in documents for this table
 PYODIDE = "0.27.7"  # the one with NumPy and scipy
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
@@ -52,6 +54,7 @@ class Settings:
     seconds: float
     peers: tuple[str, ...]
     wheel: Path | None = None  # else it is built
+    documents: Sequence[Path] = ()  # to write the table into
 
 
 @dataclass(frozen=True)
@@ -74,21 +77,12 @@ class Served:
         return found if self.npm is None else {**found, "npm": self.npm}
 
 
-@dataclass(frozen=True)
-class Row:
-    """What came of one goal."""
-
-    goal: Goal
-    measured: Measured | None
-    notes: tuple[str, ...]  # who was not timed, and why
-    details: Any = None  # as `bench --json` has it
-
-
 def run(names: Sequence[str], settings: Settings, *, as_json: bool) -> int:
     """Measure the goals whose names begin so; the exit code is 1 where a result was wrong or a row has no figure."""
     chosen = goals.find(goals.BROWSER, names)
     if unknown := sorted(set(settings.peers) - set(PEERS)):
         raise ArgumentError(f"bench: there is no peer {unknown[0]!r} in the browser; there are {', '.join(PEERS)}")
+    places = goal_report.places(settings.documents, OPTIONS, chosen)
     browser.require()
     served = _served(settings)
     start = {
@@ -102,8 +96,9 @@ def run(names: Sequence[str], settings: Settings, *, as_json: bool) -> int:
         page.load()
         about = json.loads(page.call("start", start))
         at_most = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
+        heading = _heading(about, at_most)
         if not as_json:
-            print(_heading(about, at_most))
+            print("\n".join([*heading, ""]))
         rows = []
         for goal in chosen:
             print(goal.name, file=sys.stderr, flush=True)
@@ -114,11 +109,13 @@ def run(names: Sequence[str], settings: Settings, *, as_json: bool) -> int:
             else:
                 rows.append(Row(goal, imports, ()))
     if as_json:
-        json.dump(_as_json(about, at_most, rows), sys.stdout, indent=1)
+        json.dump(goal_report.as_json({"page": about, "limits": at_most}, rows), sys.stdout, indent=1)
         print()
     else:
-        print(_table(rows, settings.peers))
-    return 0 if all(row.measured and not (row.details or {}).get("wrong") for row in rows) else 1
+        print(goal_report.table(rows, settings.peers))
+    for place in places:
+        place.write(rows, settings.peers, heading)
+    return 0 if goal_report.complete(rows) else 1
 
 
 def _served(settings: Settings) -> Served:
@@ -142,20 +139,7 @@ def _worked(page: browser.Page, goal: Goal, settings: Settings, default: str) ->
         found = page.ask("measure", request)
     except browser.PageError as error:  # one row is lost, not the run
         return Row(goal, None, (f"no figure ({str(error).splitlines()[0]})",))
-    times = {entry["name"]: entry for entry in found["contestants"]}
-    notes = [f"{name} is WRONG and was not timed ({how})" for name, how in found["wrong"].items()]
-    notes += [f"{name} was not timed ({why})" for name, why in found["not_timed"].items()]
-    ours = times.get(default)
-    if ours is None:
-        return Row(goal, None, tuple(notes), found)
-    measured = Measured(
-        ours["minimum_ns"],
-        ours["median_ns"],
-        {name: times[name]["minimum_ns"] for name in PEERS if name in times},
-        found["limit"] and found["limit"]["minimum_ns"],
-        found["flops"],
-    )
-    return Row(goal, measured, tuple(notes), found)
+    return goal_report.from_case(goal, found, default, frozenset(PEERS).difference(settings.peers))
 
 
 def _imports(page: browser.Page, wheel: Path, settings: Settings) -> Measured:
@@ -184,44 +168,11 @@ def _sizes(served: Served, settings: Settings) -> Measured:
     return Measured(size, size, peers)
 
 
-def _heading(about: Mapping[str, Any], at_most: Mapping[str, float]) -> str:
+def _heading(about: Mapping[str, Any], at_most: Mapping[str, float]) -> list[str]:
     facts = machine.facts()
-    lines = [
+    return [
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}, one thread",
         f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}",
         "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in at_most.items()),
         "figures are minima; peers are in the unit of the row",
     ]
-    return "\n".join([*lines, ""])
-
-
-def _table(rows: Sequence[Row], peers: Sequence[str]) -> str:
-    lines = [report.table([goals.headings(peers), *(goals.row(row.goal, row.measured, peers) for row in rows)])]
-    for note in dict.fromkeys(note for row in rows for note in row.notes):
-        names = ", ".join(row.goal.name for row in rows if note in row.notes)
-        lines.append(f"  {note}: {names}")
-    held = [row.measured is not None and row.goal.met(row.goal.firm, row.measured) is True for row in rows]
-    return "\n".join([*lines, f"firm: {sum(held)} of {len(held)} rows"])
-
-
-def _as_json(about: Mapping[str, Any], at_most: Mapping[str, float], rows: Sequence[Row]) -> dict[str, Any]:
-    return {
-        "machine": machine.facts(),
-        "page": about,
-        "limits": at_most,
-        "goals": [
-            {
-                "goal": row.goal.name,
-                "unit": row.goal.unit,
-                "firm": row.goal.text(row.goal.firm),
-                "firm_met": None if row.measured is None else row.goal.met(row.goal.firm, row.measured),
-                "aim": row.goal.text(row.goal.aim),
-                "aim_met": None if row.measured is None else row.goal.met(row.goal.aim, row.measured),
-                "figure": row.measured and goals.in_unit(row.measured.value, row.goal.unit, row.measured.flops),
-                "of_limit": row.measured and row.measured.of_limit(),
-                "notes": row.notes,
-                "details": row.details,
-            }
-            for row in rows
-        ],
-    }

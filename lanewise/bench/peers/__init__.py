@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from importlib.util import find_spec
 from typing import Any, Protocol
 
+import lanewise as lw
 from lanewise.bench.cases import Argument, Case, Several
 from lanewise.bench.inputs import HostArray
 from lanewise.errors import ArgumentError
@@ -53,25 +54,37 @@ class Peer(Protocol):
 # name: the package that must be installed, the module here
 PEERS: Mapping[str, tuple[str, str]] = {
     "numpy": ("numpy", "lanewise.bench.peers.numpy_peer"),
+    "numpy-out": ("numpy", "lanewise.bench.peers.numpy_out"),
+    "numpy-skylakex": ("numpy", "lanewise.bench.peers.numpy_skylakex"),
     "torch": ("torch", "lanewise.bench.peers.torch_peer"),
     "jax": ("jax", "lanewise.bench.peers.jax_peer"),
     "numexpr": ("numexpr", "lanewise.bench.peers.numexpr_peer"),
+    "numkong": ("numkong", "lanewise.bench.peers.numkong_peer"),
 }
+AVX512 = ("numpy-skylakex",)  # kernels for AVX-512, which end the process where it is not there
+
+
+def missing(name: str) -> str:
+    """Why a peer cannot take part here, or nothing."""
+    package, _ = PEERS[name]
+    if find_spec(package) is None:
+        return f"not installed; pip install {package}, or leave it out"
+    available = [info.name for info in lw.backends() if info.available]
+    return "for processors with AVX-512" if name in AVX512 and "avx512" not in available else ""
 
 
 def installed() -> list[str]:
-    """The peers that this Python can import."""
-    return [name for name, (package, _) in PEERS.items() if find_spec(package) is not None]
+    """The peers that can take part here."""
+    return [name for name in PEERS if not missing(name)]
 
 
 def open_peer(name: str, threads: int) -> Peer:
-    """Import a peer and set it up. ArgumentError where there is none of that name, or it is not installed."""
+    """Import a peer and set it up. ArgumentError where there is none of that name, or it cannot take part."""
     if name not in PEERS:
         raise ArgumentError(f"bench: there is no peer {name!r}; there are {', '.join(PEERS)}")
-    package, module = PEERS[name]
-    if find_spec(package) is None:
-        raise ArgumentError(f"bench: the peer {name} is not installed; pip install {package}, or leave it out")
-    peer: Peer = importlib.import_module(module).open(threads)
+    if reason := missing(name):
+        raise ArgumentError(f"bench: the peer {name} is {reason}")
+    peer: Peer = importlib.import_module(PEERS[name][1]).open(threads)
     return peer
 
 

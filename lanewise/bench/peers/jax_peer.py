@@ -40,16 +40,15 @@ class JaxPeer:
         name = case.operation.name
         if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or a constant once compiled
             return None
+        if name == "nonzero":  # the shape of its result is in the data: it cannot be compiled
+            return None
         function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):
             return None
         arguments = convert(case.arguments, self._array)
-        arrays = tuple(argument for argument in arguments if not isinstance(argument, str))
-        literals = [argument for argument in arguments if isinstance(argument, str)]
-        if literals:
-            compiled = self._jax.jit(lambda *given: function(*given, *literals))
-        else:
-            compiled = self._jax.jit(partial(function, **case.keywords))
+        literals = [argument for argument in arguments if isinstance(argument, bool | int | float | str | tuple)]
+        arrays = arguments[: len(arguments) - len(literals)]
+        compiled = self._jax.jit(lambda *given: function(*given, *literals, **case.keywords))
 
         def wait(*given: Any) -> Any:
             return compiled(*given).block_until_ready()
@@ -76,6 +75,13 @@ def _functions(jax: Any) -> Mapping[str, Callable[..., Any]]:
     def layer_norm(x: Any, weight: Any, bias: Any) -> Any:
         return jax.nn.standardize(x, epsilon=1e-5) * weight + bias
 
+    def rms_norm(x: Any, weight: Any) -> Any:
+        return x * lax.rsqrt(jnp.square(x).mean(axis=-1, keepdims=True) + 1e-5) * weight
+
+    def attention(query: Any, key: Any, value: Any, is_causal: bool = False) -> Any:
+        heads_last = (jnp.swapaxes(each, 1, 2) for each in (query, key, value))
+        return jnp.swapaxes(jax.nn.dot_product_attention(*heads_last, is_causal=is_causal), 1, 2)
+
     def conv2d(x: Any, weight: Any, bias: Any, padding: int = 0) -> Any:
         around = [(padding, padding)] * 2
         return lax.conv_general_dilated(x, weight, (1, 1), around) + bias[:, None, None]
@@ -88,6 +94,9 @@ def _functions(jax: Any) -> Mapping[str, Callable[..., Any]]:
         "fma": lambda x1, x2, x3: x1 * x2 + x3,
         "gelu": partial(jax.nn.gelu, approximate=False),
         "layer_norm": layer_norm,
+        "rms_norm": rms_norm,
+        "norm_l2": jnp.linalg.norm,
+        "scaled_dot_product_attention": attention,
         "linear": linear,
         "conv2d": conv2d,
         "max_pool2d": max_pool2d,

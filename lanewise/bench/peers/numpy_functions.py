@@ -185,6 +185,9 @@ _GENERATOR = np.random.Generator(np.random.Philox(0))
 
 _FUNCTIONS: Mapping[str, Function] = {
     "fma": _fma,
+    "norm_l2": np.linalg.norm,
+    "matvec": np.dot,
+    "vecmat": np.dot,
     "relu": _relu,
     "leaky_relu": _leaky_relu,
     "sigmoid": _sigmoid,

@@ -1,4 +1,4 @@
-"""NumPy as a peer, with the OpenBLAS kernels that suit the CPU."""
+"""NumPy as a peer, with the kernels that its OpenBLAS takes by itself; see numpy_skylakex.py for others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from lanewise.bench.cases import Case
 from lanewise.bench.inputs import HostArray
 from lanewise.bench.peers import Call, Peer, convert
 
+# OpenBLAS goes by the CPU's model and takes newer ones of AMD for Haswell, which has half their speed.
+FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -18,16 +20,7 @@ def open(threads: int) -> Peer:
     """Set what counts only before NumPy is imported, whatever the environment says, and import it."""
     if "numpy" not in sys.modules:
         os.environ.update(dict.fromkeys(THREADS, str(threads)))
-        if _has_avx512():
-            # OpenBLAS goes by the CPU's model and takes newer AMD ones for Haswell: half their speed.
-            os.environ["OPENBLAS_CORETYPE"] = "SkylakeX"
     return NumpyPeer()
-
-
-def _has_avx512() -> bool:
-    import lanewise as lw
-
-    return any(info.name == "avx512" and info.available for info in lw.backends())
 
 
 class NumpyPeer:

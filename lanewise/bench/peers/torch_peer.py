@@ -69,6 +69,8 @@ def _softmax(x: torch.Tensor) -> torch.Tensor:
 
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "astype": torch.Tensor.to,
+    "matvec": torch.mv,
+    "norm_l2": torch.linalg.vector_norm,
     "fma": lambda x1, x2, x3: torch.addcmul(x3, x1, x2),
     "equal": torch.eq,
     "not_equal": torch.ne,

@@ -1,0 +1,101 @@
+/* What a processor can do at most: arithmetic that never leaves the registers, and memory that is only read, or read
+ * and written once. Compiled for each instruction set, on the vocabulary of the kernels, and timed beside those that
+ * it is the limit of. Sums are returned, or a compiler would leave the work out. */
+#include "lanewise.h"
+#include "simd/simd.h"
+
+#define EXPORT __attribute__((visibility("default"), used))
+
+enum {
+    CHAINS = 12, /* two a cycle, up to six cycles each where a multiplication and an addition are two; 16 registers */
+    SUMS = 8,    /* of what is read: two loads a cycle, four cycles an addition */
+};
+
+/* The sum of all lanes of so many registers, a constant. */
+LANE float total(const vf32 *x, int count) {
+    vf32 all = x[0];
+#pragma GCC unroll 32
+    for (int i = 1; i < count; i++) all = all + x[i];
+    for (int n = VF32_LANES / 2; n; n /= 2) all = all + vf32_fold(all, n);
+    return vf32_first(all);
+}
+
+/* The floating-point operations of one turn of `madd`. */
+EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
+
+/* x <- x y + z in independent chains, with values that stay near 1. */
+EXPORT float madd(int64_t turns) {
+    vf32 chain[CHAINS];
+    const vf32 y = vf32_set(0.5f), z = vf32_set(0.5f);
+#pragma GCC unroll 32
+    for (int i = 0; i < CHAINS; i++) chain[i] = vf32_set(1.0f + (float)i);
+    for (int64_t turn = 0; turn < turns; turn++) {
+#pragma GCC unroll 32
+        for (int i = 0; i < CHAINS; i++) chain[i] = vf32_fma(chain[i], y, z);
+    }
+    return total(chain, CHAINS);
+}
+
+/* Adds up that many floats, from so many places at once; what fills no turn of all sums is left out. */
+LANE float read_from(int places, const float *from, int64_t count, int64_t times) {
+    vf32 sum[SUMS];
+    const int64_t part = count / places, step = SUMS / places * VF32_LANES;
+#pragma GCC unroll 32
+    for (int i = 0; i < SUMS; i++) sum[i] = vf32_set(0);
+    for (int64_t time = 0; time < times; time++)
+        for (int64_t at = 0; at + step <= part; at += step) {
+#pragma GCC unroll 32
+            for (int i = 0; i < SUMS; i++)
+                sum[i] = sum[i] + vf32_load(from + i % places * part + at + i / places * VF32_LANES);
+        }
+    return total(sum, SUMS);
+}
+
+/* Memory is fetched ahead of a few places at a time, and faster from four than from one. */
+EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
+EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
+
+#if defined __clang__ && VF32_LANES > 1 /* gcc has no such store for any width */
+LANE void store_past(float *to, vf32 x) { __builtin_nontemporal_store(x, (vf32 *)(void *)to); }
+#else
+LANE void store_past(float *to, vf32 x) { vf32_store(to, x); }
+#endif
+
+/* c <- a y, and c <- a y + b: that many floats in each array, which are aligned. The second of each pair writes past
+ * the caches, which reads nothing of what it overwrites. */
+#define WRITING(suffix, store)                                                                          \
+    EXPORT void scale##suffix(float *c, const float *a, int64_t count, int64_t times) {                 \
+        const vf32 y = vf32_set(0.5f);                                                                  \
+        for (int64_t time = 0; time < times; time++)                                                    \
+            for (int64_t at = 0; at + 4 * VF32_LANES <= count; at += 4 * VF32_LANES) {                  \
+                _Pragma("GCC unroll 4") for (int64_t i = at; i < at + 4 * VF32_LANES; i += VF32_LANES)  \
+                    store(c + i, vf32_load(a + i) * y);                                                 \
+            }                                                                                           \
+    }                                                                                                   \
+    EXPORT void triad##suffix(float *c, const float *a, const float *b, int64_t count, int64_t times) { \
+        const vf32 y = vf32_set(0.5f);                                                                  \
+        for (int64_t time = 0; time < times; time++)                                                    \
+            for (int64_t at = 0; at + 4 * VF32_LANES <= count; at += 4 * VF32_LANES) {                  \
+                _Pragma("GCC unroll 4") for (int64_t i = at; i < at + 4 * VF32_LANES; i += VF32_LANES)  \
+                    store(c + i, vf32_fma(vf32_load(a + i), y, vf32_load(b + i)));                      \
+            }                                                                                           \
+    }
+WRITING(, vf32_store)
+WRITING(_past, store_past)
+
+/* Numbers that are not denormal, and memory of its own for every page. */
+EXPORT void fill(float *to, int64_t count) {
+    for (int64_t at = 0; at < count; at++) to[at] = 1.0f;
+}
+
+/* A kernel again and again; the status of the last call that was not right. */
+EXPORT int32_t repeat(lw_kernel *kernel, const void *layout, const void *const *inputs, void *const *outputs,
+                      const lw_scalar *parameters, int64_t times) {
+    lw_context context = {0}; /* no threads, no memory */
+    lw_status worst = LW_OK;
+    for (int64_t time = 0; time < times; time++) {
+        lw_status status = kernel(&context, layout, inputs, outputs, parameters);
+        worst = status == LW_OK ? worst : status;
+    }
+    return (int32_t)worst;
+}

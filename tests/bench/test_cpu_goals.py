@@ -1,0 +1,259 @@
+"""`python -m lanewise bench --goals`: rows by a clock that a test sets, the limits, and what it says where something is
+missing. The whole table is run by hand: it takes minutes, and a quiet machine."""
+
+import json
+
+import pytest
+
+import lanewise as lw
+from lanewise.bench import goals, machine, main
+from lanewise.bench.cpu import limits, table
+from lanewise.bench.cpu.limits import Limits
+from lanewise.bench.cpu.measure import Place
+from lanewise.bench.engine import Timing
+from lanewise.bench.goals import Against, Goal, Measured, Work
+from lanewise.bench.peers import Call
+from lanewise.errors import ArgumentError
+
+AVAILABLE = [str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu]
+DEFAULT = str(lw.ones(1).backend)
+FAST = ["--seconds", "0.0001", "--repeats", "2"]
+
+
+@pytest.fixture(autouse=True)
+def quick(monkeypatch):
+    """Nothing large is read to find how fast that is."""
+    monkeypatch.setattr(limits, "LEVELS", {"L1": 1 << 14, "L2": 1 << 16})
+
+
+def place(peers=(), absent=(), loops=None):
+    return Place(2, 1e-4, peers, frozenset(absent), loops or {}, AVAILABLE)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Everybody is called once, and takes as long as a test says by name; the contestants are kept."""
+    times, seen = {}, {}
+
+    def measure(contestants, **settings):
+        for contestant in contestants:
+            seen[contestant.name] = contestant
+            with contestant.context():
+                contestant.loop(keep=False)(1)
+        return [Timing(each.name, 1, (times.get(each.name, 100.0), 200.0)) for each in contestants]
+
+    monkeypatch.setattr("lanewise.bench.runner.measure", measure)
+    monkeypatch.setattr("lanewise.bench.cpu.limits.measure", measure)
+    times["seen"] = seen
+    return times
+
+
+class Adder:
+    """A peer that adds."""
+
+    name = "numpy"
+    settings = "adder 1"
+
+    def call(self, case):
+        if case.operation.name != "add":
+            return None
+        return Call(lw.add, tuple(lw.asarray(item.view, copy=True) for item in case.inputs))
+
+    def numbers(self, result, positions):
+        return [float(result[position]) for position in positions]
+
+
+class Library:
+    """What limits.py asks of limits.c; says what it was asked."""
+
+    def __init__(self):
+        self.calls = []
+
+    def __getattr__(self, name):
+        def function(*arguments):
+            values = [argument.value for argument in arguments]
+            if name != "fill":
+                self.calls.append((name, *values))
+            return 100 if name == "madd_flops" else 0
+
+        setattr(self, name, function)
+        return function
+
+
+def test_a_row_has_our_time_and_those_of_the_peers_and_the_limit(clock):
+    clock.update({"lanewise": 100.0, "numpy": 150.0, "limit": 80.0})
+    goal = Goal("add", goals.NANOSECONDS, (Against(("numpy",), 1.5),), (), Work("add", (2048,)), DEFAULT)
+    row = place([Adder()], {"torch"}, {DEFAULT: Limits(Library())}).row(goal)
+    assert row.measured == Measured(100.0, 150.0, {"numpy": 150.0}, 80.0, 2048, frozenset({"torch"}))
+    assert row.notes == ()
+    assert goal.met(goal.firm, row.measured)
+
+
+def test_what_is_for_another_processor_is_measured_and_not_judged(clock):
+    other = next(name for name in ("neon", "avx512") if name not in AVAILABLE)
+    goal = Goal("add", goals.NANOSECONDS, (Against(("numpy",)),), (), Work("add", (64,)), other)
+    row = place([Adder()]).row(goal)
+    assert row.measured.value == 100.0
+    assert goal.met(goal.firm, row.measured) is None
+    assert row.notes == (f"measured on {DEFAULT}, judged where there is {other}",)
+
+
+def test_a_peer_that_computes_something_else_is_named_and_counts_as_absent(clock):
+    class Wrong(Adder):
+        def numbers(self, result, positions):
+            return [0.0 for _ in positions]
+
+    goal = Goal("add", goals.NANOSECONDS, (Against(("numpy",)),), (), Work("add", (64,)), DEFAULT)
+    row = place([Wrong()]).row(goal)
+    assert row.measured.absent == {"numpy"}
+    assert "numpy is WRONG" in row.notes[0]
+
+
+@pytest.mark.parametrize("goal", table.CALLS, ids=lambda goal: goal.name)
+def test_whole_calls_are_as_users_write_them(goal, clock):
+    np = pytest.importorskip("numpy", reason="a row takes its arrays")
+    assert place([Adder()]).row(goal).measured
+    ours, theirs = clock["seen"]["lanewise"], clock["seen"]["numpy"]
+    assert theirs.expression == "argument0 + argument1"
+    if goal == table.CALLS[0]:
+        assert ours.expression == theirs.expression
+        assert isinstance(ours.names["argument0"], lw.Tensor)
+    else:
+        assert ours.names["function"] is lw.add
+        assert isinstance(ours.names["argument0"], np.ndarray)
+
+
+@pytest.mark.parametrize("goal", table.KERNELS, ids=lambda goal: goal.name)
+def test_kernels_alone_compute_the_same(goal, clock, compiled):
+    pytest.importorskip("cffi", reason="it opens the kernels")
+    backend = goal.backend if goal.backend in AVAILABLE else DEFAULT
+    row = place(loops={backend: compiled}).row(goal)
+    assert row.details["wrong"] == {}
+    assert row.details["checked_against"] != "nothing"
+    assert row.measured.limit == 100.0
+
+
+def test_without_the_compiled_loop_a_kernel_has_no_figure_and_says_why(clock):
+    row = place().row(table.KERNELS[0])
+    assert row.measured is None
+    assert row.notes == ("lanewise was not timed (the loop around it is C, and compiled with the limits)",)
+
+
+def test_two_threads_are_compared_with_one(clock, monkeypatch):
+    used = [7]
+    monkeypatch.setattr(lw, "set_num_threads", used.append, raising=False)
+    monkeypatch.setattr(lw, "get_num_threads", lambda: used[-1], raising=False)
+    monkeypatch.setattr(machine, "cores", lambda: 2)
+    clock.update({"lanewise": 55.0, "one thread": 100.0})
+    goal = table.THREADS[1]
+    row = place().row(goal)
+    assert used == [7, 2, 7, 1, 7]
+    assert (row.measured.value, row.measured.peers) == (55.0, {"one thread": 100.0})
+    assert goal.reached(goal.firm, row.measured) == pytest.approx(100 / 55 / 1.8)
+
+
+def test_one_core_has_no_second_thread(clock, monkeypatch):
+    monkeypatch.setattr(machine, "cores", lambda: 1)
+    monkeypatch.setattr(lw, "set_num_threads", id, raising=False)
+    monkeypatch.setattr(lw, "get_num_threads", id, raising=False)
+    row = place().row(table.THREADS[0])
+    assert (row.measured, row.notes[0]) == (None, "lanewise was not timed (this process has 1 core)")
+
+
+@pytest.mark.parametrize(
+    ("work", "loops", "traffic"),
+    [
+        (Work("add", (1 << 14,)), {"triad", "triad_past"}, 3),
+        (Work("fma", (1 << 14,)), {"triad", "triad_past"}, 3),
+        (Work("exp", (1 << 14,)), {"scale", "scale_past"}, 2),
+        (Work("layer_norm", (64, 512)), {"scale", "scale_past"}, 2),
+        (Work("sum", (1 << 14,)), {"read", "read_apart"}, 1),
+        (Work("dot", (1 << 14,)), {"read", "read_apart"}, 1),
+        (Work("matvec", (256,)), {"read", "read_apart"}, 1),
+    ],
+)
+def test_what_memory_limits_moves_as_many_bytes(work, loops, traffic, clock):
+    library = Library()
+    case = work.case()
+    limit = Limits(library).limit(case)
+    limit.batch(3)
+    assert {name for name, *_ in library.calls} == {"madd_flops", *loops}
+    *addresses, count, times = library.calls[-1][1:]
+    assert len(addresses) == traffic
+    assert times == 3
+    assert traffic * 4 * count == pytest.approx(case.bytes, rel=0.05)
+    assert all(address % 64 == 0 for address in addresses)
+
+
+@pytest.mark.parametrize("work", [Work("matmul", (64,)), Work("conv2d", (8,))])
+def test_what_arithmetic_limits_does_as_much(work):
+    library = Library()
+    case = work.case()
+    Limits(library).limit(case).batch(2)
+    assert library.calls[-1] == ("madd", 2 * (case.flops // 100))
+
+
+@pytest.fixture(scope="module")
+def compiled():
+    pytest.importorskip("ziglang", reason="it compiles the limits")
+    name = "avx2" if "avx2" in AVAILABLE else DEFAULT
+    return limits.compiled([name])[name]
+
+
+def test_the_compiled_limits_are_measured(compiled):
+    figures = compiled.figures("here", 2, 1e-4, bandwidth=True)
+    assert len(figures) == 7
+    assert all(value > 0 for value in figures.values())
+    assert figures["here multiply and add, GFLOP/s"] < 1000
+
+
+def test_without_a_checkout_there_are_no_limits_and_no_failure(monkeypatch, tmp_path, capsys):
+    monkeypatch.setattr(lw, "__file__", str(tmp_path / "lanewise" / "__init__.py"))
+    with pytest.raises(ArgumentError, match="need a source checkout"):
+        limits.compiled([DEFAULT])
+    assert main(["--goals", "add 16K", "--peers", *FAST]) == 0
+    out = capsys.readouterr().out
+    assert "limits are not measured: they need a source checkout" in out
+    assert "absent: numpy (left out)" in out
+    assert "firm: 0 of 1 rows" in out
+
+
+def test_json_has_every_row_and_what_is_true_of_all(capsys):
+    pytest.importorskip("numpy", reason="it is the peer")
+    assert main(["--goals", "exp 16K", "--peers", "numpy", "--json", *FAST]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [row["goal"] for row in found["goals"]] == ["exp 16K", "exp 16K, AVX2"]
+    assert found["absent"]["torch"] == "left out" or "not installed" in found["absent"]["torch"]
+    assert found["peers"][0].startswith("numpy ")
+    row = found["goals"][0]
+    assert {each["name"] for each in row["details"]["contestants"]} == {"lanewise", "numpy"}
+    assert row["details"]["checked_against"] == "NumPy in float64"
+    assert row["figure"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--goals", "fly"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
+        (["--goals", "--peers", "tfjs"], "there is no peer 'tfjs'; there are numpy"),
+        (["--goals", "--sizes", "4"], "leave out --sizes"),
+        (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --backends, --threads"),
+        (["--goals", "--wheel", "x.whl"], "--wheel is for --browser"),
+        (["add", "--markdown", "README.md"], "--markdown writes the table of goals"),
+        (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
+    ],
+)
+def test_mistakes_are_explained(arguments, message, capsys, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("lanewise.bench.peers.find_spec", lambda name: None)
+    assert main(["--goals", "--peers", "torch"]) == 2
+    assert "the peer torch is not installed; pip install torch" in capsys.readouterr().err
+    assert main(["--goals", "add 16K", *FAST]) == 0
+    assert "absent: torch (not installed; pip install torch, or leave it out)" in capsys.readouterr().out

@@ -1,0 +1,76 @@
+"""Tables of goals in documents."""
+
+import pytest
+
+from lanewise.bench import goal_report, goals
+from lanewise.bench.goal_report import Row
+from lanewise.bench.goals import Against, Goal, Measured, Reach
+from lanewise.errors import ArgumentError
+
+ADD = Goal("add", goals.MICROSECONDS, (Reach(3),), (Against(("numpy",), 2),))
+EXP = Goal("exp", goals.MICROSECONDS, (Reach(1),), ())
+ROWS = [Row(ADD, Measured(2000.0, 2500.0, {"numpy": 3000.0}, 1000.0), ()), Row(EXP, None, ("no figure",))]
+PAGE = """\
+# Speed
+
+<!-- python -m lanewise bench --goals exp -->
+<!-- end -->
+<!-- python -m lanewise bench --goals -->
+what was here before
+<!-- end -->
+
+<!-- python -m lanewise bench --browser --goals -->
+of the browser
+<!-- end -->
+"""
+
+
+@pytest.fixture
+def page(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text(PAGE, encoding="utf-8")
+    return path
+
+
+def test_tables_replace_what_is_between_their_marks(page):
+    places = goal_report.places([page], ["--goals"], [ADD, EXP])
+    for _ in range(2):  # the second time changes nothing
+        for place in places:
+            place.write(ROWS, ["numpy", "torch"], ["a machine", "limits"])
+    table = [
+        "a machine  ",
+        "limits  ",
+        "",
+        "|  |  | lanewise | of limit | firm | met | aim | met | numpy |",
+        "| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| add | us | 2 | 50% | <= 3 | yes | >= 2x numpy | NO 75% | 3 |",
+    ]
+    exp = "| exp | us |  |  | <= 1 | ? |  |  |  |"
+    text = page.read_text(encoding="utf-8")
+    assert "\n".join(["--goals -->", "", *table, exp, "", "<!-- end -->"]) in text
+    assert text.startswith("# Speed\n\n<!-- python -m lanewise bench --goals exp -->\n\na machine")
+    assert text.endswith("of the browser\n<!-- end -->\n")
+    assert "before" not in text
+    assert text.count("| add |") == 1
+    assert text.count("| exp |") == 2
+
+
+def test_the_browser_has_places_of_its_own(page):
+    (place,) = goal_report.places([page], ["--browser", "--goals"], [ADD])
+    place.write(ROWS, [], [])
+    assert "what was here before" in page.read_text(encoding="utf-8")
+    assert "of the browser" not in page.read_text(encoding="utf-8")
+
+
+def test_a_document_without_a_place_is_refused(tmp_path):
+    path = tmp_path / "page.md"
+    path.write_text("nothing", encoding="utf-8")
+    with pytest.raises(
+        ArgumentError, match="no place for a table; put the lines '<!-- python -m lanewise bench --goals"
+    ):
+        goal_report.places([path], ["--goals"], [ADD])
+
+
+def test_a_place_wants_goals_that_are_measured(page):
+    with pytest.raises(ArgumentError, match="no goal begins with 'exp'"):
+        goal_report.places([page], ["--goals"], [ADD])

@@ -1,0 +1,83 @@
+"""What some peers need beside a function: another process, a result that is there."""
+
+import gc
+import os
+
+import pytest
+
+from lanewise.bench import check, peers
+from lanewise.bench.cases import build
+from lanewise.bench.engine import Contestant
+from lanewise.bench.operations import find
+from lanewise.bench.peers import open_peer
+from lanewise.errors import ArgumentError
+
+np = pytest.importorskip("numpy", reason="it is the peer")
+from lanewise.bench.peers.elsewhere import Elsewhere  # noqa: E402
+
+DOT = build(find("dot"), (1000,))
+
+
+@pytest.fixture
+def elsewhere():
+    return Elsewhere("other", "numpy", 1, {"OPENBLAS_CORETYPE": "Haswell"}, ("dot", "norm_linf"))
+
+
+def test_a_peer_elsewhere_has_its_own_environment_and_gives_its_results(elsewhere):
+    assert "OpenBLAS for Haswell" in elsewhere.settings
+    assert os.environ.get("OPENBLAS_CORETYPE") != "Haswell"
+    batch = elsewhere.call(DOT)
+    batch.run(3)
+    assert check.wrong(DOT, [("other", batch.read)]) == ({}, "NumPy in float64")
+
+
+def test_a_peer_elsewhere_leaves_out_what_it_is_not_for_or_does_not_have(elsewhere):
+    assert elsewhere.call(build(find("add"), (10,))) is None
+    assert elsewhere.call(build(find("norm_linf"), (10,))) is None
+
+
+def test_what_fails_elsewhere_fails_here(elsewhere):
+    batch = elsewhere.call(DOT)
+    with pytest.raises(RuntimeError, match="IndexError"):
+        batch.read([5])
+    batch.run(1)  # and the next request is answered
+
+
+def test_the_other_process_ends_with_the_peer(elsewhere):
+    process = elsewhere._process
+    assert process.poll() is None
+    process.kill()
+    process.wait()
+    with pytest.raises(RuntimeError, match="its process has ended"):
+        elsewhere.call(DOT)
+
+
+def test_the_other_process_ends_when_nobody_can_ask(request):
+    peer = Elsewhere("other", "numpy", 1, {}, ("dot",))
+    process = peer._process
+    del peer
+    gc.collect()
+    assert process.poll() == 0
+
+
+@pytest.mark.parametrize("name", ["add", "fma", "relu", "matmul", "exp"])
+def test_numpy_writes_into_a_result_that_is_there(name):
+    case = build(find(name), (20,))
+    peer = open_peer("numpy-out", 1)
+    call = peer.call(case)
+    contestant = Contestant.calling("numpy-out", call.function, *call.arguments, keywords=call.keywords)
+    result = contestant.run()
+    assert result is contestant.run() is call.keywords["out"]
+    assert check.wrong(case, [("numpy-out", lambda at: peer.numbers(result, at))])[0] == {}
+
+
+@pytest.mark.parametrize("name", ["sum", "softmax", "sigmoid"])
+def test_numpy_has_no_such_result_where_it_makes_others_on_the_way(name):
+    assert open_peer("numpy-out", 1).call(build(find(name), (20,))) is None
+
+
+def test_kernels_that_the_processor_lacks_are_refused(monkeypatch):
+    monkeypatch.setattr(peers.lw, "backends", list)
+    assert "numpy-skylakex" not in peers.installed()
+    with pytest.raises(ArgumentError, match="numpy-skylakex is for processors with AVX-512"):
+        open_peer("numpy-skylakex", 1)
