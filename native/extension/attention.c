@@ -235,21 +235,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     if (group > 1) {
         split_heads(&layout, group);
     }
-    const void *inputs[4] = {query->data, key->data, value->data, mask->data};
-    void *outputs[1] = {out->data};
     int64_t work = out->size * (layout.keys / 8 + 1);
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, NULL, work) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
-PyObject *lw_call_attention(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_attention(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }

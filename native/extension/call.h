@@ -70,10 +70,18 @@ int lw_overlaps(const lw_tensor *out, const lw_operand *operand);
  * released afterwards whatever it returns. */
 lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands, lw_place *place);
 
+/* A call of a kind whose handler computes with operands: they are taken, handed to `compute` for a new reference or
+ * NULL with an error set, and released. Where they are not the extension's, lanewise/dispatch.py gets the call. */
+typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
+PyObject *lw_call_taken(const lw_arguments *arguments, lw_compute *compute);
+
 /* Runs a kernel; long ones without the GIL, interruptible. `work` is about the number of element operations.
  * 0, or -1 with an error set. */
 int lw_run(const lw_operation *operation, int backend, int kernel, const void *layout, const void *const *inputs,
            void *const *outputs, const lw_scalar *parameters, int64_t work);
+/* The same over all operands of a call into its one result. `out`, or NULL with an error set and `out` released. */
+PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
+                      const lw_operand *operands, const lw_scalar *parameters, int64_t work);
 
 /* An axis or a tuple of axes, or None for all: marks each in `reduced`. -1 with AxisError set. */
 int lw_axes_from(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);

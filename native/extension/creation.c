@@ -117,13 +117,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
         return (PyObject *)out;
     }
     lw_layout layout = {.ndim = 1, .shape = {out->size}, .strides = {{lw_item_size(dtype)}}};
-    void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, NULL, outputs, scalars, out->size) <
-        0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, NULL, scalars, out->size);
 }
 
 PyMethodDef lw_creation_functions[] = {

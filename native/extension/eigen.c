@@ -67,11 +67,4 @@ done:
     return made;
 }
 
-PyObject *lw_call_eigen(const lw_arguments *arguments) {
-    lw_operand x;
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, &x, place) : NULL;
-    lw_operands_release(&x, 1);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_eigen(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }

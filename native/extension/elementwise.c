@@ -64,21 +64,16 @@ static void lay_out(lw_layout *layout, const lw_operand *operands, int count, co
     lw_collapse(layout, out->ndim, 0, out->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
-/* Runs the kernel over operands that already have the kernel's dtypes. */
-static int run(const lw_operation *operation, int kernel, const lw_operand *operands, int count, lw_tensor *out,
-               const lw_scalar *parameters, lw_place place) {
-    if (out->size == 0) {
-        return 0;
+/* Fills `out`, unless it is NULL, from operands that already have the kernel's dtypes. */
+static PyObject *fill(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel,
+                      const lw_operand *operands, const lw_scalar *parameters) {
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
     }
     lw_layout layout;
-    lay_out(&layout, operands, count, out);
-    const void *inputs[LW_MAX_OPERANDS];
-    for (int i = 0; i < count; i++) {
-        inputs[i] = operands[i].data;
-    }
-    void *outputs[1] = {out->data};
-    return lw_run(operation, place.backend, kernel, &layout, inputs, outputs, parameters,
-                  out->size << (2 * operation->complexity));
+    lay_out(&layout, operands, operation->input_count, out);
+    return lw_run_into(out, operation, place, kernel, &layout, operands, parameters,
+                       out->size << (2 * operation->complexity));
 }
 
 /* Comparisons are right for every int: one that the computed dtype cannot hold is compared in int64, and one beyond
@@ -113,9 +108,14 @@ static int convert(const lw_operation *operation, lw_operand *operands, int dtyp
     return 0;
 }
 
-static PyObject *compute(const lw_operation *operation, int variant, lw_operand *operands, PyObject *out_argument,
-                         const lw_scalar *parameters, lw_place place) {
+static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+    const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
+    lw_scalar parameters[LW_MAX_PARAMETERS];
+    if (operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) {
+        return NULL;
+    }
+    int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
     int computed = widen(operation, operands, lw_computed_dtype(operation, operands, count));
     int dtype = lw_kernel_dtype(operation, variant, computed);
     if (dtype < 0 || convert(operation, operands, dtype) < 0) {
@@ -132,12 +132,8 @@ static PyObject *compute(const lw_operation *operation, int variant, lw_operand 
         }
     }
     lw_tensor *out =
-        lw_output(operation->name, out_argument, operation->results[dtype], ndim, shape, operands, count, 1, place);
-    if (out && run(operation, operation->kernels[variant][dtype], operands, count, out, parameters, place) < 0) {
-        Py_DECREF((PyObject *)out);
-        out = NULL;
-    }
-    return (PyObject *)out;
+        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, count, 1, place);
+    return fill(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 
 /* Whether the inputs are tensors of one dtype and shape, without gaps, none placed on a backend other than `place`. */
@@ -197,19 +193,7 @@ PyObject *lw_call_elementwise(const lw_arguments *arguments) {
         operation->kernels[0][((lw_tensor *)arguments->inputs[0])->dtype] >= 0) {
         return compute_uniform(operation, arguments->inputs, place);
     }
-    lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) {
-        return NULL;
-    }
-    lw_operand operands[LW_MAX_INPUTS];
-    PyObject *result = NULL;
-    lw_taken status = lw_take_inputs(operation, arguments->inputs, operands, &place);
-    if (status == LW_TAKEN) {
-        int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
-        result = compute(operation, variant, operands, arguments->out, parameters, place);
-    }
-    lw_operands_release(operands, operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+    return lw_call_taken(arguments, compute);
 }
 
 /* The kernel that takes `from` to `to`: a copy where they are one. */
@@ -227,11 +211,7 @@ lw_tensor *lw_cast(const char *name, const lw_operand *operand, int dtype) {
     lw_tensor *out = lw_tensor_new(name, dtype, operand->ndim, operand->shape, place.backend, place.committed);
     int kernel;
     const lw_operation *operation = cast_operation(operand->dtype, dtype, &kernel);
-    if (out && run(operation, kernel, operand, 1, out, NULL, place) < 0) {
-        Py_DECREF((PyObject *)out);
-        out = NULL;
-    }
-    return out;
+    return (lw_tensor *)fill(out, operation, place, kernel, operand, NULL);
 }
 
 int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
@@ -277,9 +257,11 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
     }
     int kernel;
     const lw_operation *operation = cast_operation(both[1].dtype, target->dtype, &kernel);
-    int result = run(operation, kernel, &both[1], 1, target, NULL, place);
+    Py_INCREF((PyObject *)target);
+    PyObject *filled = fill(target, operation, place, kernel, &both[1], NULL);
+    Py_XDECREF(filled);
     Py_XDECREF((PyObject *)copied);
-    return result;
+    return filled ? 0 : -1;
 }
 
 PyObject *lw_call_cast(const lw_arguments *arguments) {

@@ -159,24 +159,11 @@ static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_
     }
     lw_layout layout;
     lay_out(&layout, &shape, shape.x_strides, out->strides);
-    const void *inputs[2] = {x->data, indices->data};
-    void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][x->dtype], &layout, inputs, outputs, shape.parameters,
-               out->size) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][x->dtype], &layout, operands, shape.parameters,
+                       out->size);
 }
 
-PyObject *lw_call_gather(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? gather(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_taken(arguments, gather); }
 
 /* Writes `values`, which already have the target's dtype, at `indices`; nothing is written when one is bad. */
 static int put(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {

@@ -63,23 +63,6 @@ static void place_result(lw_matrix_layout *layout, int operand, const lw_tensor 
     layout->row_strides[operand] = has_rows ? out->strides[last - has_columns] : 0;
 }
 
-static PyObject *run(const lw_arguments *arguments, int dtype, const lw_operand *operands, lw_tensor *out,
-                     const lw_matrix_layout *layout, const lw_scalar *parameters, lw_place place) {
-    const lw_operation *operation = arguments->operation;
-    const void *inputs[LW_MAX_OPERANDS];
-    for (int i = 0; i < operation->input_count; i++) {
-        inputs[i] = operands[i].data;
-    }
-    void *outputs[1] = {out->data};
-    int64_t work = out->size * (layout->k / 8 + 1);
-    if (out->size &&
-        lw_run(operation, place.backend, operation->kernels[0][dtype], layout, inputs, outputs, parameters, work) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
-}
-
 static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, int dtype, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *a = &operands[0], *b = &operands[1];
@@ -110,11 +93,12 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     }
     lw_tensor *out =
         lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, 2, 0, place);
-    if (!out) {
-        return NULL;
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
     }
     place_result(&layout, 2, out, has_rows, has_columns);
-    return run(arguments, dtype, operands, out, &layout, NULL, place);
+    int64_t work = out->size * (layout.k / 8 + 1);
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
 /* x @ weight.T + bias: all leading dimensions of x become rows where they walk evenly, else a batch. */
@@ -144,11 +128,11 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
     shape[x->ndim - 1] = layout.n;
     lw_tensor *out =
         lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape, operands, 3, 0, place);
-    if (!out) {
-        return NULL;
+    if (!out || out->size == 0) {
+        return (PyObject *)out;
     }
     if (x->contiguous && x->ndim > 1) {
-        layout.m = layout.n ? out->size / layout.n : 0;
+        layout.m = out->size / layout.n;
     } else {
         layout.batch_ndim = x->ndim > 2 ? x->ndim - 2 : 0;
         for (int axis = 0; axis < layout.batch_ndim; axis++) {
@@ -157,7 +141,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
         }
     }
     place_result(&layout, 3, out, x->ndim > 1, 1);
-    return run(arguments, dtype, operands, out, &layout, parameters, place);
+    int64_t work = out->size * (layout.k / 8 + 1);
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 
 static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
@@ -175,11 +160,4 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
                                        : multiply(arguments, operands, dtype, place);
 }
 
-PyObject *lw_call_matrix(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_matrix(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }

@@ -139,12 +139,10 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
                             axes);
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count));
-    const void *inputs[LW_MAX_INPUTS];
     for (int i = 0; i < count; i++) {
         if (dtype < 0 || lw_operand_cast(operation->name, &x[i], dtype) < 0) {
             return NULL;
         }
-        inputs[i] = x[i].data;
     }
     int64_t extent = reduced_extent(r.ndim, r.shape, r.reduced);
     if (refuse_extent(operation, extent)) {
@@ -164,23 +162,11 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
     }
     lw_layout layout;
     lay_out(&layout, &r, x, count, keepdims, out);
-    void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
-               (extent + 1) * out->size) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters,
+                       (extent + 1) * out->size);
 }
 
-PyObject *lw_call_reduction(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? reduce(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_reduction(const lw_arguments *arguments) { return lw_call_taken(arguments, reduce); }
 
 /* A weight or bias of a row operation: one value an element of the row. */
 static int check_row_operand(const lw_operation *operation, int input, const lw_operand *operand, int64_t row) {
@@ -219,13 +205,11 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         refuse_extent(operation, x->shape[axis])) {
         return NULL;
     }
-    const void *inputs[LW_MAX_OPERANDS];
     for (int i = 0; i < count; i++) {
         if (operands[i].data && (lw_operand_cast(operation->name, &operands[i], dtype) < 0 ||
                                  (i > 0 && check_row_operand(operation, i, &operands[i], x->shape[axis]) < 0))) {
             return NULL;
         }
-        inputs[i] = operands[i].data;
     }
     lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, operands,
                                count, 0, place);
@@ -242,26 +226,14 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         shape[i] = x->shape[order[i]];
         strides[0][i] = x->strides[order[i]];
         for (int operand = 1; operand < count; operand++) {
-            strides[operand][i] = inputs[operand] && i == x->ndim - 1 ? operands[operand].strides[0] : 0;
+            strides[operand][i] = operands[operand].data && i == x->ndim - 1 ? operands[operand].strides[0] : 0;
         }
         strides[count][i] = out->strides[order[i]];
     }
     lw_layout layout;
     lw_collapse(&layout, x->ndim, 1, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
-    void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
-               out->size << operation->complexity) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters,
+                       out->size << operation->complexity);
 }
 
-PyObject *lw_call_rows(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? compute_rows(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_rows(const lw_arguments *arguments) { return lw_call_taken(arguments, compute_rows); }

@@ -49,6 +49,16 @@ lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, 
     return status == LW_TAKEN ? lw_place_of(operands, count, place) : status;
 }
 
+PyObject *lw_call_taken(const lw_arguments *arguments, lw_compute *compute) {
+    const lw_operation *operation = arguments->operation;
+    lw_operand operands[LW_MAX_INPUTS];
+    lw_place place;
+    lw_taken status = lw_take_inputs(operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
+    lw_operands_release(operands, operation->input_count);
+    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+}
+
 int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape) {
     int ndim = 0;
     for (int i = 0; i < count; i++) {
@@ -215,6 +225,20 @@ lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, 
         return check_out(operation, out, dtype, ndim, shape, operands, count, may_coincide);
     }
     return lw_tensor_new(operation, dtype, ndim, shape, place.backend, place.committed);
+}
+
+PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
+                      const lw_operand *operands, const lw_scalar *parameters, int64_t work) {
+    const void *inputs[LW_MAX_INPUTS];
+    for (int i = 0; i < operation->input_count; i++) {
+        inputs[i] = operands[i].data;
+    }
+    void *outputs[1] = {out->data};
+    if (lw_run(operation, place.backend, kernel, layout, inputs, outputs, parameters, work) < 0) {
+        Py_DECREF((PyObject *)out);
+        return NULL;
+    }
+    return (PyObject *)out;
 }
 
 /* An int argument of an axis; the normalised axis or -1 with AxisError set. */

@@ -78,21 +78,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
         layout.strides[0][i] = x->strides[order[i]];
         layout.strides[1][i] = out->strides[order[i]];
     }
-    const void *inputs[1] = {x->data};
-    void *outputs[1] = {out->data};
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
-               out->size * 2) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, out->size * 2);
 }
 
-PyObject *lw_call_rotation(const lw_arguments *arguments) {
-    lw_operand x;
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, &x, place) : NULL;
-    lw_operands_release(&x, 1);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_rotation(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }

@@ -38,15 +38,9 @@ static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_
     }
     lw_layout layout;
     lw_collapse(&layout, x->ndim, 0, x->shape, 4, (const int64_t (*)[LW_MAX_NDIM])strides);
-    const void *inputs[3] = {row->data, x->data, NULL};
-    void *outputs[1] = {out->data};
     int steps = 64 - __builtin_clzll((unsigned long long)row->shape[0] | 1);
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters,
-               out->size * steps) < 0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters,
+                       out->size * steps);
 }
 
 /* The elements in the order of a sorter, as take has them; its errors are ours. */
@@ -80,10 +74,5 @@ PyObject *lw_call_search(const lw_arguments *arguments) {
     if (arguments->inputs[2]) {
         return search_in_order(arguments);
     }
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? search(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+    return lw_call_taken(arguments, search);
 }

@@ -32,33 +32,21 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
     }
     lw_layout layout;
     lw_collapse(&layout, x->ndim, 1, moved, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
-    const void *inputs[1] = {x->data};
-    void *outputs[1] = {out->data};
     lw_scalar parameters[2] = {{.i = shape[axis]}, {.i = descending}};
     int64_t work = 4 * (out->size / shape[axis]) * extent;
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) <
-        0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, work);
 }
 
-PyObject *lw_call_sort(const lw_arguments *arguments) {
-    lw_operand x;
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, &x, &place);
-    PyObject *result = NULL;
-    if (status == LW_TAKEN) {
-        lw_scalar scalars[LW_MAX_PARAMETERS];
-        int axis = lw_axis_of(arguments, x.ndim);
-        if (axis >= 0 && lw_kernel_parameters(arguments, scalars) >= 0) {
-            result = sort_along(arguments->operation, &x, axis, -1, scalars[0].i != 0, arguments->out, place);
-        }
+static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+    lw_scalar scalars[LW_MAX_PARAMETERS];
+    int axis = lw_axis_of(arguments, x->ndim);
+    if (axis < 0 || lw_kernel_parameters(arguments, scalars) < 0) {
+        return NULL;
     }
-    lw_operands_release(&x, 1);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+    return sort_along(arguments->operation, x, axis, -1, scalars[0].i != 0, arguments->out, place);
 }
+
+PyObject *lw_call_sort(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
 
 /* argsort_first(x, count, axis, descending): of argsort's result the first `count` along the axis. */
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {

@@ -168,26 +168,9 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     for (int i = single; i < 4; i++) {
         layout.strides[count][i] = out->strides[i - single];
     }
-    const void *inputs[LW_MAX_OPERANDS];
-    for (int i = 0; i < count; i++) {
-        inputs[i] = operands[i].data;
-    }
-    void *outputs[1] = {out->data};
     int64_t window = layout.kernel_size[0] * layout.kernel_size[1];
     int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 8 + 1);
-    if (lw_run(operation, place.backend, operation->kernels[0][dtype], &layout, inputs, outputs, parameters, work) <
-        0) {
-        Py_DECREF((PyObject *)out);
-        return NULL;
-    }
-    return (PyObject *)out;
+    return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 
-PyObject *lw_call_window(const lw_arguments *arguments) {
-    lw_operand operands[LW_MAX_INPUTS];
-    lw_place place;
-    lw_taken status = lw_take_inputs(arguments->operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
-    lw_operands_release(operands, arguments->operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
-}
+PyObject *lw_call_window(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
