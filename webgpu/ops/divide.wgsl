@@ -1,39 +1,9 @@
 fn lw_divide_float32(x1: f32, x2: f32) -> f32 {
-    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a > 0x7f800000u) {
-        return x1;
-    }
-    if (b > 0x7f800000u) {
-        return x2;
-    }
-    if (a == b && (a == 0u || a == 0x7f800000u)) {
-        return lw_from_bits(0x7fc00000u);
-    }
-    if (a == 0u || b == 0x7f800000u) {
-        return bitcast<f32>(sign);
-    }
-    if (b == 0u || a == 0x7f800000u) {
-        return lw_from_bits(sign | 0x7f800000u);
+    if (!lw_is_positive(a) || !lw_is_positive(b)) {
+        return lw_limit_quotient(x1, x2);
     }
     let quotient = lw_quotient(a, b);
-    return lw_pack(sign, quotient.mantissa, quotient.exponent);
-}
-
-// Of positive finite numbers by their bits, as lw_pack rounds it: WGSL's own division may err by 2.5 ulp and flushes
-// denormals, so it only gives the start of the quotient of the mantissas, to 26 bits, which integers correct.
-fn lw_quotient(a: u32, b: u32) -> LwUnpacked {
-    var dividend = lw_unpack(a);
-    let divisor = lw_unpack(b);
-    if (dividend.mantissa < divisor.mantissa) {
-        dividend = LwUnpacked(dividend.mantissa << 1u, dividend.exponent - 1);
-    }
-    let start = u32(f32(dividend.mantissa) / f32(divisor.mantissa) * 33554432.0);
-    let rest = bitcast<i32>((dividend.mantissa << 25u) - start * divisor.mantissa);
-    var correction = rest / i32(divisor.mantissa);
-    correction -= select(0, 1, correction * i32(divisor.mantissa) > rest);
-    let exact = correction * i32(divisor.mantissa) == rest;
-    let quotient = (bitcast<u32>(bitcast<i32>(start) + correction) << 1u) | select(1u, 0u, exact);
-    return LwUnpacked(quotient << 4u, dividend.exponent - divisor.exponent - 30);
+    return lw_pack((bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u, quotient.mantissa, quotient.exponent);
 }

@@ -3,25 +3,16 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a > 0x7f800000u) {
-        return x1;
-    }
-    if (b > 0x7f800000u) {
-        return x2;
-    }
-    if ((a == 0u && b == 0u) || (a == 0x7f800000u && b != 0u)) {
-        return lw_from_bits(0x7fc00000u);
-    }
-    if (b == 0u) {
-        return lw_from_bits(sign | 0x7f800000u);
-    }
-    if (a == 0u) {
-        return bitcast<f32>(sign);
-    }
     // Not a choice of 0 and -1, of which compilers make a product with -1: that turns 0 into -0.
     let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
-    if (b == 0x7f800000u) {
+    if (lw_is_positive(a) && b == 0x7f800000u) {
         return below;
+    }
+    if (a == 0x7f800000u && lw_is_positive(b)) {
+        return lw_from_bits(0x7fc00000u);
+    }
+    if (!lw_is_positive(a) || !lw_is_positive(b)) {
+        return lw_limit_quotient(x1, x2);
     }
     let quotient = lw_quotient(a, b);
     if (quotient.exponent >= 0) {
