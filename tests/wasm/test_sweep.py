@@ -3,7 +3,6 @@ here because its contract has a reference; nobody names it."""
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -13,15 +12,13 @@ import pytest
 import support
 from engines import Engine
 
-from lanewise import libraries
-
 TESTS = Path(__file__).parents[1]
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 
-_DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
-OPERATIONS = pyodide_runner.load(PROGRAM).operations(ORACLE)
-REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
+_DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
+OPERATIONS = [each["name"] for each in _DESCRIBED]
+REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"]]
 
 WASM = ("simd128", "relaxed_simd")  # the backends that only an engine has
 

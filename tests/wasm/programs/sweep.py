@@ -94,21 +94,18 @@ def check(operation: str, backend: str) -> dict[str, Any]:
     return {"complaints": complaints, "digest": digest.hexdigest()}
 
 
-def operations(folder: Path) -> list[str]:
-    """Those that a sweep covers."""
-    described = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
-    names = [each["name"] for each in described]
-    return [name for name in names if name in several.CHECKS or (folder / f"{name}.bin").exists()]
+def described(folder: Path) -> list[dict[str, Any]]:
+    """The operations that a sweep covers, as operations.json describes them."""
+    table = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
+    return [each for each in table if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 
 
 def sweep(folder: Path, backends: Sequence[str]) -> Findings:
-    described = json.loads((libraries.DIRECTORY / "operations.json").read_text())["operations"]
     findings: Findings = {}
-    for each in described:
+    for each in described(folder):
         name, path = each["name"], folder / f"{each['name']}.bin"
         if not path.exists():  # its contract has no reference
-            if name in several.CHECKS:
-                findings[name] = {backend: check(name, backend) for backend in backends}
+            findings[name] = {backend: check(name, backend) for backend in backends}
             continue
         oracle = oracle_file.read(path)
         if oracle.signature != _ext.signature():
