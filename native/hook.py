@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +30,26 @@ NOT_IN_BROWSERS = (
 class LanewiseBuildHook(BuildHookInterface[Any]):
     """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
 
+    @cached_property
+    def _compiler(self) -> compiler.Compiler:
+        """Chosen once: the choice starts it, to ask what it is."""
+        return compiler.choose()
+
+    @cached_property
+    def _target(self) -> Target:
+        """The platform that LANEWISE_TARGET names, else the compiler's own."""
+        name = os.environ.get("LANEWISE_TARGET")
+        if name and name not in TARGETS:
+            raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
+        return TARGETS[name] if name else self._compiler.target
+
     def dependencies(self) -> list[str]:
         """What pip must fetch beside build-system.requires."""
-        return [compress.DEPENDENCY] if _target(compiler.choose()).binary_format == "wasm" else []
+        return [compress.DEPENDENCY] if self._target.binary_format == "wasm" else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         _refuse_interpreters()
-        using = compiler.choose()
-        target = _target(using)
+        using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
         # `pyodide build` puts the tag of its own Pyodide in place of those of all
@@ -54,16 +67,8 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
         """A page downloads the browser's wheel before its first operation: every byte counts."""
-        if version != "editable" and _target(compiler.choose()).binary_format == "wasm":
+        if version != "editable" and self._target.binary_format == "wasm":
             compress.compress(Path(artifact_path))
-
-
-def _target(using: compiler.Compiler) -> Target:
-    """The platform that LANEWISE_TARGET names, else the compiler's own."""
-    name = os.environ.get("LANEWISE_TARGET")
-    if name and name not in TARGETS:
-        raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
-    return TARGETS[name] if name else using.target
 
 
 def _refuse_interpreters() -> None:
