@@ -207,7 +207,8 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
     if seed is None:
         if offset:
             raise ArgumentError(f"{operation}: offset {offset} was given without a seed; give both")
-        seed, offset = _stream.take(_size(operation, shape))
+        # A shape that has no tensor is refused here, before anything of the stream is gone.
+        seed, offset = _stream.take(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= _integer(operation, name, value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(
@@ -215,10 +216,6 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
             )
     made = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
     return placement.placed(made, device, operation)
-
-
-_REFUSED = 1 << 48  # elements that no memory holds: the call will fail, and takes none of the stream
-_PERIOD = 1 << 62  # of offsets
 
 
 class _Stream:
@@ -240,8 +237,7 @@ class _Stream:
             if self._seed is None:
                 self._seed = int.from_bytes(os.urandom(7), "little")
             position = self._position
-            if count < _REFUSED:
-                self._position = (position + count) % _PERIOD
+            self._position += count
             return self._seed, position
 
 
@@ -380,11 +376,3 @@ def _count(operation: str, name: str, value: Any) -> int:
 def _check_range(operation: str, value: float, dtype: DType) -> None:
     if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
         raise RangeError(f"{operation}: {value} does not fit into {dtype}; use a wider dtype, or float32")
-
-
-def _size(operation: str, shape: Shape) -> int:
-    """The elements of a shape; its own errors are left to whoever makes the tensor."""
-    try:
-        return max(math.prod(map(operator.index, shape)) if isinstance(shape, Sequence) else operator.index(shape), 0)
-    except TypeError:
-        raise ArgumentTypeError(f"{operation}: {shape!r} is no shape; give an int or a tuple of ints") from None
