@@ -12,7 +12,7 @@ from typing import Any
 from lanewise import _ext
 from lanewise._ext import Tensor
 from lanewise.creation import tensor_of
-from lanewise.errors import ArgumentError, ArgumentTypeError, ShapeError
+from lanewise.errors import ArgumentError, ShapeError
 
 __all__ = ["attention_scores", "matvec", "outer", "vecmat", "weighted_sum"]
 
@@ -62,11 +62,10 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
             f"attention_scores: a query of shape {rows.shape} and keys of shape {columns.shape} do not align; (..., m, "
             "d) and (..., n, d) are wanted"
         )
-    if scale is not None and not isinstance(scale, int | float):
-        raise ArgumentTypeError(f"attention_scores: scale is {scale!r}; a number is wanted, or None")
     if scale is None and rows.shape[-1] == 0:
         raise ArgumentError("attention_scores: the query has no elements, so 1 / sqrt(d) is no number; give a scale")
-    return _ext.multiply(_ext.matmul(rows, columns.mT), 1 / math.sqrt(rows.shape[-1]) if scale is None else scale)
+    factor = 1 / math.sqrt(rows.shape[-1]) if scale is None else _ext.number_of("attention_scores", "scale", scale)
+    return _ext.multiply(_ext.matmul(rows, columns.mT), factor)
 
 
 def weighted_sum(weights: Any, rows: Any) -> Tensor:

@@ -21,7 +21,7 @@ def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
     """Vectors along an axis at length 1; those shorter than eps are divided by eps."""
     tensor = tensor_of("normalize", "x", x)
     length = _ext.norm_l2(tensor, axis=_one_axis("normalize", axis, tensor), keepdims=True)
-    return _ext.divide(tensor, _ext.maximum(length, _number("normalize", "eps", eps)))
+    return _ext.divide(tensor, _ext.maximum(length, _ext.number_of("normalize", "eps", eps)))
 
 
 def zscore(x: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
@@ -81,16 +81,7 @@ def _unit(x: Tensor, axis: int) -> Tensor:
 
 def _degrees(operation: str, count: int, correction: Any) -> float:
     """What a sum of squares is divided by: 0 where it would be less, as for var."""
-    return max(count - _number(operation, "correction", correction), 0.0)
-
-
-def _number(operation: str, name: str, value: Any) -> float:
-    try:
-        if not isinstance(value, str | bytes | bytearray):
-            return float(value)
-    except (TypeError, ValueError, OverflowError):
-        pass
-    raise ArgumentTypeError(f"{operation}: {name} is {value!r:.60}; a number is wanted")
+    return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
 def _truth(operation: str, name: str, value: Any) -> bool:

@@ -58,7 +58,7 @@ def docstring(contract: Contract) -> str:
     if contract.inputs or contract.parameters:
         blocks.append(_section("Parameters", _arguments(contract)))
     blocks.append(_section("Returns", [_item(contract.returns, _result(contract))]))
-    blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in contract.kind.errors.items()]))
+    blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in _errors(contract).items()]))
     blocks.append(f"Example\n-------\n{contract.example}")
     return "\n\n".join(blocks) + "\n"
 
@@ -102,12 +102,19 @@ def _arguments(contract: Contract) -> list[str]:
         if parameter.type == "choice":
             kind = " or ".join(repr(choice) for choice in parameter.choices)
         default = "" if parameter.required else f", default {literal(parameter.default)}"
-        items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc)))
+        limits = f"; {parameter.limits.says}" if parameter.limits and parameter.limits.says else ""
+        items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc + limits)))
     if contract.kind.has_out:
         items.append(_item("out : Tensor, optional", "Written and returned instead of a new tensor."))
     if contract.device:
         items.append(_item("device : Backend or str, optional", 'Where the result is placed: "cpu" or a backend.'))
     return items
+
+
+def _errors(contract: Contract) -> dict[str, str]:
+    """Error class -> when."""
+    limited = any(each.type == "float" or (each.limits and each.limits.says) for each in contract.parameters)
+    return {**({"ArgumentError": "a parameter is out of range"} if limited else {}), **contract.kind.errors}
 
 
 def _result(contract: Contract) -> str:

@@ -132,7 +132,17 @@ def _parameter(contract: Contract, parameter: Parameter) -> str:
     none = not parameter.required and default is None
     kind = PARAMETER_TYPES.get(parameter.type, parameter.type.upper())
     flags = f"{int(parameter.required)}, {int(parameter.positional)}, {int(none)}"
-    return f'{{"{parameter.name}", LW_PARAMETER_{kind}, {flags}, {value}, {choices}}}'
+    return f'{{"{parameter.name}", LW_PARAMETER_{kind}, {flags}, {value}, {choices}, {_limits(parameter)}}}'
+
+
+def _limits(parameter: Parameter) -> str:
+    limits = parameter.limits
+    if not limits:
+        return "0, 0, NULL"
+    low, high = (repr(each).replace("inf", "__builtin_inf()") for each in (float(limits.low), float(limits.high)))
+    number = "an int" if parameter.type == "int" else "a finite number"
+    wanted = f"{number} {limits.says.replace('at least', 'of at least')}".strip()
+    return f"{low}, {high}, {_quoted(wanted)}"
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:

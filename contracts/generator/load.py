@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,7 @@ from .schema import (
     Input,
     Kind,
     Law,
+    Limits,
     Parameter,
     Range,
     Shapes,
@@ -169,9 +172,27 @@ def _parameter(name: str, fields: Fields) -> Parameter:
         positional=fields.flag("positional", default=False),
         host=fields.flag("host", default=False),
         choices=choices,
+        limits=_limits(fields, kind),
     )
+    if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
+        raise fields.error(f"default is {default!r}, which is not {result.limits.says}")
     fields.finish()
     return result
+
+
+def _limits(fields: Fields, kind: str) -> Limits | None:
+    """`at_least` or `above`, and `at_most`."""
+    given = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
+    if kind not in ("float", "int"):
+        if given:
+            raise fields.error(f"{next(iter(given))} goes with type: float or int")
+        return None
+    if "at_least" in given and "above" in given:
+        raise fields.error("at_least and above are the same limit; name one")
+    largest = sys.float_info.max if kind == "float" else math.inf
+    low = math.nextafter(given["above"], math.inf) if "above" in given else given.get("at_least", -largest)
+    words = " and ".join(f"{name.replace('_', ' ')} {number:.17g}" for name, number in given.items())
+    return Limits(low, given.get("at_most", largest), words)
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:

@@ -62,6 +62,15 @@ class Input:
 
 
 @dataclass(frozen=True)
+class Limits:
+    """Between which numbers a parameter must be. A float is finite in any case."""
+
+    low: float
+    high: float
+    says: str  # "at least 0", or nothing where any number will do
+
+
+@dataclass(frozen=True)
 class Parameter:
     """An argument that is not a tensor; keyword-only unless `positional`."""
 
@@ -73,6 +82,7 @@ class Parameter:
     positional: bool = False
     host: bool = False  # consumed by the host although its type could be handed to a kernel
     choices: tuple[str, ...] = ()
+    limits: Limits | None = None  # of a float or an int
 
     @property
     def for_kernel(self) -> bool:

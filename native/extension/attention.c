@@ -7,8 +7,6 @@
 enum { QUERY, KEY, VALUE, MASK, RESULT };
 enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the contract's parameters, in its order */
 
-enum { LW_LONGEST = 1 << 30 }; /* of a window and an offset: sums of them stay numbers */
-
 /* 1 / sqrt(x) for a whole number, by Newton's steps from below: the extension has no mathematics library. */
 static double inverse_root(int64_t x) {
     double root = x > 1 ? 1 / (double)x : 1, before = 0;
@@ -66,21 +64,12 @@ static int64_t group_of(const lw_operation *operation, const lw_operand *operand
 }
 
 /* What the parameters say: scale, and how far a query sees. */
-static int take_parameters(const lw_arguments *arguments, const lw_scalar *given, lw_attention_layout *layout) {
-    const lw_operation *operation = arguments->operation;
+static void take_parameters(const lw_arguments *arguments, const lw_scalar *given, lw_attention_layout *layout) {
     int has_window = lw_given(arguments, "window");
     int64_t window = given[WINDOW].i, offset = given[OFFSET].i;
-    if ((has_window && window < 1) || offset < 0 || window > LW_LONGEST || offset > LW_LONGEST) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: window is %lld and offset %lld; a window is at least 1, or None, an offset at least 0, and "
-                     "both at most 2^30",
-                     operation->name, (long long)window, (long long)offset);
-        return -1;
-    }
     layout->first = has_window ? offset - window + 1 : -layout->queries;
     layout->last = given[IS_CAUSAL].i ? offset : has_window ? offset + window - 1 : layout->keys;
     layout->scale = lw_given(arguments, "scale") ? given[SCALE].f : inverse_root(layout->depth);
-    return 0;
 }
 
 /* A bool mask as numbers: 0 where it is true, -inf where a key is hidden. */
@@ -191,12 +180,11 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     };
     int64_t shape[LW_MAX_NDIM];
     int64_t group = group_of(operation, operands, given[ENABLE_GQA].i != 0);
-    int ndim = group && take_parameters(arguments, given, &layout) == 0
-                   ? broadcast_batch(operation, operands, group, shape, &layout)
-                   : -1;
+    int ndim = group ? broadcast_batch(operation, operands, group, shape, &layout) : -1;
     if (ndim < 0) {
         return NULL;
     }
+    take_parameters(arguments, given, &layout);
     for (int i = QUERY; i <= VALUE; i++) {
         layout.row_strides[i] = operands[i].strides[operands[i].ndim - 2];
         layout.column_strides[i] = operands[i].strides[operands[i].ndim - 1];

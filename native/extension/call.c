@@ -2,6 +2,7 @@
  * operation's kind takes over. */
 #include "call.h"
 #include "errors.h"
+#include "lanewise_operations.h"
 #include <string.h>
 
 static lw_handler *const handlers[LW_KIND_COUNT] = {
@@ -216,6 +217,15 @@ done:
     return result;
 }
 
+const lw_operation *lw_find_operation(const char *name) {
+    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
+        if (strcmp(lw_operations[i].name, name) == 0) {
+            return &lw_operations[i];
+        }
+    }
+    return NULL;
+}
+
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
     for (int i = 0; i < operation->parameter_count; i++) {
         if (operation->parameters[i].type == type) {
@@ -272,6 +282,16 @@ static int take_choice(const lw_operation *operation, const lw_parameter *parame
     return -1;
 }
 
+/* Whether a number is within the contract's limits, as NaN never is; -1 with an error set where it is not. */
+static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
+    if (value >= parameter->low && value <= parameter->high) {
+        return 0;
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; %s is wanted", operation->name, parameter->name,
+                 object, parameter->wanted);
+    return -1;
+}
+
 static int take_parameter(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
                           lw_scalar *scalar) {
     switch (parameter->type) {
@@ -287,7 +307,7 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
             }
             return -1;
         }
-        return 0;
+        return check_limits(operation, parameter, object, scalar->f);
     case LW_PARAMETER_INT: {
         if (!PyIndex_Check(object)) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; an int is wanted", operation->name,
@@ -302,7 +322,7 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
             PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %s is %R; an int of at most 64 bits is wanted",
                          operation->name, parameter->name, object);
         }
-        return scalar->i == -1 && PyErr_Occurred() ? -1 : 0;
+        return scalar->i == -1 && PyErr_Occurred() ? -1 : check_limits(operation, parameter, object, (double)scalar->i);
     }
     case LW_PARAMETER_BOOL: {
         int truth = lw_truth_from(operation->name, parameter->name, object);
@@ -332,3 +352,27 @@ int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
     }
     return count;
 }
+
+/* number_of(operation, parameter, value): the float that the Python side of a composed operation was given. */
+static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+    (void)module;
+    int are_strings = count == 3 && lw_is_string(arguments[0]) && lw_is_string(arguments[1]);
+    const char *name = are_strings ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
+    const lw_operation *operation = name ? lw_find_operation(name) : NULL;
+    for (int i = 0; operation && i < operation->parameter_count; i++) {
+        const lw_parameter *parameter = &operation->parameters[i];
+        if (parameter->type == LW_PARAMETER_FLOAT &&
+            PyUnicode_CompareWithASCIIString(arguments[1], parameter->name) == 0) {
+            lw_scalar scalar;
+            return take_parameter(operation, parameter, arguments[2], &scalar) < 0 ? NULL
+                                                                                   : PyFloat_FromDouble(scalar.f);
+        }
+    }
+    return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                        "number_of(operation, parameter, value) is wanted, the parameter a float");
+}
+
+PyMethodDef lw_call_functions[] = {
+    {"number_of", (PyCFunction)(void *)number_of, METH_FASTCALL, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -25,6 +25,8 @@ PyObject *lw_call_python(const lw_arguments *arguments);
 
 /* Parameters as kernels take them, in the contract's order; those of the host are skipped. */
 int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
+/* The operation of this name, NULL where there is none. */
+const lw_operation *lw_find_operation(const char *name);
 /* The position of a parameter of this type in the operation, -1 where it has none. */
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 

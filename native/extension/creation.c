@@ -1,17 +1,6 @@
 /* create(): arrays from a rule instead of from other arrays. lanewise/creation.py gives it the public signatures. */
 #include "call.h"
 #include "errors.h"
-#include "lanewise_operations.h"
-#include <string.h>
-
-static const lw_operation *find_creation(const char *name) {
-    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
-        if (lw_operations[i].kind == LW_KIND_CREATION && strcmp(lw_operations[i].name, name) == 0) {
-            return &lw_operations[i];
-        }
-    }
-    return NULL;
-}
 
 /* Whether the contract makes the kernel's parameter at this position an int whatever the dtype (a seed). */
 static int is_int_parameter(const lw_operation *operation, int position) {
@@ -85,8 +74,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     int are_strings = count == 5 && lw_is_string(arguments[0]) && lw_is_string(arguments[4]);
     const char *kernel = are_strings ? PyUnicode_AsUTF8AndSize(arguments[0], NULL) : NULL;
     const char *name = kernel ? PyUnicode_AsUTF8AndSize(arguments[4], NULL) : NULL;
-    const lw_operation *operation = name ? find_creation(kernel) : NULL;
-    if (!operation || !lw_is_tuple(arguments[3])) {
+    const lw_operation *operation = name ? lw_find_operation(kernel) : NULL;
+    if (!operation || operation->kind != LW_KIND_CREATION || !lw_is_tuple(arguments[3])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                             "create(operation, shape, dtype, parameters, caller) is wanted, parameters a tuple");
     }

@@ -29,6 +29,7 @@ int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);
 
 LW_OWN PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
+LW_OWN PyMethodDef lw_call_functions[];
 LW_OWN PyMethodDef lw_creation_functions[];
 LW_OWN PyMethodDef lw_gather_functions[];
 LW_OWN PyMethodDef lw_sort_functions[];

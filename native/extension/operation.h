@@ -52,6 +52,8 @@ typedef struct lw_parameter {
     uint8_t default_is_none;
     lw_scalar default_value;    /* a choice: its position in choices; a pair: both halves equal */
     const char *const *choices; /* NULL-terminated, or NULL */
+    double low, high;           /* of a float or an int: between which numbers it must be */
+    const char *wanted;         /* in words */
 } lw_parameter;
 
 /* What stands for an optional input that is None. */

@@ -1,28 +1,6 @@
 /* Calls of rope: the axis of positions and the last one come behind the others in the layout. */
 #include "call.h"
 #include "errors.h"
-#include <string.h>
-
-enum { THETA, OFFSET, PAIRS, SCALING, FACTOR, PARAMETERS }; /* in the contract's order; beside them the axis */
-
-enum { LW_LAST_POSITION = 1 << 30 };
-
-static int check_parameters(const lw_arguments *arguments, const lw_scalar *given) {
-    const lw_operation *operation = arguments->operation;
-    for (int i = THETA; i <= FACTOR; i += FACTOR - THETA) {
-        if (!(given[i].f > 0 && given[i].f < __builtin_inf())) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; a positive finite number is wanted",
-                         operation->name, operation->parameters[i].name, arguments->parameters[i]);
-            return -1;
-        }
-    }
-    if (given[OFFSET].i < 0 || given[OFFSET].i > LW_LAST_POSITION) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: offset is %lld; a position from 0 to 2^30 is wanted",
-                     operation->name, (long long)given[OFFSET].i);
-        return -1;
-    }
-    return 0;
-}
 
 /* The axis of positions; -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
@@ -48,7 +26,7 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
 static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (lw_kernel_parameters(arguments, parameters) != PARAMETERS || check_parameters(arguments, parameters) < 0) {
+    if (lw_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));

@@ -6,6 +6,7 @@ its kind can take.
 
 from __future__ import annotations
 
+import math
 import re
 
 import numpy as np
@@ -62,10 +63,22 @@ def wrong_values(contract, parameter):
     yield from (value for value in WRONG[parameter.type] if value is not None or not means_something)
     if parameter.name == "shape":
         yield from NO_SHAPE
-    if parameter.for_kernel:
-        yield from {"int": BEYOND, "float": [10**400]}.get(parameter.type, [])
+    if parameter.for_kernel and parameter.type == "int":
+        yield from BEYOND
+    yield from beyond_limits(parameter)
     if parameter.type == "axes" and contract.operation != "roll":  # which adds up what it is told of one axis
         yield (0, 0)
+
+
+def beyond_limits(parameter):
+    """The numbers next to those that the contract allows, and those that no float parameter may be."""
+    if parameter.type == "float":
+        yield from (10**400, math.nan, math.inf, -math.inf)
+    if parameter.limits and parameter.limits.says:
+        is_int = parameter.type == "int"
+        yield int(parameter.limits.low) - 1 if is_int else math.nextafter(parameter.limits.low, -math.inf)
+        if is_int and parameter.limits.high < math.inf:
+            yield int(parameter.limits.high) + 1
 
 
 def call_that_works(contract):
