@@ -108,6 +108,19 @@ static int convert(const lw_operation *operation, lw_operand *operands, int dtyp
     return 0;
 }
 
+/* An exponent that is known to be negative is refused, as by NumPy; among others it is not looked for. */
+static int refuses_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
+    if (operation != &lw_operations[LW_OPERATION_pow] || dtype != LW_INT32 || operands[1].weakness != LW_WEAK_INT ||
+        operands[1].scalar.i >= 0) {
+        return 0;
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                 "%s: int32 to the power %lld; integers have no negative powers, so give the exponent as a float, "
+                 "%lld.0, or make the base one with astype",
+                 operation->name, (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
+    return 1;
+}
+
 static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
@@ -118,7 +131,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
     int computed = widen(operation, operands, lw_computed_dtype(operation, operands, count));
     int dtype = lw_kernel_dtype(operation, variant, computed);
-    if (dtype < 0 || convert(operation, operands, dtype) < 0) {
+    if (dtype < 0 || refuses_power(operation, operands, dtype) || convert(operation, operands, dtype) < 0) {
         return NULL;
     }
     int64_t broadcast[LW_MAX_NDIM];
