@@ -203,9 +203,11 @@ int lw_kernel_dtype(const lw_operation *operation, int variant, int computed) {
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         offered = kernels[dtype] >= 0 ? dtype : offered;
     }
+    int both = computed == LW_INT64 && offered == LW_FLOAT32 && kernels[LW_INT32] >= 0;
     PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "%s: %s inputs are not supported; convert them first, for example with astype(x, lw.%s)",
-                 operation->name, lw_dtype_name(computed), offered < 0 ? "float32" : lw_dtype_name(offered));
+                 "%s: %s inputs are not supported; convert them first, for example with astype(x, lw.%s)%s",
+                 operation->name, lw_dtype_name(computed), offered < 0 ? "float32" : lw_dtype_name(offered),
+                 both ? " or astype(x, lw.int32)" : "");
     return -1;
 }
 
