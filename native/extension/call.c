@@ -24,8 +24,6 @@ static lw_handler *const handlers[LW_KIND_COUNT] = {
     [LW_KIND_COMPOSED] = lw_call_python,
 };
 
-static PyObject *absent_if_none(PyObject *object) { return object == Py_None ? NULL : object; }
-
 /* Where the arguments of one call are collected. */
 typedef struct collected {
     const lw_operation *operation;
@@ -53,12 +51,12 @@ static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
                 PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: '%U' was given twice", operation->name, name);
                 return -1;
             }
-            arguments->inputs[i] = absent_if_none(value);
+            arguments->inputs[i] = value;
             return 0;
         }
     }
     if (operation->takes_out && PyUnicode_CompareWithASCIIString(name, "out") == 0) {
-        arguments->out = absent_if_none(value);
+        arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: there is no parameter '%U'; see help(lw.%s)",
@@ -70,7 +68,7 @@ static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
 static int take_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
-        arguments->inputs[position] = absent_if_none(value);
+        arguments->inputs[position] = value;
         return 0;
     }
     int parameter = position - operation->input_count;
@@ -88,12 +86,19 @@ static int take_positional(collected *arguments, int position, PyObject *value) 
     return -1;
 }
 
-static int check_required(const collected *arguments) {
+/* Whether what must be there is; an input that may be absent is so where it is None. */
+static int check_required(collected *arguments) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->input_count; i++) {
-        if (!arguments->inputs[i] && operation->inputs[i].absent == LW_REQUIRED) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the argument '%s' is missing", operation->name,
-                         operation->inputs[i].name);
+        const lw_input *input = &operation->inputs[i];
+        int is_none = arguments->inputs[i] == Py_None;
+        if (input->absent != LW_REQUIRED) {
+            arguments->inputs[i] = is_none ? NULL : arguments->inputs[i];
+        } else if (!arguments->inputs[i] || is_none) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                         is_none ? "%s: %s is None; a tensor, an array, a list or a number is wanted"
+                                 : "%s: the argument '%s' is missing",
+                         operation->name, input->name);
             return -1;
         }
     }
