@@ -6,6 +6,14 @@
 #include "lanewise_operations.h"
 #include <string.h>
 
+/* The operations behind the operators, NULL where there is no contract. */
+static struct {
+    const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
+    const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
+    const lw_operation *negative, *abs, *bitwise_invert;
+    const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
+} operations;
+
 /* Whether an operand is of a kind that an operation can take: what else meets a tensor has its own say. */
 static int is_operand(PyObject *object) {
     if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) || lw_is_tuple(object) ||
@@ -34,6 +42,13 @@ static int matches(const lw_tensor *a, PyObject *object) {
            memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
 }
 
+/* Whether the result for a target and a number, or a tensor of the target's dtype, has the target's dtype. */
+static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, PyObject *b) {
+    int is_wider =
+        lw_is_float(b) ? target->dtype < LW_FLOAT16 : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;
+    return !is_wider && operation->results[target->dtype] == target->dtype;
+}
+
 /* a += b keeps a's dtype and writes a's elements, wherever they are. */
 static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
@@ -47,7 +62,7 @@ static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *
     }
     PyObject *const inputs[2] = {a, b};
     int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
-                 (lw_is_float(b) || lw_is_int(b) || matches(target, b));
+                 (lw_is_float(b) || lw_is_int(b) || matches(target, b)) && keeps_dtype(operation, target, b);
     PyObject *result = lw_call_inputs(operation, inputs, direct ? a : NULL);
     if (direct || !result) {
         return result;
@@ -57,9 +72,12 @@ static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *
     lw_operand_of(computed, &operand);
     int done = -1;
     if (computed->dtype != target->dtype) {
+        int whole = operation == operations.divide && target->dtype == LW_INT32;
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: the result is %s and the tensor on the left %s; use a new name for it, or astype",
-                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype));
+                     "%s: the result is %s, and the tensor on the left stays %s; write x = x / 2, say, in place of "
+                     "x /= 2, or use astype first%s",
+                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype),
+                     whole ? "; x //= 2 gives whole numbers" : "");
     } else {
         done = lw_copy_into(operation->name, target, &operand);
     }
@@ -70,14 +88,6 @@ static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *
     Py_INCREF(a);
     return a;
 }
-
-/* The operations behind the operators, NULL where there is no contract. */
-static struct {
-    const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
-    const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
-    const lw_operation *negative, *abs, *bitwise_invert;
-    const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
-} operations;
 
 #define BINARY_SLOTS(operation)                                                                                \
     static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); } \
