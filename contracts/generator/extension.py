@@ -179,6 +179,7 @@ def _descriptor(contract: Contract) -> str:
         .kernels = {f"kernels_{name}" if contract.kernel_names else "NULL"},
         .results = {{{", ".join(results)}}},
         .takes_out = {int(contract.kind.has_out)},
+        .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},
     }},"""
 

@@ -132,6 +132,8 @@ def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def _rows(inputs: Sequence[Place | None], out: Place, axis: int) -> bytes:
+    if not out.ndim:  # a number is a row of one
+        inputs, out = [Place((1,), (0,))] * len(inputs), Place((1,), (0,))
     row = axis % out.ndim
     order = [*(i for i in range(out.ndim) if i != row), row]
     strides: list[Sequence[int]] = [_there(inputs[0]).moved(order).strides]

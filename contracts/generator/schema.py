@@ -246,6 +246,12 @@ class Contract:
         """Whether a row of the special values says that nothing at all is an error."""
         return any(each.raises and list(each.inputs.values()) == [[]] for each in self.special)
 
+    @property
+    def takes_number(self) -> bool:
+        """Whether a row of the special values has the result of inputs without dimensions."""
+        return any(not each.raises and not any(isinstance(value, list) for value in each.inputs.values())
+                   for each in self.special)  # fmt: skip
+
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
         """Its entries of the table, in order."""

@@ -187,7 +187,7 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
     lw_scalar parameters[LW_MAX_PARAMETERS];
     int axis_parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *axis_object = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
-    if (x->ndim == 0) {
+    if (x->ndim == 0 && !operation->takes_number) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                             "%s: the input has no dimension; at least one is wanted, the row", operation->name);
     }
@@ -199,10 +199,11 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
                                 x->ndim);
         }
     }
-    int axis = axis_object ? lw_axis_from(operation->name, axis_object, x->ndim) : x->ndim - 1;
+    int dimensions = x->ndim ? x->ndim : 1; /* a number is a row of one */
+    int axis = axis_object ? lw_axis_from(operation->name, axis_object, dimensions) : dimensions - 1;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
     if (axis < 0 || dtype < 0 || lw_kernel_parameters(arguments, parameters) < 0 ||
-        refuse_extent(operation, x->shape[axis])) {
+        refuse_extent(operation, x->ndim ? x->shape[axis] : 1)) {
         return NULL;
     }
     for (int i = 0; i < count; i++) {
