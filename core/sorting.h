@@ -6,7 +6,8 @@
  *   long rows     pairs of key and position by radix sort, from the lowest 8 bits of the key to the highest
  *   long rows of which little is asked for
  *                 what is below the last of the best so far is collected, lanes at a time, and sorted now and then
- *   values alone  the radix sort of the keys by themselves, where they tell the value: not with NaN or -0
+ *   values alone  the radix sort of the keys by themselves, where they tell the value: not with NaN or -0; bools are
+ *                 counted
  * A radix sort moves elements one by one whatever the lanes; it reads and writes each four times and compares none.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
@@ -27,14 +28,16 @@ enum {
     SORT_GRAIN = 1 << 14 /* elements worth a task */
 };
 
+enum sort_elements { SORT_INT32, SORT_FLOAT32, SORT_BOOL };
+
 /* One row. */
 typedef struct sorting {
     const char *x;
     char *out;
     int64_t x_stride, out_stride;
-    int64_t length, count; /* count: of the result, how many elements are written */
-    int32_t flip;          /* -1 to descend */
-    int is_float, gives_indices;
+    int64_t length, count;       /* count: of the result, how many elements are written */
+    int32_t flip;                /* -1 to descend */
+    int elements, gives_indices; /* an enum sort_elements */
 } sorting;
 
 /* The keys of elements first .. first + count - 1; up to a vector more is written. */
@@ -42,7 +45,7 @@ static void sort_keys(const sorting *s, int64_t first, int64_t count, int32_t *k
     copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vi32 key = vi32_load(keys + i);
-        if (s->is_float) key = choice_key_float32(vf32_from_bits(key));
+        if (s->elements == SORT_FLOAT32) key = choice_key_float32(vf32_from_bits(key));
         vi32_store(keys + i, vi32_xor(key, vi32_set(s->flip)));
     }
 }
@@ -162,7 +165,7 @@ static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
         vm32 untold = vm32_set(0);
         for (int64_t i = 0; i < count; i += VF32_LANES) {
             vi32 bits = vi32_load(some + i), key = bits;
-            if (s->is_float) {
+            if (s->elements == SORT_FLOAT32) {
                 key = sort_ordered(bits);
                 untold |= vf32_isnan(vf32_from_bits(bits)) | vi32_eq(bits, vi32_set(INT32_MIN));
             }
@@ -173,10 +176,18 @@ static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
     keys = sort_radix_32(keys, spare, s->length);
     for (int64_t i = 0; i < s->count; i += VF32_LANES) {
         vi32 key = vi32_xor(vi32_load((int32_t *)keys + i), flip);
-        vi32_store((int32_t *)keys + i, s->is_float ? sort_ordered(key) : key);
+        vi32_store((int32_t *)keys + i, s->elements == SORT_FLOAT32 ? sort_ordered(key) : key);
     }
     copy_strided(s->out, s->out_stride, (const char *)keys, sizeof *keys, s->count, sizeof *keys);
     return 1;
+}
+
+/* Values alone, of which it is enough to count one. */
+static void sort_bools(const sorting *s) {
+    int64_t first = 0; /* how many of the value that comes first */
+    for (int64_t i = 0; i < s->length; i++) first += s->x[i * s->x_stride];
+    if (!s->flip) first = s->length - first;
+    for (int64_t i = 0; i < s->count; i++) s->out[i * s->out_stride] = (char)((i < first) == (s->flip != 0));
 }
 
 typedef struct sort_call {
@@ -194,7 +205,7 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     int few = sort_room(&s) < s.length;
     size_t items = (size_t)(few ? sort_room(&s) : s.length);
     uint64_t *scratch = NULL;
-    if (s.length > SORT_SHORT) {
+    if (s.length > SORT_SHORT && s.elements != SORT_BOOL) {
         scratch = context->allocate ? context->allocate(context, 2 * items * sizeof *scratch) : NULL;
         if (!scratch) return LW_NO_MEMORY;
     }
@@ -203,7 +214,9 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     for (int64_t i = first; i < end; i++, walk_next(&w)) {
         s.x = all->x + w.offset[0];
         s.out = all->out + w.offset[1];
-        if (!scratch)
+        if (s.elements == SORT_BOOL)
+            sort_bools(&s);
+        else if (!scratch)
             sort_by_rank(&s);
         else if (few)
             sort_few(&s, scratch, scratch + items);
@@ -215,11 +228,11 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
 }
 
 static lw_status sort_rows(lw_context *context, const void *layout_argument, const void *const *inputs,
-                           void *const *outputs, const lw_scalar *parameters, int is_float, int gives_indices) {
+                           void *const *outputs, const lw_scalar *parameters, int elements, int gives_indices) {
     const lw_layout *layout = layout_argument;
     int32_t outer = layout->ndim - layout->inner;
     sort_call all = {.layout = layout, .x = inputs[0], .out = outputs[0]};
-    all.row = (sorting){.count = parameters[0].i, .is_float = is_float, .gives_indices = gives_indices};
+    all.row = (sorting){.count = parameters[0].i, .elements = elements, .gives_indices = gives_indices};
     all.row.length = walk_count(layout, outer, layout->ndim);
     all.row.flip = parameters[1].i ? -1 : 0;
     if (layout->inner) {
@@ -232,14 +245,14 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     return run_tasks(context, divide_up(all.rows, all.per_task), sort_task, &all);
 }
 
-/* Defines the kernels lw_<op>_int32 and lw_<op>_float32. */
-#define SORT_KERNEL(op, dtype, is_float, gives_indices)                                                    \
+#define SORT_KERNEL(op, dtype, elements, gives_indices)                                                    \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        return sort_rows(context, layout, inputs, outputs, parameters, is_float, gives_indices);           \
+        return sort_rows(context, layout, inputs, outputs, parameters, elements, gives_indices);           \
     }
-#define SORT(op, gives_indices)              \
-    SORT_KERNEL(op, int32, 0, gives_indices) \
-    SORT_KERNEL(op, float32, 1, gives_indices)
+/* Defines the kernels lw_<op>_int32 and lw_<op>_float32. */
+#define SORT(op, gives_indices)                       \
+    SORT_KERNEL(op, int32, SORT_INT32, gives_indices) \
+    SORT_KERNEL(op, float32, SORT_FLOAT32, gives_indices)
 
 #endif

@@ -5,5 +5,6 @@
 #include "sorting.h"
 
 SORT(sort, 0)
+SORT_KERNEL(sort, bool, SORT_BOOL, 0)
 
 #endif
