@@ -93,8 +93,7 @@ def _item(head: str, text: str) -> str:
 def _arguments(contract: Contract) -> list[str]:
     items = []
     for each in contract.inputs:
-        # Indices are made int32 by the host.
-        dtype = "int32 or int64" if contract.kind.name == "gather" and each.dtype == "int32" else each.dtype
+        dtype = "int32 or int64" if each.dtype == "int32" else each.dtype  # the host makes indices int32
         kind = "sequence of arrays" if each.sequence else f"{dtype} array" if dtype else "array"
         items.append(_item(f"{each.name} : {kind}{', optional' if each.optional else ''}", _sentence(each.doc)))
     for parameter in contract.parameters:

@@ -170,6 +170,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
         required=required,
         default=float(default) if kind == "float" and isinstance(default, (int, float)) else default,
         positional=fields.flag("positional", default=False),
+        optional=fields.flag("optional", default=False),
         host=fields.flag("host", default=False),
         choices=choices,
         limits=_limits(fields, kind),

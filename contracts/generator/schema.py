@@ -80,6 +80,7 @@ class Parameter:
     required: bool
     default: Value
     positional: bool = False
+    optional: bool = False  # may be None although that is not the default
     host: bool = False  # consumed by the host although its type could be handed to a kernel
     choices: tuple[str, ...] = ()
     limits: Limits | None = None  # of a float or an int

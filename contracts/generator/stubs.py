@@ -139,7 +139,7 @@ def _parameter(parameter: Parameter) -> str:
         kind = PARAMETER_TYPES[parameter.type]
     if parameter.required:
         return f"{parameter.name}: {kind}"
-    none = " | None" if parameter.default is None else ""
+    none = " | None" if parameter.default is None or parameter.optional else ""
     return f"{parameter.name}: {kind}{none} = {docs.literal(parameter.default)}"
 
 

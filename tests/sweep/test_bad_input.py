@@ -59,7 +59,7 @@ NO_SHAPE = [*BEYOND, -2, (2, -2), (2**40, 2**40), (1,) * 65]
 
 def wrong_values(contract, parameter):
     """What a parameter cannot be."""
-    means_something = parameter.default is None or "None" in parameter.doc
+    means_something = parameter.default is None or parameter.optional
     yield from (value for value in WRONG[parameter.type] if value is not None or not means_something)
     if parameter.name == "shape":
         yield from NO_SHAPE
