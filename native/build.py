@@ -84,8 +84,8 @@ def binaries_of(target: Target, using: Compiler) -> Files:
     files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
     generated = GENERATED / "lanewise"
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
-    if target.binary_format == "wasm":  # a browser has no use for types and headers, and would download them
-        files = {name: path for name, path in files.items() if path.suffix != ".pyi"}
+    if target.binary_format == "wasm":  # a page has no use for types, headers and, so far, shaders, and downloads all
+        files = {name: path for name, path in files.items() if path.suffix not in (".pyi", ".wgsl")}
     else:
         files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
     return files | {target.extension: extension}

@@ -18,8 +18,11 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
-# What a page would download and never run: other libraries to compare with that it cannot have, and goals of CPUs.
+# What a page would download and never run: kernels through cffi, other libraries to compare with that it cannot have,
+# the goals of CPUs; and what launches shaders, until webgpu/backend.py no longer says that it comes to browsers later.
 NOT_IN_BROWSERS = (
+    "lanewise/cffi.py",
+    *(f"lanewise/webgpu/{name}.py" for name in ("buffers", "desktop", "device", "executor", "layouts", "shaders")),
     "lanewise/bench/cpu",
     "lanewise/bench/goal_report.py",
     *(f"lanewise/bench/peers/{name}.py" for name in ("elsewhere", "numpy_out", "numpy_skylakex")),

@@ -15,7 +15,10 @@ import pyodide_runner
 import pytest
 from engines import RELAXED_SINCE
 
+from native.hook import NOT_IN_BROWSERS
 from wasm import build, imports, module
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +44,8 @@ def test_what_no_page_runs_is_left_out(unpacked: Path) -> None:
     bench = unpacked / "bench"
     assert (bench / "goals.py").exists()
     assert sorted(path.stem for path in (bench / "peers").iterdir()) == ["__init__", "numpy_functions", "numpy_peer"]
-    assert not (bench / "cpu").exists()
+    for pattern in NOT_IN_BROWSERS:
+        assert (ROOT / pattern).exists() and not (unpacked.parent / pattern).exists()
 
 
 def test_the_manifest_describes_the_libraries(unpacked: Path, libraries: dict[str, str]) -> None:
@@ -145,7 +149,7 @@ def test_tags_are_sorted_and_the_same_in_name_and_metadata(any_wheel: Path, unpa
 
 
 def test_what_no_browser_uses_is_left_out(unpacked: Path) -> None:
-    assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c")]
+    assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c", ".wgsl")]
 
 
 def test_a_wheel_too_large_for_a_page_is_refused(wheel: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,9 +66,11 @@ AVX512 = ("numpy-skylakex",)  # kernels for AVX-512, which end the process where
 
 def missing(name: str) -> str:
     """Why a peer cannot take part here, or nothing."""
-    package, _ = PEERS[name]
+    package, module = PEERS[name]
     if find_spec(package) is None:
         return f"not installed; pip install {package}, or leave it out"
+    if find_spec(module) is None:
+        return "no part of the wheel for browsers; leave it out"
     available = [info.name for info in lw.backends() if info.available]
     return "for processors with AVX-512" if name in AVX512 and "avx512" not in available else ""
 
