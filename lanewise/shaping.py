@@ -284,11 +284,10 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     """Each part along an axis `count` times."""
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
-    shape = (before * extent, count, after)
+    repeated = placement.beside(_ext.allocate((before * extent, count, after), x.dtype), x, None, "repeat")
     if count > _FEW or after > _FEW:
-        repeated = _ext.broadcast_to(parts, shape).copy()
+        repeated[...] = parts
     else:  # the rows of such a copy would be short
-        repeated = placement.beside(_ext.allocate(shape, x.dtype), x, None, "repeat")
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return repeated.reshape((*x.shape[:axis], extent * count, *x.shape[axis + 1 :]))
