@@ -56,6 +56,13 @@ def test_missing_surplus_and_unknown_arguments():
         lw.ones((1,)).add()
 
 
+def test_none_is_no_tensor():
+    for call in (lambda: lw.sin(None), lambda: lw.add(1, None), lambda: lw.matmul(x1=None, x2=[1.0])):
+        with pytest.raises(TypeError, match=r"^(sin: x|add: x2|matmul: x1) is None; a tensor, .* is wanted"):
+            call()
+    assert lw.clip([1.0], None, 0.5).tolist() == [0.5]
+
+
 def test_inputs_by_name():
     assert lw.subtract(x2=1, x1=3).tolist() == 2
     assert lw.ones((2,)).add(x2=2).tolist() == [3, 3]
