@@ -15,7 +15,6 @@ from typing import Any
 import arm_python
 import pytest
 
-from lanewise import libraries
 from native import build
 from native.targets import TARGETS, host
 
@@ -27,9 +26,9 @@ import support  # noqa: E402
 
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
-_DESCRIBED = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
-OPERATIONS = pyodide_runner.load(PROGRAM).operations(ORACLE)
-PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"] and each["name"] in OPERATIONS]
+_DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
+OPERATIONS = [each["name"] for each in _DESCRIBED]
+PROMISED = [each["name"] for each in _DESCRIBED if each["reproducible"]]
 BACKENDS = ("neon", "scalar")
 SCRIPT = f"""
 import json, sys
