@@ -141,7 +141,7 @@ def peer_ready(case: Case, peer: Peer) -> Ready:
         call = peer.call(case)
         if isinstance(call, Batch):
             call.run(1)
-            return Ready(Contestant.batched(peer.name, call.run), call.read, is_peer=True)
+            return Ready(Contestant.batched(peer.name, call.run, timed=call.timed), call.read, is_peer=True)
         if call is not None:
             contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
             return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)

@@ -79,6 +79,12 @@ def test_a_batch_loops_by_itself():
     assert asked[-2:] == [timing.calls] * 2
 
 
+def test_a_batch_may_say_itself_how_long_it_took():
+    (timing,) = measure([Contestant.batched("elsewhere", lambda count: 1000 * count, timed=True)], sample_seconds=1e-4)
+    assert set(timing.samples) == {1000.0}
+    assert timing.calls >= 100
+
+
 def test_calling_passes_arguments_and_keywords():
     contestant = Contestant.calling("call", dict, [("a", 1)], keywords={"b": 2})
     assert contestant.expression == "function(argument0, b=b_)"

@@ -27,7 +27,8 @@ def test_a_peer_elsewhere_has_its_own_environment_and_gives_its_results(elsewher
     assert "OpenBLAS for Haswell" in elsewhere.settings
     assert os.environ.get("OPENBLAS_CORETYPE") != "Haswell"
     batch = elsewhere.call(DOT)
-    batch.run(3)
+    assert batch.timed
+    assert 0 < batch.run(3) < 1e9
     assert check.wrong(DOT, [("other", batch.read)]) == ({}, "NumPy in float64")
 
 

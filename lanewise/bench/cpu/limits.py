@@ -122,7 +122,7 @@ class Limits:
             return loop
 
         ways = {name: loop_of(name) for name in names}
-        tried = measure([Contestant.batched(*way) for way in ways.items()], repeats=5, sample_seconds=0.005)
+        tried = measure([Contestant.batched(*way) for way in ways.items()], repeats=11, sample_seconds=0.002)
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:

@@ -30,10 +30,12 @@ class Call:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to time where the peer has a loop of its own: run(n) evaluates n times and waits for the last."""
+    """What to time where the peer has a loop of its own: run(n) evaluates n times and waits for the last; `timed`, it
+    returns the nanoseconds that this took."""
 
     run: Callable[[int], object]
     read: Callable[[Sequence[int]], list[float]]  # elements of its result, by position in row-major order
+    timed: bool = False
 
 
 class Peer(Protocol):

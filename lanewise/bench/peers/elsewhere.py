@@ -1,6 +1,6 @@
 """A peer in a process of its own, for settings that a library reads once, when it is loaded: two of them cannot be
-compared within one process. It is timed in turn with the others: a round asks it for so many calls and waits, which
-costs some microseconds of a sample's twenty thousand.
+compared within one process. It is timed in turn with the others: a round asks it for so many calls, waits, and is told
+how long they took, the way there and back left out.
 
     python -m lanewise.bench.peers.elsewhere numpy 1     answers on standard output; Elsewhere starts it
 """
@@ -16,6 +16,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any, BinaryIO
 
 import lanewise as lw
@@ -50,7 +51,7 @@ class Elsewhere:
         """The case goes there; its loop runs there."""
         if case.operation.name not in self._operations or not self._ask("take", case):
             return None
-        return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)))
+        return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
         """A Batch reads for itself."""
@@ -95,9 +96,11 @@ class _Server:
             self._loop = self._contestant(self._call).loop(keep=False)
         return self._call is not None
 
-    def run(self, count: int) -> None:
+    def run(self, count: int) -> int:
         assert self._loop
+        start = perf_counter_ns()
         self._loop(count)
+        return perf_counter_ns() - start
 
     def read(self, positions: Sequence[int]) -> list[float]:
         assert self._call
