@@ -7,7 +7,8 @@ Tensor([22., 32.])
 
 Operations are functions of this module, bound straight to the extension lanewise._ext; help(lw.add) shows
 what an operation's contract says. Everything else is imported below by name. The last lines hand the Python
-side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say.
+side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say, and
+LANEWISE_CACHE_LIMIT in how much memory is kept.
 """
 
 import math as _math
@@ -23,6 +24,7 @@ from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
 from lanewise import errors as _errors
 from lanewise import indexing as _indexing
+from lanewise import memory as _memory
 from lanewise import methods as _methods
 from lanewise import selection as _selection
 from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
@@ -49,7 +51,15 @@ from lanewise.errors import (
     ReadOnlyError,
     ShapeError,
 )
-from lanewise.memory import MemoryEstimate, estimate_inference_memory, init_backend_with_memory_check
+from lanewise.memory import (
+    MemoryEstimate,
+    empty_cache,
+    estimate_inference_memory,
+    init_backend_with_memory_check,
+    memory_stats,
+    reset_peak_memory_stats,
+    set_cache_limit,
+)
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
 from lanewise.selection import init_backend, set_backend_priority, strict_backends, use_backend
@@ -97,6 +107,11 @@ __all__ = [
     "set_backend_priority",
     "strict_backends",
     "use_backend",
+    # memory
+    "empty_cache",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "set_cache_limit",
     # printing
     "get_printoptions",
     "printoptions",
@@ -137,6 +152,7 @@ _ext.initialize(
     _errors,
     _dtypes.ALL,
     {
+        "cache_limit": _memory.default_cache_limit,
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,

@@ -1,19 +1,115 @@
-"""How much memory a transformer needs for inference, and choosing a backend that has it.
+"""The memory of tensors: what native/extension/storage.c keeps of it, and how much a transformer needs.
 
-A planning aid beside the tensors: nothing here allocates. Devices and their free memory come from
-discovery.py.
+Devices and their free memory come from discovery.py.
 """
 
 from __future__ import annotations
 
 import operator
-from typing import Any, NamedTuple
+import os
+from typing import Any, Final, NamedTuple
 
+from lanewise import _ext
 from lanewise.backend import Backend, parse_backend
 from lanewise.devices import GIGABYTE
 from lanewise.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError
 
-__all__ = ["MemoryEstimate", "estimate_inference_memory", "init_backend_with_memory_check"]
+__all__ = [
+    "MemoryEstimate",
+    "default_cache_limit",
+    "empty_cache",
+    "estimate_inference_memory",
+    "init_backend_with_memory_check",
+    "initialise",
+    "memory_stats",
+    "reset_peak_memory_stats",
+    "set_cache_limit",
+]
+
+_STATS: Final = (
+    "allocated_bytes",
+    "peak_allocated_bytes",
+    "cached_bytes",
+    "reserved_bytes",
+    "cache_limit_bytes",
+    "num_allocs",
+    "num_cache_hits",
+    "num_alloc_retries",
+)
+
+
+def memory_stats() -> dict[str, int]:
+    """The memory of the CPU's tensors, in use and kept for the next ones, in bytes.
+
+    `allocated_bytes` are in use, `peak_allocated_bytes` were at most; what is borrowed does not count, and a block is
+    up to a quarter larger than its contents. `cached_bytes` are kept, at most `cache_limit_bytes`; `reserved_bytes`
+    are both. Of `num_allocs` blocks so far `num_cache_hits` had been kept, and `num_alloc_retries` were to be had only
+    once nothing was.
+
+    >>> import lanewise as lw
+    >>> before = lw.memory_stats()["allocated_bytes"]
+    >>> x = lw.zeros((1024, 1024))
+    >>> lw.memory_stats()["allocated_bytes"] - before
+    4194304
+    """
+    return dict(zip(_STATS, _ext.memory_stats(), strict=True))
+
+
+def reset_peak_memory_stats() -> None:
+    """Lets `peak_allocated_bytes` start again from what is allocated now.
+
+    >>> import lanewise as lw
+    >>> lw.reset_peak_memory_stats()
+    """
+    _ext.reset_peak_memory_stats()
+
+
+def empty_cache() -> None:
+    """Gives back to the system all memory that is kept.
+
+    >>> import lanewise as lw
+    >>> lw.empty_cache()
+    >>> lw.memory_stats()["cached_bytes"]
+    0
+    """
+    _ext.empty_cache()
+
+
+def set_cache_limit(limit: int | None) -> int:
+    """Keeps `limit` bytes at most, first letting go what was out of use longest, and returns the limit before.
+
+    None: what LANEWISE_CACHE_LIMIT says, else a sixteenth of the memory that this process may use. ArgumentError unless
+    0 <= limit < 2**63, ArgumentTypeError where it is no int.
+
+    >>> import lanewise as lw
+    >>> before = lw.set_cache_limit(2**20)
+    >>> lw.set_cache_limit(before)
+    1048576
+    """
+    wanted = default_cache_limit() if limit is None else _whole("set_cache_limit", "limit", limit, minimum=0)
+    if wanted >= 2**63:
+        raise ArgumentError(f"set_cache_limit: limit is {wanted}; give less than 2**63")
+    before = memory_stats()["cache_limit_bytes"]
+    _ext.set_cache_limit(wanted)
+    return before
+
+
+def default_cache_limit() -> int:
+    """The limit at the start; the extension asks when the first large tensor is made."""
+    text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
+    if not text:
+        from lanewise import hardware  # nobody looks at the machine at import
+
+        return (hardware.total_memory() or 2**32) // 16
+    if not text.isdecimal() or int(text) >= 2**63:
+        raise ArgumentError(f"LANEWISE_CACHE_LIMIT is {text!r}; give a number of bytes")
+    return int(text)
+
+
+def initialise() -> None:
+    """Takes LANEWISE_CACHE_LIMIT when lanewise is imported."""
+    if os.environ.get("LANEWISE_CACHE_LIMIT"):
+        _ext.set_cache_limit(default_cache_limit())
 
 
 class MemoryEstimate(NamedTuple):

@@ -34,9 +34,10 @@ LW_OWN PyMethodDef lw_creation_functions[];
 LW_OWN PyMethodDef lw_gather_functions[];
 LW_OWN PyMethodDef lw_sort_functions[];
 
-/* storage.c: aligned scratch for kernels */
-void *lw_aligned_allocate(size_t bytes);
-void lw_aligned_free(void *memory);
+/* storage.c: memory that is kept to be used again, letting all of it go, and how much more of it there may be (which
+ * may be asked without the GIL) */
+LW_OWN PyMethodDef lw_storage_functions[];
 void lw_storage_trim(void);
+int64_t lw_cache_room(void);
 
 #endif

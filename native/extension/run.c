@@ -4,6 +4,7 @@
 #endif
 #include "call.h"
 #include "errors.h"
+#include "memory.h"
 
 #if defined(_WIN32)
 unsigned long long __stdcall GetTickCount64(void);
@@ -65,8 +66,18 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
     return LW_OK;
 }
 
+/* Where there is no memory, what tensors left behind may be in the way; it is the GIL's. */
 static void *allocate(lw_context *context, size_t bytes) {
-    (void)context;
+    void *memory = lw_aligned_allocate(bytes);
+    if (memory) {
+        return memory;
+    }
+    int is_released = ((host *)context->host)->thread != NULL;
+    PyGILState_STATE state = is_released ? PyGILState_Ensure() : PyGILState_LOCKED;
+    lw_storage_trim();
+    if (is_released) {
+        PyGILState_Release(state);
+    }
     return lw_aligned_allocate(bytes);
 }
 

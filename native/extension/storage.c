@@ -1,28 +1,39 @@
 /* Pooled storage. Arrays are freed and made again all the time; asking the system each time costs more than most
- * small operations, and large fresh memory costs a page fault for every 4 KB. Freed blocks wait in one list a size
- * class, four classes to each power of two, so at most a quarter of a block is waste. The GIL guards it all. */
+ * small operations, and large fresh memory costs page faults. Freed blocks wait in one list a size class, four classes
+ * to each power of two, so at most a quarter of a block is waste. What waits together is limited: beyond, the class
+ * that has been out of use longest gives back its blocks. The GIL guards it all. */
 #include "errors.h"
-#include "tensor.h"
+#include "memory.h"
+#include "module.h"
+#include <stdatomic.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-    ALIGNMENT = 64,
     HEADER = 64, /* lw_storage stands before its data, in the same block */
     SMALLEST = 64,
     STEPS = 4,
-    CLASS_COUNT = STEPS * 58 + 1
+    CLASS_COUNT = STEPS * 58 + 1,
+    LARGE = 1 << 20 /* a block of this size is worth asking how much memory there is */
 };
-
-/* Kept for reuse at most; beyond this a freed block goes back to the system. */
-#define KEEP_BYTES ((size_t)256 << 20)
 
 _Static_assert(sizeof(lw_storage) <= HEADER, "a storage's header must fit before its data");
 
 static struct {
     lw_storage *first; /* linked through `owner` */
+    int64_t last_used; /* how many blocks had been asked for when one was put here last */
 } pool[CLASS_COUNT];
-static size_t kept_bytes;
+
+/* In bytes, without headers. Kernels' scratch looks at the first two without the GIL. */
+static _Atomic int64_t kept, limit = (int64_t)256 << 20; /* a sixteenth of WebAssembly's memory; others are asked */
+static int64_t reserved, peak;                           /* of the system, kept or not; the most that was in use */
+static int64_t asked, made, retried; /* counts of blocks: all, those from the system, and of these the ones that the
+                                        system had only once nothing was kept */
+static int limit_is_known;
+
+static int64_t get(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
+static void set(_Atomic int64_t *bytes, int64_t to) { atomic_store_explicit(bytes, to, memory_order_relaxed); }
+
+int64_t lw_cache_room(void) { return get(&limit) - get(&kept) - lw_scratch_kept(); }
 
 /* The class of a size and the class's own size: SMALLEST 2^e (1 + s/4), with s from 1 to 4. */
 static int size_class(size_t bytes, size_t *class_bytes) {
@@ -38,36 +49,88 @@ static int size_class(size_t bytes, size_t *class_bytes) {
     return STEPS * exponent + (int)steps;
 }
 
-/* Aligned memory from malloc: the original address is kept in the word before the block. */
-static void *system_allocate(size_t bytes) {
-    char *memory = malloc(bytes + ALIGNMENT + sizeof(void *));
-    if (!memory) {
-        return NULL;
-    }
-    char *aligned = (char *)(((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
-    ((void **)aligned)[-1] = memory;
-    return aligned;
+static void give_back(lw_storage *storage) {
+    reserved -= (int64_t)storage->bytes;
+    lw_block_free(storage, HEADER + storage->bytes);
 }
 
-static void system_free(void *aligned) { free(((void **)aligned)[-1]); }
+/* A block of a class that has some. */
+static lw_storage *take(int index) {
+    lw_storage *storage = pool[index].first;
+    pool[index].first = storage->owner;
+    set(&kept, get(&kept) - (int64_t)storage->bytes);
+    return storage;
+}
 
-void *lw_aligned_allocate(size_t bytes) { return bytes > PTRDIFF_MAX / 2 ? NULL : system_allocate(bytes); }
-
-void lw_aligned_free(void *memory) {
-    if (memory) {
-        system_free(memory);
+/* Gives back blocks of other classes than `index`, those first that were out of use longest, until there is room. */
+static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
+    while (lw_cache_room() < bytes) {
+        int oldest = -1;
+        for (int i = 0; i < CLASS_COUNT; i++) {
+            if (pool[i].first && i != index && (oldest < 0 || pool[i].last_used < pool[oldest].last_used)) {
+                oldest = i;
+            }
+        }
+        if (oldest < 0) {
+            return 0;
+        }
+        give_back(take(oldest));
     }
+    return 1;
 }
 
 void lw_storage_trim(void) {
-    for (int index = 0; index < CLASS_COUNT; index++) {
-        while (pool[index].first) {
-            lw_storage *storage = pool[index].first;
-            pool[index].first = storage->owner;
-            system_free(storage);
-        }
+    make_room(INT64_MAX, -1);
+    lw_scratch_trim();
+}
+
+#if defined(__wasm__)
+
+static int know_limit(void) { return 0; }
+
+#else
+
+/* Looking at the machine takes time that importing the package and small work do not need to spend. */
+static int know_limit(void) {
+    if (limit_is_known) {
+        return 0;
     }
-    kept_bytes = 0;
+    PyObject *hook = lw_hook("cache_limit");
+    PyObject *answer = hook ? PyObject_CallObject(hook, NULL) : NULL;
+    long long bytes = answer ? PyLong_AsLongLong(answer) : -1;
+    Py_XDECREF(answer);
+    if (bytes < 0) {
+        return -1;
+    }
+    if (!limit_is_known) { /* another thread may have set it meanwhile */
+        limit_is_known = 1;
+        set(&limit, bytes);
+    }
+    return 0;
+}
+
+#endif
+
+/* Kept out of lw_storage_new(), which most calls go through. */
+static __attribute__((noinline)) lw_storage *new_block(const char *operation, int64_t bytes, int index,
+                                                       size_t class_bytes) {
+    if (class_bytes >= LARGE && know_limit() < 0) {
+        return NULL;
+    }
+    lw_storage *storage = lw_block_allocate(HEADER + class_bytes);
+    if (!storage && get(&kept) + lw_scratch_kept()) {
+        lw_storage_trim();
+        storage = lw_block_allocate(HEADER + class_bytes);
+        retried += storage != NULL;
+    }
+    if (!storage) {
+        lw_raise_no_memory(operation, bytes);
+        return NULL;
+    }
+    reserved += (int64_t)class_bytes;
+    made++;
+    *storage = (lw_storage){.data = (char *)storage + HEADER, .bytes = class_bytes, .size_class = index};
+    return storage;
 }
 
 lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
@@ -77,23 +140,14 @@ lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
     }
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
-    lw_storage *storage = pool[index].first;
-    if (storage) {
-        pool[index].first = storage->owner;
-        kept_bytes -= class_bytes;
-    } else {
-        storage = system_allocate(HEADER + class_bytes);
-        if (!storage && kept_bytes) { /* give back what is kept, then try once more */
-            lw_storage_trim();
-            storage = system_allocate(HEADER + class_bytes);
-        }
-        if (!storage) {
-            lw_raise_no_memory(operation, bytes);
-            return NULL;
-        }
+    lw_storage *storage = pool[index].first ? take(index) : new_block(operation, bytes, index, class_bytes);
+    if (!storage) {
+        return NULL;
     }
-    *storage =
-        (lw_storage){.references = 1, .data = (char *)storage + HEADER, .bytes = class_bytes, .size_class = index};
+    asked++;
+    int64_t allocated = reserved - get(&kept);
+    peak = allocated > peak ? allocated : peak;
+    storage->references = 1;
     return storage;
 }
 
@@ -117,14 +171,70 @@ void lw_storage_release(lw_storage *storage) {
     if (--storage->references > 0) {
         return;
     }
-    if (storage->size_class < 0) {
+    int index = storage->size_class;
+    if (index < 0) {
         storage->release(storage);
         free(storage);
-    } else if (kept_bytes + storage->bytes <= KEEP_BYTES) {
-        kept_bytes += storage->bytes;
-        storage->owner = pool[storage->size_class].first;
-        pool[storage->size_class].first = storage;
-    } else {
-        system_free(storage);
+        return;
     }
+    int64_t bytes = (int64_t)storage->bytes;
+    if (lw_cache_room() < bytes && (bytes > get(&limit) || !make_room(bytes, index))) {
+        give_back(storage);
+        return;
+    }
+    set(&kept, get(&kept) + bytes);
+    storage->owner = pool[index].first;
+    pool[index].first = storage;
+    pool[index].last_used = asked;
 }
+
+static PyObject *none(void) {
+    Py_INCREF(Py_None);
+    return Py_None;
+}
+
+static PyObject *empty_cache(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    lw_storage_trim();
+    return none();
+}
+
+/* lanewise/memory.py has checked the number. */
+static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
+    (void)module;
+    int64_t wanted = PyLong_AsLongLong(bytes);
+    if (PyErr_Occurred()) {
+        return NULL;
+    }
+    limit_is_known = 1;
+    set(&limit, wanted);
+    if (!make_room(0, -1)) {
+        lw_scratch_trim();
+    }
+    return none();
+}
+
+static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    peak = reserved - get(&kept);
+    return none();
+}
+
+/* memory_stats(): the numbers that lanewise/memory.py names. */
+static PyObject *memory_stats(PyObject *module, PyObject *unused) {
+    (void)module, (void)unused;
+    if (know_limit() < 0) {
+        return NULL;
+    }
+    int64_t allocated = reserved - get(&kept), cached = get(&kept) + lw_scratch_kept();
+    int64_t numbers[] = {allocated, peak, cached, allocated + cached, get(&limit), asked, asked - made, retried};
+    return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
+}
+
+PyMethodDef lw_storage_functions[] = {
+    {"empty_cache", empty_cache, METH_NOARGS, NULL},
+    {"set_cache_limit", set_cache_limit, METH_O, NULL},
+    {"reset_peak_memory_stats", reset_peak_memory_stats, METH_NOARGS, NULL},
+    {"memory_stats", memory_stats, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};

@@ -132,7 +132,7 @@ static void tensor_dealloc(PyObject *self) {
     Py_DECREF((PyObject *)lw_tensor_type);
 }
 
-static PyObject *int_tuple(int count, const int64_t *values) {
+PyObject *lw_int_tuple(int count, const int64_t *values) {
     PyObject *tuple = PyTuple_New(count);
     for (int i = 0; tuple && i < count; i++) {
         PyObject *value = PyLong_FromLongLong(values[i]);
@@ -146,12 +146,12 @@ static PyObject *int_tuple(int count, const int64_t *values) {
 
 static PyObject *get_shape(PyObject *self, void *closure) {
     (void)closure;
-    return int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->shape);
+    return lw_int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->shape);
 }
 
 static PyObject *get_strides(PyObject *self, void *closure) {
     (void)closure;
-    return int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->strides);
+    return lw_int_tuple(((lw_tensor *)self)->ndim, ((lw_tensor *)self)->strides);
 }
 
 static PyObject *get_ndim(PyObject *self, void *closure) {

@@ -77,6 +77,8 @@ lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, co
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 
+PyObject *lw_int_tuple(int count, const int64_t *values);
+
 int lw_tensor_setup(PyObject *module); /* makes the type */
 
 #endif

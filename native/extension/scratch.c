@@ -1,0 +1,119 @@
+/* Scratch memory for kernels comes and goes with every call, from any thread, while the GIL is released. Freed blocks wait
+ * in a few slots, each taken and filled by one atomic exchange: no thread ever waits for another, and a fork finds
+ * nothing locked. */
+#include "memory.h"
+#include "module.h"
+
+#if defined(__wasm__) /* no page faults to save */
+
+void *lw_aligned_allocate(size_t bytes) { return bytes > PTRDIFF_MAX / 2 ? NULL : lw_block_allocate(bytes); }
+
+void lw_aligned_free(void *memory) {
+    if (memory) {
+        lw_block_free(memory, 0);
+    }
+}
+
+int64_t lw_scratch_kept(void) { return 0; }
+
+void lw_scratch_trim(void) {}
+
+#else
+
+#include <stdatomic.h>
+
+enum {
+    HEADER = 64, /* `scratch` stands before the memory, in the same block */
+    SLOTS = 16,
+    WORTH_KEEPING = 1 << 16 /* malloc is good at less */
+};
+
+typedef struct scratch {
+    size_t bytes; /* of the block */
+} scratch;
+
+static struct {
+    _Atomic(scratch *) block;
+    _Atomic size_t bytes; /* what the block last put here had: a hint that saves taking it */
+} slots[SLOTS];
+static _Atomic int64_t kept_bytes;
+static _Atomic unsigned next_slot;
+
+int64_t lw_scratch_kept(void) { return atomic_load_explicit(&kept_bytes, memory_order_relaxed); }
+
+static scratch *take(int slot) {
+    scratch *block = atomic_exchange(&slots[slot].block, NULL);
+    if (block) {
+        atomic_fetch_sub(&kept_bytes, (int64_t)block->bytes);
+    }
+    return block;
+}
+
+static void put(scratch *block) {
+    size_t bytes = block->bytes; /* once it is in a slot, it is another's */
+    atomic_fetch_add(&kept_bytes, (int64_t)bytes);
+    for (int slot = 0; slot < SLOTS; slot++) {
+        scratch *none = NULL;
+        if (atomic_compare_exchange_strong(&slots[slot].block, &none, block)) {
+            atomic_store_explicit(&slots[slot].bytes, bytes, memory_order_relaxed);
+            return;
+        }
+    }
+    unsigned slot = atomic_fetch_add(&next_slot, 1) % SLOTS;
+    scratch *old = atomic_exchange(&slots[slot].block, block);
+    atomic_store_explicit(&slots[slot].bytes, bytes, memory_order_relaxed);
+    if (old) {
+        atomic_fetch_sub(&kept_bytes, (int64_t)old->bytes);
+        lw_block_free(old, old->bytes);
+    }
+}
+
+void *lw_aligned_allocate(size_t bytes) {
+    if (bytes > PTRDIFF_MAX / 2) {
+        return NULL;
+    }
+    size_t wanted = HEADER + bytes;
+    scratch *block = NULL;
+    for (int slot = 0; slot < SLOTS && !block && wanted >= WORTH_KEEPING; slot++) {
+        size_t has = atomic_load_explicit(&slots[slot].bytes, memory_order_relaxed);
+        if (has < wanted || has > 2 * wanted) {
+            continue;
+        }
+        block = take(slot);
+        if (block && block->bytes < wanted) { /* another thread's has come there meanwhile */
+            put(block);
+            block = NULL;
+        }
+    }
+    if (!block) {
+        block = lw_block_allocate(wanted);
+        if (!block) {
+            return NULL;
+        }
+        block->bytes = wanted;
+    }
+    return (char *)block + HEADER;
+}
+
+void lw_aligned_free(void *memory) {
+    if (!memory) {
+        return;
+    }
+    scratch *block = (scratch *)(void *)((char *)memory - HEADER);
+    if (block->bytes >= WORTH_KEEPING && (int64_t)block->bytes <= lw_cache_room()) {
+        put(block);
+    } else {
+        lw_block_free(block, block->bytes);
+    }
+}
+
+void lw_scratch_trim(void) {
+    for (int slot = 0; slot < SLOTS; slot++) {
+        scratch *block = take(slot);
+        if (block) {
+            lw_block_free(block, block->bytes);
+        }
+    }
+}
+
+#endif

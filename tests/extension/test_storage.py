@@ -1,0 +1,329 @@
+"""What is kept of the memory of tensors that are gone: how much, what goes first, what it saves, and what it must not
+touch."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+MEGABYTE = 1 << 20
+
+
+def block(megabytes: float) -> lw.Tensor:
+    """A tensor whose memory is a block of so many megabytes."""
+    return lw.empty((int(megabytes * MEGABYTE),), dtype="bool")
+
+
+@pytest.fixture(autouse=True)
+def empty():
+    """Nothing is kept when a test begins, and up to 64 MB while it runs."""
+    gc.collect()
+    lw.empty_cache()
+    before = lw.set_cache_limit(64 * MEGABYTE)
+    yield
+    lw.set_cache_limit(before)
+
+
+def changes(before: dict[str, int]) -> dict[str, int]:
+    """What is no longer as it was."""
+    return {name: value - before[name] for name, value in lw.memory_stats().items() if value != before[name]}
+
+
+def test_every_step_is_counted():
+    lw.reset_peak_memory_stats()
+    start = lw.memory_stats()
+    assert start["reserved_bytes"] == start["allocated_bytes"] == start["peak_allocated_bytes"]
+    assert start["cached_bytes"] == 0 and start["cache_limit_bytes"] == 64 * MEGABYTE
+    x = block(1)
+    one = {"allocated_bytes": MEGABYTE, "peak_allocated_bytes": MEGABYTE, "reserved_bytes": MEGABYTE}
+    assert changes(start) == {**one, "num_allocs": 1}
+    del x
+    kept = {"peak_allocated_bytes": MEGABYTE, "reserved_bytes": MEGABYTE, "cached_bytes": MEGABYTE}
+    assert changes(start) == {**kept, "num_allocs": 1}
+    x = block(1)
+    assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
+    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next size of blocks is a quarter larger
+    both = dict.fromkeys(one, MEGABYTE * 9 // 4)
+    assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
+    view = y[10:]
+    del y
+    assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
+    del view, x
+    lw.empty_cache()
+    peak = {"peak_allocated_bytes": MEGABYTE * 9 // 4}
+    assert changes(start) == {**peak, "num_allocs": 3, "num_cache_hits": 1}
+    lw.reset_peak_memory_stats()
+    assert changes(start) == {"num_allocs": 3, "num_cache_hits": 1}
+
+
+def test_borrowed_memory_is_not_counted():
+    array = np.ones(MEGABYTE, np.float32)
+    start = lw.memory_stats()
+    x = lw.asarray(array)
+    assert changes(start) == {}
+    del x
+    assert changes(start) == {}
+
+
+def test_the_limit_holds():
+    """Whatever the sizes and their order; what does not fit goes back."""
+    generator = np.random.default_rng(1)
+    for limit in (0, 5000, 3 * MEGABYTE, 64 * MEGABYTE):
+        lw.set_cache_limit(limit)
+        tensors = []
+        for _ in range(300):
+            tensors.append(lw.empty((int(2 ** generator.uniform(0, 22)),), dtype="bool"))
+            if len(tensors) > 10:
+                del tensors[int(generator.integers(len(tensors)))]
+            stats = lw.memory_stats()
+            assert stats["cached_bytes"] <= limit
+            assert stats["reserved_bytes"] == stats["allocated_bytes"] + stats["cached_bytes"]
+        del tensors
+        assert lw.memory_stats()["cached_bytes"] <= limit
+
+
+def test_what_was_out_of_use_longest_goes_first():
+    lw.set_cache_limit(6 * MEGABYTE)
+    tensors = [block(1), block(2), block(3)]
+    while tensors:
+        del tensors[0]
+    assert lw.memory_stats()["cached_bytes"] == 6 * MEGABYTE
+    x = block(1.25)
+    del x  # in place of the first two, which freed more than it takes
+    assert lw.memory_stats()["cached_bytes"] == 4.25 * MEGABYTE
+    before = lw.memory_stats()["num_cache_hits"]
+    kept = [block(3), block(1.25), block(2)]
+    assert lw.memory_stats()["num_cache_hits"] == before + 2
+    del kept
+
+
+def test_a_block_beyond_the_limit_takes_nothing_elses_place():
+    lw.set_cache_limit(2 * MEGABYTE)
+    x = block(1)
+    del x
+    x = block(8)
+    del x
+    assert lw.memory_stats()["cached_bytes"] == MEGABYTE
+
+
+def test_a_lower_limit_lets_go_at_once():
+    tensors = [block(size) for size in (1, 2, 4, 8)]
+    del tensors
+    x = lw.rand((512, 512))
+    lw.matmul(x, x)  # its scratch memory is kept too
+    assert lw.memory_stats()["cached_bytes"] >= 15 * MEGABYTE
+    assert lw.set_cache_limit(3 * MEGABYTE) == 64 * MEGABYTE
+    assert lw.memory_stats()["cached_bytes"] <= 3 * MEGABYTE
+    lw.set_cache_limit(0)
+    assert lw.memory_stats()["cached_bytes"] == 0
+
+
+def test_the_default_limit():
+    from lanewise import hardware
+
+    lw.set_cache_limit(None)
+    assert lw.memory_stats()["cache_limit_bytes"] == hardware.total_memory() // 16 > 0
+
+
+def test_kept_views_keep_the_memory():
+    """What NumPy, memoryview and DLPack look at is nobody else's until they let go."""
+    for look in (np.asarray, memoryview, np.from_dlpack, lambda x: x[5:], lambda x: x.__dlpack__()):
+        for elements in (100, 1 << 20):
+            x = lw.full((elements,), 7.0)
+            seen = look(x)
+            del x
+            others = [lw.full((elements,), 8.0) for _ in range(4)]
+            taken = {each.__array_interface__["data"][0] for each in others}
+            if not hasattr(seen, "__len__"):  # a capsule
+                seen = lw._ext.from_dlpack_capsule(seen)
+            array = np.asarray(seen)
+            assert (array == 7).all()
+            assert array.__array_interface__["data"][0] not in taken
+            address = array.__array_interface__["data"][0] if len(array) == elements else None
+            del seen, array, others
+            others = [lw.empty((elements,)) for _ in range(6)]  # now it is free again
+            assert address is None or address in {each.__array_interface__["data"][0] for each in others}
+
+
+def test_eight_threads():
+    """Changing sizes, scratch memory, and tensors that one thread makes and another lets go."""
+    start = lw.memory_stats()["allocated_bytes"]
+    handed: list[tuple[float, lw.Tensor]] = []
+    barrier = threading.Barrier(8)
+
+    def work(seed: int) -> None:
+        generator = np.random.default_rng(seed)
+        barrier.wait()
+        for step in range(200):
+            value = float(generator.integers(1000))
+            x = lw.full((int(2 ** generator.uniform(0, 18)),), value)
+            handed.append((value, x))
+            if len(handed) > 20:
+                wanted, other = handed.pop(0)
+                assert float(other[0]) == float(other[-1]) == wanted
+            if step % 20 == 0:
+                m = lw.full((int(generator.integers(64, 200)),) * 2, 1.0)
+                assert float(lw.matmul(m, m)[3, 5]) == m.shape[0]
+                assert int(lw.sort(x)[0]) == value
+            if step % 50 == 0:
+                lw.empty_cache()
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8)))
+    handed.clear()
+    gc.collect()
+    stats = lw.memory_stats()
+    assert stats["allocated_bytes"] == start
+    assert stats["cached_bytes"] <= 64 * MEGABYTE
+
+
+def run(program: str, **environment: str) -> str:
+    command = [sys.executable, "-c", textwrap.dedent(program)]
+    done = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+FAULTS = """
+    import resource, sys
+    import lanewise as lw
+
+    def faults(call):
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+        call()
+        return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+
+    lw.set_cache_limit(1 << 30)
+    x = lw.ones((1 << 24,))
+    lw.empty_cache()
+    first = faults(lambda: x + x)
+    second = min(faults(lambda: x + x) for _ in range(5))
+    print(first, second)
+    m = lw.ones((1024, 1024))
+    first = faults(lambda: lw.matmul(m, m))
+    second = min(faults(lambda: lw.matmul(m, m)) for _ in range(5))
+    print(first, second)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
+def test_a_second_large_result_costs_no_page_faults():
+    """64 MB: where there are huge pages, 32 faults at first, else 16384. So it is with scratch memory."""
+    for line in run(FAULTS).splitlines():
+        first, second = map(int, line.split())
+        assert first >= 2
+        assert second < 0.01 * first
+
+
+EXHAUSTED = """
+    import resource
+    import lanewise as lw
+
+    lw.set_cache_limit(1 << 30)
+    m, out = lw.ones((1024, 1024)), lw.empty((1024, 1024))
+    kept = lw.empty((1 << 28,), dtype="bool")
+    del kept
+    with open("/proc/self/statm") as statm:
+        size = int(statm.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), -1))
+    {call}
+    stats = lw.memory_stats()
+    print(stats["num_alloc_retries"], stats["cached_bytes"] < 1 << 28)
+    try:
+        lw.ones((1 << 30,))
+    except lw.OutOfMemoryError as error:
+        print(error)
+    print(lw.sum(lw.ones((10,))).tolist())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the address space")
+@pytest.mark.parametrize(
+    ("call", "retries"),
+    [("x = lw.zeros((1 << 25,))", 1), ("lw.matmul(m, m, out=out)", 0)],
+    ids=["tensor", "scratch"],
+)
+def test_what_is_kept_gives_way_when_memory_runs_out(call: str, retries: int):
+    lines = run(EXHAUSTED.format(call=call)).splitlines()
+    assert lines[0] == f"{retries} True"
+    assert lines[1].startswith("ones: no memory for 4294967296 bytes")
+    assert lines[2] == "10.0"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+def test_a_forked_child_has_its_own():
+    """Blocks that are kept are the child's as well as the parent's, and neither sees what the other does with them."""
+    x = lw.full((1 << 20,), 3.0)
+    lw.empty((1 << 20,))
+    m = lw.ones((300, 300))
+    lw.matmul(m, m)
+    child = os.fork()
+    if child == 0:
+        status = 1
+        try:
+            for _ in range(20):
+                assert float(lw.full((1 << 20,), 4.0)[-1]) == 4
+                assert float(lw.matmul(m, m)[0, 0]) == 300
+            lw.empty_cache()
+            assert lw.memory_stats()["cached_bytes"] == 0
+            status = 0
+        finally:
+            os._exit(status)
+    y = lw.full((1 << 20,), 5.0)
+    assert float(lw.matmul(m, m)[0, 0]) == 300
+    _, status = os.waitpid(child, 0)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert float(lw.sum(x)) == 3 * 2**20 and float(lw.sum(y)) == 5 * 2**20
+
+
+@pytest.mark.parametrize(
+    ("limit", "error", "words"),
+    [
+        (-1, lw.ArgumentError, "limit is -1; give at least 0"),
+        (2**63, lw.ArgumentError, r"limit is 9223372036854775808; give less than 2\*\*63"),
+        (float("nan"), lw.ArgumentTypeError, "limit is nan; give an int"),
+        (1e6, lw.ArgumentTypeError, "limit is 1000000.0; give an int"),
+        ("1", lw.ArgumentTypeError, "limit is '1'; give an int"),
+    ],
+)
+def test_impossible_limits(limit, error, words):
+    with pytest.raises(error, match=f"set_cache_limit: {words}"):
+        lw.set_cache_limit(limit)
+    assert lw.memory_stats()["cache_limit_bytes"] == 64 * MEGABYTE
+
+
+def test_the_largest_limit():
+    lw.set_cache_limit(2**63 - 1)
+    x = block(8)
+    del x
+    assert lw.memory_stats()["cached_bytes"] == 8 * MEGABYTE
+    lw.empty_cache()
+    assert lw.memory_stats()["cached_bytes"] == 0
+
+
+LIMIT = "import lanewise as lw; x = lw.ones((1 << 20,)); del x; s = lw.memory_stats(); print(*list(s.values())[2:5])"
+
+
+def test_the_limit_of_the_environment():
+    assert run(LIMIT, LANEWISE_CACHE_LIMIT=" 5000000 ") == "4194304 4194304 5000000"
+    assert run(LIMIT, LANEWISE_CACHE_LIMIT="0") == "0 0 0"
+    assert run(LIMIT, LANEWISE_CACHE_LIMIT="").startswith("4194304 4194304 ")
+
+
+@pytest.mark.parametrize("text", ["-1", "1GB", "nan", "1.5", "99999999999999999999"])
+def test_an_environment_that_makes_no_sense(text):
+    for words in (["-c", "import lanewise"], ["-P", "-m", "lanewise", "info"]):
+        environment = {**os.environ, "LANEWISE_CACHE_LIMIT": text}
+        done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
+        assert done.returncode == 1
+        assert f"LANEWISE_CACHE_LIMIT is '{text}'; give a number of bytes" in done.stderr.splitlines()[-1]
