@@ -8,6 +8,7 @@
 #ifndef LANEWISE_ELEMENTWISE_H
 #define LANEWISE_ELEMENTWISE_H
 
+#include "stream.h"
 #include "strided.h"
 #include "walk.h"
 
@@ -31,7 +32,8 @@ typedef enum passage {
     BY_ROW,   /* contiguous along the last one, and that is long */
     FILLED,   /* one element for all positions */
     REPEATED, /* one row, a short one, for all rows: packed once */
-    PACKED
+    PACKED,
+    STREAMED /* a contiguous result that no cache holds: computed in a buffer, stored past them */
 } passage;
 
 typedef struct elementwise_call {
@@ -43,6 +45,7 @@ typedef struct elementwise_call {
     int64_t row;  /* length of the last dimension; where no operand has gaps, of everything */
     int64_t most; /* elements that one call of the body may take */
     int by_row;   /* and it may not cross rows */
+    int64_t lead; /* elements that a task's first call takes, so that streamed results go on at a cache line */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
 
@@ -156,8 +159,8 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         if (call->passage[o] == FILLED) fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
         if (call->passage[o] == REPEATED) transfer(call, w, column, first, o, buffer[o], 0);
     }
-    while (position < end) {
-        int64_t count = min_int64(end - position, call->most);
+    for (int64_t most = SIMD_STREAM && call->lead ? call->lead : call->most; position < end; most = call->most) {
+        int64_t count = min_int64(end - position, most);
         if (call->by_row) count = min_int64(count, call->row - column);
         void *arrays[LW_MAX_OPERANDS];
         for (int32_t o = 0; o <= inputs; o++) {
@@ -169,12 +172,25 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         }
         run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
         if (call->passage[inputs] == PACKED) transfer(call, w, column, count, inputs, buffer[inputs], 1);
+        if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
+            int32_t size = kernel->size[inputs];
+            stream_copy(call->data[inputs] + position * size, buffer[inputs], count * size);
+        }
         position += count;
         column += count;
         if (column >= call->row) advance(&w, column / call->row);
         column %= call->row;
     }
+    if (SIMD_STREAM && call->passage[inputs] == STREAMED) stream_end();
     return LW_OK;
+}
+
+/* A result that is an input too is in the caches already. */
+static int is_streamed(const elementwise_call *call, const lw_context *context) {
+    int32_t last = call->kernel->operands - 1;
+    int in_place = 0;
+    for (int32_t o = 0; o < last; o++) in_place |= call->data[o] == call->data[last];
+    return call->passage[last] == IN_PLACE && !in_place && stream_pays(context, call->total * call->kernel->size[last]);
 }
 
 /* Small work on contiguous operands: neither rows nor tasks to think about. */
@@ -205,9 +221,16 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
         if (call.passage[o] >= FILLED) call.most = min_int64(call.most, CHUNK);
         if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) call.row = layout->shape[layout->ndim - 1];
     }
+    if (SIMD_STREAM && is_streamed(&call, context)) {
+        call.passage[last] = STREAMED;
+        call.most = min_int64(call.most, CHUNK);
+        call.lead = stream_lead(call.data[last]) / kernel->size[last];
+    }
     for (int32_t o = 0; o <= last; o++)
-        if (call.passage[o] == REPEATED)
-            call.most = CHUNK / call.row * call.row; /* each chunk begins at the same column */
+        if (call.passage[o] == REPEATED) { /* each chunk begins at the same column */
+            call.most = CHUNK / call.row * call.row;
+            if (SIMD_STREAM) call.lead = 0;
+        }
     if (!context->run) call.grain = call.total;
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }

@@ -17,11 +17,13 @@ typedef struct {
     uint32_t a, b, c, d;
 } leaf;
 
-static leaf cpuid(uint32_t number) {
+static leaf cpuid_part(uint32_t number, uint32_t part) {
     leaf l;
-    __cpuid_count(number, 0, l.a, l.b, l.c, l.d);
+    __cpuid_count(number, part, l.a, l.b, l.c, l.d);
     return l;
 }
+
+static leaf cpuid(uint32_t number) { return cpuid_part(number, 0); }
 
 static uint64_t saved_state(void) {
     uint32_t low, high;
@@ -63,6 +65,32 @@ uint64_t lw_cpu_features(void) {
     return features;
 }
 
+static size_t largest_cache(uint32_t number) {
+    enum { NONE = 0, INSTRUCTIONS = 2 };
+    size_t largest = 0;
+    for (uint32_t part = 0; part < 16; part++) {
+        leaf cache = cpuid_part(number, part);
+        uint32_t kind = cache.a & 31;
+        if (kind == NONE) {
+            break;
+        }
+        size_t ways = (cache.b >> 22) + 1, partitions = (cache.b >> 12 & 1023) + 1, line = (cache.b & 4095) + 1;
+        size_t bytes = ways * partitions * line * ((size_t)cache.c + 1);
+        if (kind != INSTRUCTIONS && bytes > largest) {
+            largest = bytes;
+        }
+    }
+    return largest;
+}
+
+/* AMD and Intel list the caches in leaves of their own, alike, one a part. The C library's figure for the last level is
+ * that of the whole socket on some systems. */
+size_t lw_cpu_cache_bytes(void) {
+    const uint32_t amd = 0x8000001d, intel = 4;
+    size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd) : 0;
+    return bytes || cpuid(0).a < intel ? bytes : largest_cache(intel);
+}
+
 #elif defined(__aarch64__)
 
 uint64_t lw_cpu_features(void) { return LW_CPU_NEON; } /* part of AArch64 */
@@ -76,5 +104,11 @@ uint64_t lw_cpu_features(void) { return LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD; }
 #else
 
 uint64_t lw_cpu_features(void) { return 0; }
+
+#endif
+
+#if !defined(__x86_64__)
+
+size_t lw_cpu_cache_bytes(void) { return 0; } /* no other instruction set streams, see core/stream.h */
 
 #endif

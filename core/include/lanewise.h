@@ -66,10 +66,11 @@ struct lw_context {
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
-    void *host;        /* the host's own */
-    void *stream;      /* of the device; NULL on a CPU */
-    int64_t bad_index; /* with LW_BAD_INDEX */
-    char message[128]; /* with LW_DEVICE_ERROR */
+    void *host;         /* the host's own */
+    void *stream;       /* of the device; NULL on a CPU */
+    int64_t bad_index;  /* with LW_BAD_INDEX */
+    char message[128];  /* with LW_DEVICE_ERROR */
+    size_t cache_bytes; /* in the CPU's last level; larger results are stored past it. 0: none are */
 };
 
 /* Where the elements of each operand are. Operands are numbered inputs first, then outputs. Strides are in bytes,

@@ -2,6 +2,7 @@
 #define SIMD_NAME "avx512"
 #define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C | LW_CPU_AVX512)
 #define VF32_LANES 16
+#define SIMD_STREAM 1
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -24,6 +25,9 @@ LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
 LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
 LANE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+
+LANE void vi32_stream(int32_t *p, vi32 x) { _mm512_stream_si512((__m512i *)p, (__m512i)x); }
+LANE void stream_end(void) { _mm_sfence(); }
 
 LANE __mmask16 avx512_first_lanes(int n) { return (__mmask16)((1u << n) - 1); }
 LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {

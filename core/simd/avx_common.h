@@ -1,6 +1,7 @@
 /* What AVX and AVX2 share: 256-bit floats, rounding and masked memory. AVX has no 256-bit integer instructions; the
  * compiler splits vi32 arithmetic in two. */
 #define VF32_LANES 8
+#define SIMD_STREAM 1
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -18,6 +19,9 @@ LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
 LANE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
+
+LANE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
+LANE void stream_end(void) { _mm_sfence(); }
 
 /* The first n of 8 lanes: a window on eight set lanes followed by eight clear ones. */
 LANE __m256i avx_first_lanes(int n) {

@@ -73,6 +73,11 @@ LANE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
     return x;
 }
 
+#if !SIMD_STREAM
+LANE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
+LANE void stream_end(void) {}
+#endif
+
 /* Elements of one and two bytes as bits, for what only moves them. */
 LANE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
 LANE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {

@@ -31,6 +31,10 @@
 #define SIMD_PARTIAL 1 /* every elementwise kernel has a second body for the elements that fill no register */
 #endif
 
+#ifndef SIMD_STREAM
+#define SIMD_STREAM 0 /* there are stores that go past the caches: vi32_stream, stream_end */
+#endif
+
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* how a kernel with the same bits everywhere enters the table */
 #endif

@@ -2,6 +2,7 @@
 #define SIMD_NAME "sse2"
 #define SIMD_FEATURES LW_CPU_SSE2
 #define VF32_LANES 4
+#define SIMD_STREAM 1
 #include <emmintrin.h>
 
 #include "simd/portable.h"
@@ -26,5 +27,7 @@ LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_con
 LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
 LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) { return portable_vf32_load_partial(p, n, pad); }
 LANE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) { return portable_vi32_load_partial(p, n, pad); }
+LANE void vi32_stream(int32_t *p, vi32 x) { _mm_stream_si128((__m128i *)p, (__m128i)x); }
+LANE void stream_end(void) { _mm_sfence(); }
 LANE void vf32_store_partial(float *p, vf32 x, int n) { portable_vf32_store_partial(p, x, n); }
 LANE void vi32_store_partial(int32_t *p, vi32 x, int n) { portable_vi32_store_partial(p, x, n); }

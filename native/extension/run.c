@@ -3,6 +3,7 @@
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif
 #include "call.h"
+#include "cpu.h"
 #include "errors.h"
 #include "memory.h"
 
@@ -86,6 +87,14 @@ static void release(lw_context *context, void *memory) {
     lw_aligned_free(memory);
 }
 
+static size_t cache_bytes(void) {
+    static size_t bytes = SIZE_MAX;
+    if (bytes == SIZE_MAX) {
+        bytes = lw_cpu_cache_bytes();
+    }
+    return bytes;
+}
+
 static void raise_status(const lw_operation *operation, lw_status status, const lw_context *context) {
     switch (status) {
     case LW_INTERRUPTED: /* PyErr_CheckSignals has set KeyboardInterrupt */
@@ -120,10 +129,12 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
+    context.cache_bytes = 0; /* less work has no result that is worth knowing it */
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {
         status = kernel(&context, layout, inputs, outputs, parameters);
     } else {
+        context.cache_bytes = cache_bytes();
         host.next_check = milliseconds() + SIGNAL_CHECK_MILLISECONDS;
         host.thread = PyEval_SaveThread();
         status = kernel(&context, layout, inputs, outputs, parameters);

@@ -27,6 +27,7 @@ class Context(ctypes.Structure):
         ("stream", ctypes.c_void_p),
         ("bad_index", ctypes.c_int64),
         ("message", ctypes.c_char * 128),
+        ("cache_bytes", ctypes.c_size_t),
     )
 
 

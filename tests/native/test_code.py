@@ -15,12 +15,15 @@ from lanewise.libraries import checked_path
 LARGEST = {"scalar": "xmm", "sse2": "xmm", "avx": "ymm", "avx2": "ymm", "avx512": "zmm"}
 
 
-def _registers(isa: str) -> Counter[str]:
+def _code(isa: str) -> str:
     if shutil.which("objdump") is None:
         pytest.skip("objdump is not installed (Debian: binutils)")
     command = ["objdump", "--disassemble", "--no-show-raw-insn", str(checked_path(isa))]
-    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    return Counter(re.findall(r"%([xyz]mm)\d", code))
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def _registers(isa: str) -> Counter[str]:
+    return Counter(re.findall(r"%([xyz]mm)\d", _code(isa)))
 
 
 AVAILABLE = [info.name.value for info in lw.backends() if info.available and info.name.value in LARGEST]
@@ -38,7 +41,12 @@ def test_registers(isa: str) -> None:
 @pytest.mark.skipif("scalar" not in AVAILABLE, reason="this processor has no x86 registers")
 def test_scalar_code_is_scalar() -> None:
     """No arithmetic on more than one float at a time."""
-    command = ["objdump", "--disassemble", "--no-show-raw-insn", str(checked_path("scalar"))]
-    code = subprocess.run(command, capture_output=True, text=True, check=True).stdout
-    packed = Counter(re.findall(r"\b((?:add|sub|mul|div|sqrt|max|min)p[sd])\b", code))
+    packed = Counter(re.findall(r"\b((?:add|sub|mul|div|sqrt|max|min)p[sd])\b", _code("scalar")))
     assert not packed, packed
+
+
+@pytest.mark.parametrize("isa", AVAILABLE)
+def test_stores_past_the_caches(isa: str) -> None:
+    """Where there are vectors; whoever has such stores has the fence that orders them."""
+    found = set(re.findall(r"\b(?:v?(movnt)(?:dq|ps|pd)|(sfence))\b", _code(isa)))
+    assert len(found) == (0 if isa == "scalar" else 2), found

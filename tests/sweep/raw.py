@@ -67,7 +67,7 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 class Context:
     """What a kernel may ask of its host. Scratch memory is poisoned and guarded; tasks run last to first."""
 
-    def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1) -> None:
+    def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
         self.damage: list[str] = []
         self.tasks = 0
@@ -78,6 +78,7 @@ class Context:
             ffi.callback("lw_status (lw_context *, int64_t, lw_task *, const void *)", self._run),
         ]
         self.pointer = self._new()
+        self.pointer.cache_bytes = cache_bytes
         if memory:
             self.pointer.allocate, self.pointer.release = self._callbacks[:2]
         if tasks:
@@ -132,6 +133,12 @@ def call(
     assert not context.scratch, f"{kernel} keeps memory"
     assert not context.damage, f"{kernel}: {context.damage[0]}"
     return int(status)
+
+
+def default_scalars(contract: Contract) -> bytes:
+    """The kernel's own parameters at their defaults; 0 where one is no float."""
+    defaults = [each.default for each in contract.kernel_parameters]
+    return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 
 
 def parameters(contract: Contract, case: Case) -> dict[str, Any]:

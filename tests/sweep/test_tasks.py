@@ -31,12 +31,6 @@ def shape_of_result(contract, settings):
     return shape
 
 
-def scalars_of(contract):
-    defaults = [each.default for each in contract.kernel_parameters]
-    return b"".join(struct.pack("<d" if isinstance(each, float) else "<q", each if isinstance(each, float) else 0)
-                    for each in defaults)  # fmt: skip
-
-
 @pytest.mark.contracts(lambda contract: contract.kind.name in LARGE and contract.returns == "Tensor")
 def test_tasks_in_any_order(contract, host):
     dtype = contract.computed[-1]
@@ -48,7 +42,7 @@ def test_tasks_in_any_order(contract, host):
         out = raw.place(shape_of_result(contract, settings), contract.result(dtype))
         places = [each.place if each else None for each in inputs]
         made = raw.layouts.call(contract, settings, places, out.place)
-        scalars = struct.pack(f"<{len(made.scalars)}q", *made.scalars) + scalars_of(contract)
+        scalars = struct.pack(f"<{len(made.scalars)}q", *made.scalars) + raw.default_scalars(contract)
 
         def run(context, layout=made.layout, scalars=scalars, inputs=inputs, out=out):
             out.array[...] = 0

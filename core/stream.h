@@ -1,0 +1,29 @@
+/* Results that no cache holds. An ordinary store reads its cache line from memory before it overwrites it, a third of the
+ * traffic of an addition; a streaming one writes whole lines past the caches. */
+#ifndef LANEWISE_STREAM_H
+#define LANEWISE_STREAM_H
+
+#include "lanewise.h"
+#include "simd/simd.h"
+
+enum { STREAM_LINE = 64 }; /* bytes that are stored as one, or are read after all */
+
+/* Whether a result of so many bytes is better not in the caches. */
+LANE int stream_pays(const lw_context *context, int64_t bytes) {
+    return SIMD_STREAM && context->cache_bytes && (uint64_t)bytes > context->cache_bytes;
+}
+
+/* The bytes from `to` on to the next line. */
+LANE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE - 1); }
+
+/* Copies past the caches. Other threads may look after stream_end(). */
+static void stream_copy(char *to, const char *from, int64_t count) {
+    int64_t lead = stream_lead(to), done = 0;
+    for (; done < lead && done < count; done++) to[done] = from[done];
+    for (; done <= count - STREAM_LINE; done += STREAM_LINE)
+        for (int64_t i = done; i < done + STREAM_LINE; i += sizeof(vi32))
+            vi32_stream((int32_t *)(to + i), vi32_load((const int32_t *)(from + i)));
+    for (; done < count; done++) to[done] = from[done];
+}
+
+#endif

@@ -1,0 +1,89 @@
+"""Results larger than the caches are stored past them: the same bits at every alignment, and nothing beside them."""
+
+import numpy as np
+import pytest
+import raw
+from generator.draw import draw
+from judge import bits
+
+LINE = 64
+SHAPES = [(1,), (15,), (64,), (513,), (1501,), (5, 300), (40, 37)]
+
+
+def kernels_of(contract):
+    """The kernel's name, the dtype it computes in and that of its result."""
+    if contract.kind.name == "cast":
+        return [(kernel.name, kernel.dtype, kernel.result) for kernel in contract.kernels]
+    return [(contract.kernel(dtype), dtype, contract.result(dtype)) for dtype in contract.computed]
+
+
+def place_at(shift, shape, dtype):
+    """Room for a result that begins `shift` bytes after the beginning of a cache line."""
+    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
+    memory = np.full(size + 4 * LINE, raw.POISON, np.uint8)
+    start = -memory.__array_interface__["data"][0] % LINE + LINE + shift
+    return raw.Placed(memory, np.ndarray(shape, dtype, buffer=memory.data, offset=start))
+
+
+def both(contract, host, kernel, inputs, place, **lent):
+    """The bits with ordinary stores, then with those past the caches."""
+    for cache_bytes in (0, 1):
+        out = place()
+        made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
+        context = raw.Context(cache_bytes=cache_bytes, **lent)
+        scalars = raw.default_scalars(contract)
+        assert raw.call(host.value, kernel, made.layout, scalars, inputs, out, context) == raw.OK
+        assert (out.beside() == raw.POISON).all()
+        yield bits(out.array)
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
+def test_streamed_results(contract, host):
+    """Contiguous inputs, and such with gaps, of every kernel; results begin anywhere in a line."""
+    for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
+        item = np.dtype(result).itemsize
+        for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):
+            gaps = (len(shape) + i) % 2 == 1
+            drawn = [draw(contract, each.name, dtype, shape, "stream") for each in contract.inputs]
+            inputs = [raw.copy_of(each, gaps) for each in drawn]
+            ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(shift, shape, result))  # noqa: B023
+            assert np.array_equal(ordinary, streamed), (kernel, shape, shift)
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in ("add", "fma", "where", "greater"))
+@pytest.mark.parametrize("shape", [(7,), (1, 7), (300, 1), (1, 1), (1, 300)], ids=str)
+def test_streamed_results_of_broadcast_inputs(contract, host, shape):
+    """Rows that are repeated, short and long, and single elements."""
+    whole = (300, shape[-1] if shape[-1] != 1 else 7)
+    for kernel, dtype, result in kernels_of(contract):
+        shapes = [whole, *[shape] * (len(contract.inputs) - 1)]
+        drawn = [draw(contract, each.name, dtype, s, "s") for each, s in zip(contract.inputs, shapes, strict=True)]
+        inputs = [raw.copy_of(each) for each in drawn]
+        ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(12, whole, result))  # noqa: B023
+        assert np.array_equal(ordinary, streamed), kernel
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in ("add", "exp", "copy"))
+def test_streamed_tasks(contract, host):
+    """Each task ends its own stores."""
+    kernel, dtype, result = next(each for each in kernels_of(contract) if each[1] == "float32")
+    inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
+    ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)
+    assert np.array_equal(ordinary, streamed)
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
+def test_in_place(contract, host):
+    """A result that is an input too, at whatever size."""
+    x = draw(contract, contract.inputs[0].name, "float32", (1501,), "stream")
+    found = []
+    for cache_bytes in (0, 1):
+        out = place_at(4, x.shape, x.dtype)
+        out.array[...] = x
+        inputs = [out] * len(contract.inputs)
+        made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
+        context = raw.Context(cache_bytes=cache_bytes)
+        assert raw.call(host.value, contract.kernel("float32"), made.layout, b"", inputs, out, context) == raw.OK
+        assert (out.beside() == raw.POISON).all()
+        found.append(bits(out.array))
+    assert np.array_equal(*found)
