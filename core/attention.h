@@ -78,10 +78,12 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
     }
 }
 
-/* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. */
+/* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. NaN stays. */
 LANE vf32 attention_exp(vf32 x) {
-    vf32 low = vf32_set(-87);
-    return vf32_select(vf32_lt(x, low), vf32_set(0), exp_normal(vf32_at_least(x, low)));
+    const vf32 low = vf32_set(-87), one = vf32_set(1);
+    exp_parts parts = exp_split(vf32_at_least(x, low));
+    vf32 power = (parts.less_one + one) * vf32_scale_normal(one, parts.shifted);
+    return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
 /* Turns the scores of a row into weights, and what was summed before into the same proportion. NaN among the scores is

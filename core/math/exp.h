@@ -13,6 +13,7 @@
 typedef struct exp_parts {
     vf32 less_one; /* e^r - 1, in [-0.30, 0.42] */
     vf32 power;    /* k */
+    vf32 shifted;  /* k + SIMD_SHIFT */
 } exp_parts;
 
 /* q: e^r = 1 + r + r^2 q for |r| <= 0.3468. */
@@ -27,11 +28,12 @@ LANE vf32 exp_bend(vf32 r) {
 /* e^r - 1 there. */
 LANE vf32 exp_less_one(vf32 r) { return vf32_fma(exp_bend(r), r * r, r); }
 
-/* For |x| <= 170; NaN gives a less_one of NaN. Adding 1.5 2^23 rounds to a whole number. */
+/* For |x| <= 170; NaN gives a less_one of NaN. */
 LANE exp_parts exp_split(vf32 x) {
-    const vf32 shift = vf32_set(0x1.8p23f);
+    const vf32 shift = vf32_set(SIMD_SHIFT);
     exp_parts parts;
-    parts.power = vf32_fma(x, vf32_set(0x1.715476p0f), shift) - shift;
+    parts.shifted = vf32_fma(x, vf32_set(0x1.715476p0f), shift);
+    parts.power = parts.shifted - shift;
     vf32 r = vf32_fma(parts.power, vf32_set(-0x1.63p-1f), x);
     r = vf32_fma(parts.power, vf32_set(0x1.bd0106p-13f), r);
     parts.less_one = exp_less_one(r);
@@ -39,19 +41,19 @@ LANE exp_parts exp_split(vf32 x) {
 }
 
 /* Whether e^x is a normal number in all lanes, so that neither bounds for x nor a second factor of 2^k are needed: a
- * quicker way to the same bits. False for NaN. */
-LANE int exp_is_normal(vf32 x) { return vm32_all(vf32_lt(vf32_abs(x), vf32_set(87))); }
+ * quicker way to the same bits. False for NaN, whose bits are above those of every number. */
+LANE int exp_is_normal(vf32 x) { return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(87)))); }
 
 /* e^x where that holds. */
 LANE vf32 exp_normal(vf32 x) {
     exp_parts parts = exp_split(x);
-    return vf32_scale_normal(parts.less_one + vf32_set(1), parts.power);
+    return vf32_scale_normal(parts.less_one + vf32_set(1), parts.shifted);
 }
 
 /* e^x for |x| <= 170, denormal results included. */
 LANE vf32 exp_any(vf32 x) {
     exp_parts parts = exp_split(x);
-    return vf32_scale(parts.less_one + vf32_set(1), parts.power);
+    return vf32_scale(parts.less_one + vf32_set(1), parts.shifted);
 }
 
 #endif

@@ -49,11 +49,11 @@ RARE quarter_turns trig_reduce_far(vf32 size) {
     return turns;
 }
 
-/* Of |x|. Adding 1.5 2^23 rounds to a whole number. The first three differences are exact, the next two are where they
+/* Of |x|. The first three differences are exact, the next two are where they
  * are small. What they lose elsewhere goes into the last one, so r is rounded once, and has all its digits however much
  * cancels. */
 LANE quarter_turns trig_reduce(vf32 size) {
-    const vf32 shift = vf32_set(0x1.8p23f);
+    const vf32 shift = vf32_set(SIMD_SHIFT);
     vf32 rounded = vf32_fma(size, vf32_set(0x1.45f306p-1f), shift);
     vf32 n = rounded - shift;
     vf32 r = vf32_fma(n, vf32_set(-0x1.92p+0f), size);

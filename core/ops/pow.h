@@ -23,13 +23,13 @@ LANE wf64 pow_logarithm(log_parts parts) {
 
 /* 2^exponent. Beyond +-160, where the result has long reached infinity and 0, the mantissa says nothing. */
 LANE vf32 pow_exponential(wf64 exponent) {
-    const vf32 shift = vf32_set(0x1.8p23f);
     vf32 near = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
-    vf32 power = (near + shift) - shift;
+    vf32 shifted = near + vf32_set(SIMD_SHIFT);
+    vf32 power = shifted - vf32_set(SIMD_SHIFT);
     wf64 rest = (exponent - vf32_to_wf64(power)) * wf64_set(0x1.62e42fefa39efp-1);
     vf32 r = wf64_to_vf32(rest);
     vf32 mantissa = wf64_to_vf32(rest + wf64_set(1) + vf32_to_wf64(exp_bend(r) * (r * r)));
-    return vf32_scale(vf32_at_most(vf32_at_least(mantissa, vf32_set(0.5f)), vf32_set(2)), power);
+    return vf32_scale(vf32_at_most(vf32_at_least(mantissa, vf32_set(0.5f)), vf32_set(2)), shifted);
 }
 
 /* What neither zeros, infinities and NaN nor negative x leave as it is; result is |x|^y. */

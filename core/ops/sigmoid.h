@@ -1,19 +1,25 @@
-/* 1 / (1 + e^-x) where x >= 0, e^x / (1 + e^x) elsewhere: with z = e^-|x| the exponential never overflows, and small
- * results keep all their digits. What 1 + z loses by rounding is given back after the division, 1 / (1 + z) being near
- * enough to 1 - z/2 for that. < 2 ulp. */
+/* 1 / (1 + e^-x). With e^-x = 2^k (1 + d) the sum is 2^k d and the smaller of 2^k and 1, then the larger: what the first
+ * addition rounds is small beside the second's result, and the exponential's own rounding is spared. Small results keep
+ * all their digits, because large sums do; what is smaller than a normal number is e^x. < 2 ulp. */
 #ifndef LANEWISE_OPS_SIGMOID_H
 #define LANEWISE_OPS_SIGMOID_H
 
 #include "math/exp.h"
 
-LANE vf32 op_sigmoid_float32(vf32 x) {
+/* For |x| <= 87. */
+LANE vf32 sigmoid_normal(vf32 x) {
     const vf32 one = vf32_set(1);
-    vf32 size = vf32_abs(x);
-    vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_any(-vf32_at_most(size, vf32_set(120)));
-    vf32 sum = one + z;
-    vf32 lost = z - (sum - one);
-    vf32 quotient = vf32_select(vf32_lt(x, vf32_set(0)), z, one) / sum;
-    return vf32_fma(quotient, -(lost * vf32_fma(z, vf32_set(-0.5f), one)), quotient);
+    exp_parts parts = exp_split(-x);
+    vf32 scale = vf32_scale_normal(one, parts.shifted);
+    vf32 smaller = vf32_at_most(scale, one), larger = vf32_at_least(scale, one);
+    return one / (vf32_fma(scale, parts.less_one, smaller) + larger);
+}
+
+LANE vf32 op_sigmoid_float32(vf32 x) {
+    if (exp_is_normal(x)) return sigmoid_normal(x);
+    vf32 bound = vf32_set(87);
+    vf32 inside = sigmoid_normal(vf32_at_most(vf32_at_least(x, -bound), bound));
+    return vf32_select(vf32_gt(x, -bound), inside, exp_any(vf32_at_least(x, vf32_set(-104))));
 }
 
 #endif

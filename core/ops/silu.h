@@ -14,8 +14,8 @@ LANE vf32 op_silu_float32(vf32 x) {
     }
     exp_parts parts = exp_split(-vf32_at_most(vf32_abs(x), vf32_set(120)));
     vf32 mantissa = parts.less_one + one;
-    vf32 z = vf32_scale(mantissa, parts.power);
-    vf32 below = vf32_scale(vf32_at_least(x, vf32_set(-120)) * mantissa, parts.power);
+    vf32 z = vf32_scale(mantissa, parts.shifted);
+    vf32 below = vf32_scale(vf32_at_least(x, vf32_set(-120)) * mantissa, parts.shifted);
     return vf32_select(negative, below, x) / (one + z);
 }
 

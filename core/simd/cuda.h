@@ -108,11 +108,13 @@ LANE float vf32_maximum(float a, float b) {
 }
 
 /* By two factors, as portable_scale. */
-LANE float vf32_scale(float x, float k) {
-    int32_t power = (int32_t)k, half = power >> 1;
+LANE float vf32_scale(float x, float shifted) {
+    int32_t power = (int32_t)(shifted - SIMD_SHIFT), half = power >> 1;
     return x * __int_as_float((half + 127) << 23) * __int_as_float((power - half + 127) << 23);
 }
-LANE float vf32_scale_normal(float x, float k) { return x * __int_as_float(((int32_t)k + 127) << 23); }
+LANE float vf32_scale_normal(float x, float shifted) {
+    return x * __int_as_float(((int32_t)(shifted - SIMD_SHIFT) + 127) << 23);
+}
 
 /* The instructions saturate; NaN they turn into 0 only in 32 bits. */
 LANE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }

@@ -7,13 +7,13 @@
 
 /* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. The comparisons are IEEE 754's: all but _ne are false when
  * an operand is NaN. The bitwise form of select compiles to a blend where there is one. */
-#define LANES_OF(type, element, mask)                                                               \
-    LANE type type##_set(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
-    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                  \
-    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                  \
-    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                   \
-    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                  \
-    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                   \
+#define LANES_OF(type, element, mask)                                                                \
+    LANE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
+    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
+    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                   \
+    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                    \
+    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                   \
+    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                    \
     LANE mask type##_ge(type a, type b) { return (mask)(a >= b); }
 
 #define SELECT_OF(type, mask) \

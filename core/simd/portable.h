@@ -56,20 +56,19 @@ LANE vf32 portable_round(vf32 x) {
     return vf32_select(vf32_lt(size, shift), vf32_copysign((size + shift) - shift, x), x);
 }
 
-/* x 2^k for an integer k in [-252, 254], as two factors that are normal numbers. Rounds once where |x| is in
- * [2^-24, 2^24]: then only the second product can be denormal. Adding 1.5 2^23 puts k into the low bits. */
-LANE vf32 portable_scale(vf32 x, vf32 k) {
-    const vf32 shift = vf32_set(0x1.8p23f);
-    vi32 power = vf32_bits(k + shift) - vf32_bits(shift);
-    vi32 half = power >> 1;
-    vf32 first = vf32_from_bits((half + 127) << 23);
-    return x * first * vf32_from_bits((power - half + 127) << 23);
+/* x 2^k for an integer k in [-252, 254], shifted, as two factors that are normal numbers. Rounds once where |x| is in
+ * [2^-24, 2^24]: then only the second product can be denormal. */
+LANE vf32 portable_scale(vf32 x, vf32 shifted) {
+    const vi32 one = vi32_set(127 << 23);
+    vi32 power = vf32_bits(shifted) << 23;
+    vi32 half = power >> 24 << 23;
+    return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
 }
 
-/* The same for k in [-126, 127], by one factor. k of -127 and 128 may count as zero and infinity. */
-LANE vf32 portable_scale_normal(vf32 x, vf32 k) {
-    const vf32 shift = vf32_set(0x1.8p23f);
-    return x * vf32_from_bits((vf32_bits(k + shift) - (vf32_bits(shift) - 127)) << 23);
+/* The same where x and the result are normal numbers: k is added to the exponent. 1 may become 0 and infinity. Of
+ * NaN comes anything. */
+LANE vf32 portable_scale_normal(vf32 x, vf32 shifted) {
+    return vf32_from_bits(vf32_bits(x) + (vf32_bits(shifted) << 23));
 }
 
 LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {

@@ -3,6 +3,10 @@
 #ifndef LANEWISE_SIMD_H
 #define LANEWISE_SIMD_H
 
+/* 1.5 2^23. Added to a float that is small beside it, it leaves no bits for a fraction: the sum is rounded to a whole
+ * number, which its low bits hold. */
+#define SIMD_SHIFT 0x1.8p23f
+
 #if defined LW_ISA_CUDA
 #include "simd/cuda.h"
 #else

@@ -6,6 +6,20 @@
 #include <wasm_simd128.h>
 #undef bool /* of the stdbool.h in there: kernels have the dtype in their names */
 
+#include "simd/types.h"
+
+/* Engines build a constant from its bits, in three instructions at every use of it, but load it from memory in one. Of
+ * a literal vf32_set therefore makes memory, which `used` keeps the compiler from looking into. */
+#define SIMD128_SET(type, element, x)                                                     \
+    __builtin_choose_expr(__builtin_constant_p(x), ({                                     \
+                              static element constant __attribute__((used)) =             \
+                                  __builtin_choose_expr(__builtin_constant_p(x), (x), 0); \
+                              (type) wasm_v128_load32_splat(&constant);                   \
+                          }),                                                             \
+                          (type##_set)(x))
+#define vf32_set(x) SIMD128_SET(vf32, float, x)
+#define vi32_set(x) SIMD128_SET(vi32, int32_t, x)
+
 #include "simd/portable.h"
 
 LANE vf32 vf32_sqrt(vf32 x) { return (vf32)wasm_f32x4_sqrt((v128_t)x); }
@@ -18,8 +32,8 @@ LANE vf32 vf32_floor(vf32 x) { return (vf32)wasm_f32x4_floor((v128_t)x); }
 LANE vf32 vf32_ceil(vf32 x) { return (vf32)wasm_f32x4_ceil((v128_t)x); }
 LANE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
 LANE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
-LANE vf32 vf32_scale(vf32 x, vf32 k) { return portable_scale(x, k); }
-LANE vf32 vf32_scale_normal(vf32 x, vf32 k) { return portable_scale_normal(x, k); }
+LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
+LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
 LANE int vm32_any(vm32 m) { return wasm_v128_any_true((v128_t)m); }
 LANE int vm32_all(vm32 m) { return wasm_i32x4_all_true((v128_t)m); }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }

@@ -93,8 +93,10 @@ static void test_floats(void) {
         n.x[i] = ldexpf(1.0f + (float)(random_bits() >> 9) * 0x1p-23f, (int)(random_bits() % 48) - 24),
         n.y[i] = (float)k, n.z[i] = 0;
         n.a = vf32_load(n.x);
-        CHECK(vf32_scale(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
-        if (k >= -126 && k <= 127) CHECK(vf32_scale_normal(n.a, vf32_set((float)k)), ldexpf(n.x[i], k));
+        vf32 shifted = vf32_set((float)SIMD_SHIFT + (float)k);
+        CHECK(vf32_scale(n.a, shifted), ldexpf(n.x[i], k));
+        if (k >= -126 + 24 && k <= 127 - 24) CHECK(vf32_scale_normal(n.a, shifted), ldexpf(n.x[i], k));
+        if (k >= -126 && k <= 127) CHECK(vf32_scale_normal(vf32_set(1), shifted), ldexpf(1, k));
     }
 }
 
