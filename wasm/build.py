@@ -27,9 +27,8 @@ TARGET = TARGETS["wasm32-pyodide"]
 
 # Chromium compiles at most this much synchronously on a page's main thread, where the extension opens kernels.
 LARGEST_MODULE = 8 << 20
-# A page downloads all of it before the first operation: at most 400 KB, of which 40 are kept for WebGPU's shaders and
-# the Python files that launch them (native/hook.py).
-LARGEST_WHEEL = 360_000
+# A page downloads all of it before the first operation.
+LARGEST_WHEEL = 400_000
 
 
 class WheelError(Exception):
