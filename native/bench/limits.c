@@ -55,11 +55,7 @@ LANE float read_from(int places, const float *from, int64_t count, int64_t times
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 
-#if defined __clang__ && VF32_LANES > 1 /* gcc has no such store for any width */
-LANE void store_past(float *to, vf32 x) { __builtin_nontemporal_store(x, (vf32 *)(void *)to); }
-#else
-LANE void store_past(float *to, vf32 x) { vf32_store(to, x); }
-#endif
+LANE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
 
 /* c <- a y, and c <- a y + b: that many floats in each array, which are aligned. The second of each pair writes past
  * the caches, which reads nothing of what it overwrites. */
@@ -71,6 +67,7 @@ LANE void store_past(float *to, vf32 x) { vf32_store(to, x); }
                 _Pragma("GCC unroll 4") for (int64_t i = at; i < at + 4 * VF32_LANES; i += VF32_LANES)  \
                     store(c + i, vf32_load(a + i) * y);                                                 \
             }                                                                                           \
+        stream_end();                                                                                   \
     }                                                                                                   \
     EXPORT void triad##suffix(float *c, const float *a, const float *b, int64_t count, int64_t times) { \
         const vf32 y = vf32_set(0.5f);                                                                  \
@@ -79,6 +76,7 @@ LANE void store_past(float *to, vf32 x) { vf32_store(to, x); }
                 _Pragma("GCC unroll 4") for (int64_t i = at; i < at + 4 * VF32_LANES; i += VF32_LANES)  \
                     store(c + i, vf32_fma(vf32_load(a + i), y, vf32_load(b + i)));                      \
             }                                                                                           \
+        stream_end();                                                                                   \
     }
 WRITING(, vf32_store)
 WRITING(_past, store_past)

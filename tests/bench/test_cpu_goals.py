@@ -186,11 +186,17 @@ def test_what_memory_limits_moves_as_many_bytes(work, loops, traffic, clock):
 
 
 @pytest.mark.parametrize("work", [Work("matmul", (64,)), Work("conv2d", (8,))])
-def test_what_arithmetic_limits_does_as_much(work):
+def test_what_arithmetic_limits_takes_as_long_as_so_many_operations(work, monkeypatch):
     library = Library()
     case = work.case()
-    Limits(library).limit(case).batch(2)
-    assert library.calls[-1] == ("madd", 2 * (case.flops // 100))
+    limit = Limits(library).limit(case)
+    clock = iter([1000, 6000])
+    monkeypatch.setattr(limits, "perf_counter_ns", lambda: next(clock))
+    assert limit.timed
+    taken = limit.batch(2)
+    (name, turns) = library.calls[-1]
+    assert name == "madd"
+    assert taken == round(2 * 5000 * case.flops / (100 * turns))
 
 
 @pytest.fixture(scope="module")

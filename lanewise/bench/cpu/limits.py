@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
+from time import perf_counter_ns
 from typing import Any
 
 import lanewise as lw
@@ -28,7 +29,8 @@ LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DR
 HUGE_PAGE = 2 << 20
 APART = 341 << 6  # a third of 64 KB: streams at equal distances would compete for the same sets of a cache
 FLOAT = ITEM_BYTES["float32"]
-MADD_TURNS = 1 << 16
+MADD_TURNS = 1 << 16  # some 200 microseconds
+WARM_TURNS = 1 << 14  # until a processor runs wide instructions at full speed
 
 ARITHMETIC = 4  # operations a byte, about as many as are done while one comes from memory: beyond, they are the limit
 MOSTLY_READ = 8  # times as many bytes as are written
@@ -88,16 +90,26 @@ class Limits:
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:
-            return Contestant.batched("limit", self.arithmetic(max(1, case.flops // self.madd_flops)))
+            return Contestant.batched("limit", self.arithmetic(case.flops), timed=True)
         read = sum(item.nbytes for item in case.inputs)
         if read >= MOSTLY_READ * (case.bytes - read):
             return Contestant.batched("limit", self.read(read))
         as_large = sum(prod(item.shape) >= case.result for item in case.inputs)
         return Contestant.batched("limit", self.write(case.bytes, 3 if as_large > 1 else 2))
 
-    def arithmetic(self, turns: int) -> Loop:
-        """So many turns of multiplications and additions."""
-        return lambda times: self._library.madd(ctypes.c_int64(turns * times))
+    def arithmetic(self, flops: int) -> Loop:
+        """The nanoseconds of so many floating-point operations, by those of a few: what needs no memory takes as long
+        each time, and a short time passes without another process."""
+        turns = MADD_TURNS
+
+        def loop(times: int) -> int:
+            self._library.madd(ctypes.c_int64(WARM_TURNS))
+            start = perf_counter_ns()
+            self._library.madd(ctypes.c_int64(turns))
+            taken = perf_counter_ns() - start
+            return round(taken * times * flops / (turns * self.madd_flops))
+
+        return loop
 
     def read(self, size: int) -> Loop:
         """Reads so many bytes."""
@@ -132,14 +144,15 @@ class Limits:
 
     def figures(self, name: str, repeats: int, seconds: float, *, bandwidth: bool) -> dict[str, float]:
         """GFLOP/s and GB/s by what they are of; without `bandwidth` of arithmetic alone."""
-        amounts = {f"{name} multiply and add, GFLOP/s": self.madd_flops * MADD_TURNS}
-        loops = [self.arithmetic(MADD_TURNS)]
+        peak = f"{name} multiply and add, GFLOP/s"
+        amounts = {peak: self.madd_flops * MADD_TURNS}
+        loops = [self.arithmetic(amounts[peak])]
         for level, size in LEVELS.items() if bandwidth else ():
             ways = {"read": self.read(size), "copy": self.write(size, 2), "triad": self.write(size, 3)}
             for way, loop in ways.items():
                 amounts[f"{level} {way}, GB/s"] = size
                 loops.append(loop)
-        contestants = [Contestant.batched(*each) for each in zip(amounts, loops, strict=True)]
+        contestants = [Contestant.batched(of, loop, timed=of == peak) for of, loop in zip(amounts, loops, strict=True)]
         timings = measure(contestants, repeats=repeats, sample_seconds=seconds)
         return {timing.name: amounts[timing.name] / timing.minimum for timing in timings}
 
