@@ -211,7 +211,8 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     if (all.images < 1) all.images = 1;
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
-    all.per_task = work >= GEMM_SMALL ? all.products : 1 + (int64_t)(GEMM_SMALL / (work + 1));
+    int is_split = work >= (all.products < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE); /* each product, into tasks */
+    all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }
 

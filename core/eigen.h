@@ -17,6 +17,7 @@
 enum {
     EIGEN_GROUP = 16,      /* partial sums */
     EIGEN_GRAIN = 1 << 16, /* multiplications worth a task */
+    EIGEN_SWEEP = 1 << 20, /* elements turned at once that are worth tasks: threads that take turns at one row wait */
     EIGEN_COLUMNS = 64,    /* of eigenvectors that a task turns: a sweep's rows of these stay in the cache */
     EIGEN_STEPS = 60       /* QL steps for one eigenvalue; 2 are usual */
 };
@@ -217,7 +218,7 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
             }
             eigen_step(m, first, last);
             if (!m->z || m->first > m->last) continue;
-            m->per_task = m->n * m->n < EIGEN_GRAIN ? m->width : EIGEN_COLUMNS;
+            m->per_task = (m->last - m->first) * m->width < EIGEN_SWEEP ? m->width : EIGEN_COLUMNS;
             lw_status status = run_tasks(context, divide_up(m->width, m->per_task), eigen_rotate_task, m);
             if (status != LW_OK) return status;
         }

@@ -231,7 +231,8 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
             call.most = CHUNK / call.row * call.row;
             if (SIMD_STREAM) call.lead = 0;
         }
-    if (!context->run) call.grain = call.total;
+    int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
+    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* alike, and of whole cache lines */
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }
 

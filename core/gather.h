@@ -19,25 +19,39 @@ LANE int64_t gather_index(const char *p) {
     return index;
 }
 
-static lw_status gather_check(lw_context *context, const lw_layout *layout, const char *indices, int64_t extent) {
-    /* The dimensions that the indices have: along the others they repeat. */
-    lw_layout own;
-    own.ndim = 0;
-    for (int32_t d = 0; d < layout->ndim; d++) {
-        if (layout->strides[1][d] == 0 && layout->shape[d] > 0) continue;
-        own.shape[own.ndim] = layout->shape[d];
-        own.strides[0][own.ndim++] = layout->strides[1][d];
-    }
-    int64_t count = walk_count(&own, 0, own.ndim);
+typedef struct gather_indices {
+    lw_layout layout; /* the dimensions that the indices have: along the others they repeat */
+    const char *data;
+    int64_t count, extent;
+} gather_indices;
+
+static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
+    const gather_indices *all = argument;
+    int64_t first = task * PIECES_GRAIN, end = min_int64(first + PIECES_GRAIN, all->count);
     walk w;
-    walk_start(&w, &own, 0, own.ndim, 1, 0);
-    for (int64_t i = 0; i < count; i++, walk_next(&w)) {
-        int64_t index = gather_index(indices + w.offset[0]);
-        if (index >= -extent && index < extent) continue;
+    walk_start(&w, &all->layout, 0, all->layout.ndim, 1, first);
+    for (int64_t i = first; i < end; i++, walk_next(&w)) {
+        int64_t index = gather_index(all->data + w.offset[0]);
+        if (index >= -all->extent && index < all->extent) continue;
         context->bad_index = index;
         return LW_BAD_INDEX;
     }
     return LW_OK;
+}
+
+static lw_status gather_check(lw_context *context, const lw_layout *layout, const char *indices, int64_t extent) {
+    gather_indices all;
+    lw_layout *own = &all.layout;
+    all.data = indices;
+    all.extent = extent;
+    own->ndim = 0;
+    for (int32_t d = 0; d < layout->ndim; d++) {
+        if (layout->strides[1][d] == 0 && layout->shape[d] > 0) continue;
+        own->shape[own->ndim] = layout->shape[d];
+        own->strides[0][own->ndim++] = layout->strides[1][d];
+    }
+    all.count = walk_count(own, 0, own->ndim);
+    return run_tasks(context, divide_up(all.count, PIECES_GRAIN), gather_check_task, &all);
 }
 
 /* Items of `size` bytes go from operand 0 to operand 2; `indexed` is the one of these that the index moves. */

@@ -84,24 +84,23 @@ typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
     float *a, *b;
-    int64_t a_panels, b_panels; /* to pack */
-    int64_t panels_per_task;
+    int64_t a_panels, b_panels, pack_tasks; /* to pack */
     int64_t block, task_columns;
 } gemm_part;
 
+/* The same share of A as of B: the thread that begins with the first tasks here begins with the first blocks of C. */
 static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
     const gemm *g = part->g;
-    int64_t first = task * part->panels_per_task, panels = part->a_panels + part->b_panels;
-    for (int64_t panel = first; panel < min_int64(first + part->panels_per_task, panels); panel++) {
-        if (panel < part->a_panels) {
-            int64_t i = panel * GEMM_ROWS;
-            gemm_pack_rows(part->a + i * part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
-                           g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
-            continue;
-        }
-        int64_t j = (panel - part->a_panels) * GEMM_COLUMNS;
+    int64_t tasks = part->pack_tasks;
+    for (int64_t panel = task * part->a_panels / tasks; panel < (task + 1) * part->a_panels / tasks; panel++) {
+        int64_t i = panel * GEMM_ROWS;
+        gemm_pack_rows(part->a + i * part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
+                       g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
+    }
+    for (int64_t panel = task * part->b_panels / tasks; panel < (task + 1) * part->b_panels / tasks; panel++) {
+        int64_t j = panel * GEMM_COLUMNS;
         float *to = part->b + j * part->depth;
         if (g->pack_b)
             g->pack_b(g, part->p, part->depth, part->j + j, to);
@@ -156,13 +155,13 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
         do { /* once also where k is 0, to write zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = divide_up(part.columns, GEMM_COLUMNS);
-            part.panels_per_task = 1 + sizes.packing / (1 + part.depth * GEMM_ROWS);
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
                 part.a_panels = divide_up(part.rows, GEMM_ROWS);
-                int64_t packing = divide_up(part.a_panels + part.b_panels, part.panels_per_task);
+                int64_t packed = (part.a_panels * GEMM_ROWS + part.b_panels * GEMM_COLUMNS) * part.depth;
+                part.pack_tasks = 1 + packed / sizes.packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
-                lw_status status = run_tasks(context, packing, gemm_pack_task, &part);
+                lw_status status = run_tasks(context, part.pack_tasks, gemm_pack_task, &part);
                 if (status == LW_OK) status = run_tasks(context, blocks, gemm_block_task, &part);
                 if (status != LW_OK) return status;
                 part.b_panels = 0; /* stays packed for the next rows */
@@ -173,18 +172,25 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
     return LW_OK;
 }
 
+/* Tasks of about the same work, whatever the shape: several threads then end together. */
+static gemm_sizes gemm_choose_sizes(const gemm *g) {
+    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30};
+    if (gemm_work(g) < GEMM_SMALL) return sizes;
+    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_BLOCK)); /* of blocks that are alike */
+    int64_t panel = rows * GEMM_COLUMNS * min_int64(g->k, GEMM_DEPTH);
+    sizes.block = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
+    sizes.task_columns = min_int64(divide_up(GEMM_TASK, panel) * GEMM_COLUMNS, GEMM_TASK_COLUMNS);
+    sizes.packing = 1 << 14;
+    return sizes;
+}
+
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
     gemm g;
     if (whole->m == 0 || whole->n == 0) return LW_OK;
     if (gemm_is_thin(whole, &g)) return gemm_thin(context, &g);
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = turn ? gemm_transposed(whole) : *whole;
-    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_BLOCK, GEMM_TASK_COLUMNS, 1 << 14};
-    if (gemm_work(&g) < GEMM_SMALL) {
-        sizes.block = sizes.rows;
-        sizes.task_columns = sizes.columns;
-        sizes.packing = 1 << 30;
-    }
+    gemm_sizes sizes = gemm_choose_sizes(&g);
     int64_t depth = min_int64(g.k, sizes.depth);
     int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * depth;
     int64_t b_size = divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * depth;

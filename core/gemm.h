@@ -7,9 +7,11 @@
 #include "strided.h"
 #include "walk.h"
 
-/* Multiplications that are not worth several tasks. A product with fewer is computed without lw_context.run, so that it
- * may be part of a task. */
-enum { GEMM_SMALL = 1 << 20 };
+enum {
+    GEMM_SMALL = 1 << 20,   /* multiplications that are not worth several tasks */
+    GEMM_MANY = 16,         /* products that are better shared out whole: each thread packs its own and never waits, */
+    GEMM_MODERATE = 1 << 26 /* unless one has so many multiplications */
+};
 
 /* Replaces values by their activation; count is a multiple of VF32_LANES. */
 typedef void gemm_activation(float *values, int64_t count);

@@ -157,7 +157,8 @@ static void thin_compute(const gemm *g) {
 
 static int64_t thin_task_columns(const gemm *g) {
     if (gemm_work(g) < GEMM_SMALL) return g->n;
-    return THIN_STREAM * divide_up(GEMM_SMALL, THIN_STREAM * g->m * g->k);
+    int64_t least = g->b_column == sizeof(float) ? THIN_STREAM : THIN_STRIP;
+    return least * divide_up(GEMM_SMALL, least * g->m * g->k);
 }
 
 static lw_status thin_task(lw_context *context, int64_t task, const void *argument) {

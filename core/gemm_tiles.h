@@ -30,7 +30,8 @@ enum {
     GEMM_COLUMNS = GEMM_VECTORS * VF32_LANES,
     GEMM_OUTER_ROWS = 2048 / GEMM_BLOCK * GEMM_BLOCK, /* of A packed at once: 2 MB in the third-level cache */
     GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 MB */
-    GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results */
+    GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
+    GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
     GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
 };
 

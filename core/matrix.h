@@ -91,7 +91,8 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
     }
     all.count = walk_count(&batch, 0, batch.ndim);
     double work = gemm_work(g);
-    if (work >= GEMM_SMALL) return matrix_products(context, &all, 0, all.count);
+    if (work >= (all.count < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE))
+        return matrix_products(context, &all, 0, all.count);
     all.per_task = 1 + (int64_t)(GEMM_SMALL / (work + (double)g->m * (double)g->n + 1));
     return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
 }

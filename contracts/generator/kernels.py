@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .schema import Contract, Kernel, Parameter
 
 # Elements worth a task of their own, by complexity: 10 to 30 us of work for one thread. Zen 5, 4 GHz, AVX2, 2026-11.
-GRAIN = {"low": 1 << 18, "medium": 1 << 16, "high": 1 << 15}
+GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
 LOOPED = ("elementwise", "cast")
 
 

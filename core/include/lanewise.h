@@ -62,7 +62,8 @@ typedef lw_status lw_task(lw_context *context, int64_t index, const void *argume
  * another on the calling thread, and nothing can be allocated. */
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads, and stops early when a task does
-     * not return LW_OK or the user interrupts. Each task sees a context of its own. */
+     * not return LW_OK or the user interrupts: the status is that of the first which fails. Each task sees a context
+     * of its own, which may lack `run`; it may allocate and release whatever thread it is on. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
