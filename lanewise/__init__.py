@@ -7,8 +7,8 @@ Tensor([22., 32.])
 
 Operations are functions of this module, bound straight to the extension lanewise._ext; help(lw.add) shows
 what an operation's contract says. Everything else is imported below by name. The last lines hand the Python
-side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say, and
-LANEWISE_CACHE_LIMIT in how much memory is kept.
+side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say, the
+number of threads (LANEWISE_NUM_THREADS), and how much memory is kept (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math
@@ -63,6 +63,7 @@ from lanewise.memory import (
 from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
 from lanewise.selection import init_backend, set_backend_priority, strict_backends, use_backend
+from lanewise.threads import get_num_threads, set_num_threads
 from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
 
 __all__ = [
@@ -112,6 +113,9 @@ __all__ = [
     "memory_stats",
     "reset_peak_memory_stats",
     "set_cache_limit",
+    # threads
+    "get_num_threads",
+    "set_num_threads",
     # printing
     "get_printoptions",
     "printoptions",

@@ -72,7 +72,8 @@ def info(arguments: Sequence[str]) -> int:
         backends = [
             info._asdict() | {"devices": [device._asdict() for device in info.devices]} for info in lanewise.backends()
         ]
-        print(json.dumps({"version": lanewise.__version__, "backends": backends}, indent=2))
+        facts = {"version": lanewise.__version__, "threads": lanewise.get_num_threads(), "backends": backends}
+        print(json.dumps(facts, indent=2))
         return 0
     import platform
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from lanewise import registry, selection
+from lanewise import registry, selection, threads
 from lanewise.backend import PRIORITY, Backend, parse_backend
 from lanewise.devices import DeviceInfo
 
@@ -59,18 +59,20 @@ def free_memory_of(backend: Backend) -> int | None:
 
 
 def backend_summary() -> str:
-    """A line for each backend, with its devices or the reason it is missing, and the recommended one last."""
+    """A line for each backend, with its devices or the reason it is missing, then how many threads share the work of a
+    call, and the recommended backend last."""
     lines = ["=== Available Backends ==="]
     for info in backends():
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
         lines += [f"    {device}" for device in info.devices]
         if info.reason:
             lines.append(f"    Error: {info.reason}")
+    lines.append(f"CPU threads: {threads.get_num_threads()}")
     return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
 
 
 def print_backend_summary() -> None:
-    """Prints what this machine can run: a line for each backend, and the recommended one last."""
+    """Prints what this machine can run: a line for each backend, how many threads share a call, the backend to use."""
     text = backend_summary()
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from contextlib import ContextDecorator
 from types import TracebackType
 
-from lanewise import _ext, memory, registry
+from lanewise import _ext, memory, registry, threads
 from lanewise.backend import PRIORITY, Backend, Request, parse_backend
 from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LanewiseError, LibraryError
@@ -37,7 +37,7 @@ _strict = False
 
 
 def initialise() -> None:
-    """Chooses the default backend, and takes the limit of kept memory, when lanewise is imported.
+    """Chooses the default backend, and takes the limit of kept memory and the number of threads, at import.
 
     `python -m lanewise` imports the package before its command line runs: what is wrong ends the process with a line.
     """
@@ -51,6 +51,7 @@ def initialise() -> None:
 
 def _initialise() -> None:
     memory.initialise()
+    threads.initialise()
     wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
     if parse_backend(wanted, operation="LANEWISE_BACKEND").name == "auto":
         _set_default(_first_that_opens())

@@ -134,16 +134,17 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
     ]
 
 
-def _sources() -> list[Path]:
+def _sources(target: Target) -> list[Path]:
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    return [*extension, ROOT / "native" / "cpu.c", GENERATED / "lanewise_operations.c"]
+    beside = ["cpu.c"] if target.binary_format == "wasm" else ["cpu.c", "cores.c", "threads.c"]  # one thread there
+    return [*extension, *(ROOT / "native" / name for name in beside), GENERATED / "lanewise_operations.c"]
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
     include = EXTENSION_INCLUDE + ((WASM_INCLUDE,) if target.binary_format == "wasm" and using.family == "zig" else ())
     headers = included(include, ".h")
     made = []
-    for source in _sources():
+    for source in _sources(target):
         output = folder / "objects" / f"{source.stem}.o"
         command = using.object(target, source, include, output)
         made.append(steps.Step(output, command, (source, *headers), using.version))
@@ -156,7 +157,7 @@ def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
 
 
 def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> steps.Step:
-    objects = [folder / "objects" / f"{source.stem}.o" for source in _sources()]
+    objects = [folder / "objects" / f"{source.stem}.o" for source in _sources(target)]
     if target.binary_format == "pe":
         objects.append(folder / "objects" / "python3.lib")
     command = using.extension(target, objects, output)

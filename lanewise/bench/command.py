@@ -15,7 +15,7 @@ from lanewise.bench.cases import Case, build, default_sizes, parse_size
 from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Progress
 from lanewise.bench.inputs import ITEM_BYTES
 from lanewise.bench.peers import PEERS, Peer, installed, open_peer
-from lanewise.bench.runner import Result, run
+from lanewise.bench.runner import Result, run, threads
 from lanewise.errors import ArgumentError, LanewiseError
 
 EPILOG = """\
@@ -45,7 +45,9 @@ def _parser() -> argparse.ArgumentParser:
         metavar="NAME",
         help=f"of {', '.join(PEERS)}; default: every installed one; none: no names",
     )
-    options.add_argument("--threads", type=int, default=1, metavar="N", help="of the peers (default: %(default)s)")
+    options.add_argument(
+        "--threads", type=int, default=1, metavar="N", help="of Lanewise and of the peers (default: %(default)s)"
+    )
     options.add_argument("--repeats", type=int, default=REPEATS, metavar="N", help="rounds (default: %(default)s)")
     options.add_argument(
         "--seconds",
@@ -79,9 +81,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         cases = _cases(options.operation, options.sizes, options.dtype)
         backends = _backends(options.backends)
         peers = [open_peer(name, options.threads) for name in _peer_names(options.peers)]
-        results = _run(cases, backends, peers, options.repeats, options.seconds, as_text=not options.json)
+        with threads(options.threads):
+            results = _run(cases, backends, peers, options.repeats, options.seconds, as_text=not options.json)
         if options.json:
             settings = {
+                "threads": options.threads,
                 "repeats": options.repeats,
                 "sample_seconds": options.seconds,
                 "peers": [peer.settings for peer in peers],

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -16,6 +16,17 @@ from lanewise.bench.inputs import HostArray
 from lanewise.bench.peers import Batch, Peer, convert
 
 NO_SUCH_OPERATION = "no such operation"  # why a peer that could take part did not
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Lets so many share the work of Lanewise's calls, inside a `with` block."""
+    before = lw.get_num_threads()
+    lw.set_num_threads(number)
+    try:
+        yield
+    finally:
+        lw.set_num_threads(before)
 
 
 @dataclass(frozen=True)

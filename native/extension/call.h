@@ -77,7 +77,8 @@ lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, 
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
 PyObject *lw_call_taken(const lw_arguments *arguments, lw_compute *compute);
 
-/* Runs a kernel; long ones without the GIL, interruptible. `work` is about the number of element operations.
+/* Runs a kernel; long ones without the GIL, interruptible, and on several threads. `work` is about the number of
+ * elements that a sum of two tensors has which takes as long.
  * 0, or -1 with an error set. */
 int lw_run(const lw_operation *operation, int backend, int kernel, const void *layout, const void *const *inputs,
            void *const *outputs, const lw_scalar *parameters, int64_t work);

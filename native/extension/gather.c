@@ -160,7 +160,7 @@ static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_
     lw_layout layout;
     lay_out(&layout, &shape, shape.x_strides, out->strides);
     return lw_run_into(out, operation, place, operation->kernels[0][x->dtype], &layout, operands, shape.parameters,
-                       out->size);
+                       16 * out->size);
 }
 
 PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_taken(arguments, gather); }

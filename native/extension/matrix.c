@@ -97,7 +97,7 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
         return (PyObject *)out;
     }
     place_result(&layout, 2, out, has_rows, has_columns);
-    int64_t work = out->size * (layout.k / 8 + 1);
+    int64_t work = out->size * (layout.k / 32 + 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
@@ -141,7 +141,7 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
         }
     }
     place_result(&layout, 3, out, x->ndim > 1, 1);
-    int64_t work = out->size * (layout.k / 8 + 1);
+    int64_t work = out->size * (layout.k / 32 + 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 

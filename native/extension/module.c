@@ -97,7 +97,11 @@ static int execute(PyObject *module) {
     }
     PyMethodDef *const tables[] = {
         functions,           lw_operation_functions, lw_backend_functions, lw_exchange_functions, lw_creation_functions,
-        lw_gather_functions, lw_sort_functions,      lw_call_functions,    lw_storage_functions};
+        lw_gather_functions, lw_sort_functions,      lw_call_functions,    lw_storage_functions,
+#if !defined(__wasm__)
+        lw_thread_functions,
+#endif
+    };
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
         if (PyModule_AddFunctions(module, tables[i]) < 0) {
             return -1;

@@ -33,6 +33,9 @@ LW_OWN PyMethodDef lw_call_functions[];
 LW_OWN PyMethodDef lw_creation_functions[];
 LW_OWN PyMethodDef lw_gather_functions[];
 LW_OWN PyMethodDef lw_sort_functions[];
+#if !defined(__wasm__)
+LW_OWN PyMethodDef lw_thread_functions[]; /* run.c */
+#endif
 
 /* storage.c: memory that is kept to be used again, letting all of it go, and how much more of it there may be (which
  * may be asked without the GIL) */

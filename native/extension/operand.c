@@ -2,6 +2,7 @@
 #include "operand.h"
 #include "call.h"
 #include "errors.h"
+#include "float_modes.h"
 #include "module.h"
 #include <string.h>
 
@@ -237,7 +238,7 @@ static uint16_t encode_half(double value) {
     return sign | (uint16_t)(((uint64_t)(exponent + 14) << 10) + significand);
 }
 
-int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
+static int encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
     int is_real = weakness >= LW_WEAK_BIG_INT;
     double real = is_real ? value.f : (double)value.i;
     int64_t integer = is_real ? 0 : value.i;
@@ -280,6 +281,13 @@ int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int 
         *(double *)destination = real;
         return 0;
     }
+}
+
+int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
+    lw_float_modes modes = lw_float_modes_take_default();
+    int status = encode(operation, weakness, value, dtype, destination);
+    lw_float_modes_restore(modes);
+    return status;
 }
 
 int lw_operand_cast(const char *operation, lw_operand *operand, int dtype) {

@@ -163,7 +163,7 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
     lw_layout layout;
     lay_out(&layout, &r, x, count, keepdims, out);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters,
-                       (extent + 1) * out->size);
+                       (extent / 2 + 1) * out->size);
 }
 
 PyObject *lw_call_reduction(const lw_arguments *arguments) { return lw_call_taken(arguments, reduce); }

@@ -40,7 +40,7 @@ static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_
     lw_collapse(&layout, x->ndim, 0, x->shape, 4, (const int64_t (*)[LW_MAX_NDIM])strides);
     int steps = 64 - __builtin_clzll((unsigned long long)row->shape[0] | 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters,
-                       out->size * steps);
+                       16 * out->size * steps);
 }
 
 /* The elements in the order of a sorter, as take has them; its errors are ours. */

@@ -33,7 +33,7 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
     lw_layout layout;
     lw_collapse(&layout, x->ndim, 1, moved, 2, (const int64_t (*)[LW_MAX_NDIM])strides);
     lw_scalar parameters[2] = {{.i = shape[axis]}, {.i = descending}};
-    int64_t work = 4 * (out->size / shape[axis]) * extent;
+    int64_t work = 16 * (out->size / shape[axis]) * extent;
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, work);
 }
 

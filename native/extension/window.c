@@ -169,7 +169,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
         layout.strides[count][i] = out->strides[i - single];
     }
     int64_t window = layout.kernel_size[0] * layout.kernel_size[1];
-    int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 8 + 1);
+    int64_t work = out->size * (window * (layout.in_channels / layout.groups) / 32 + 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 

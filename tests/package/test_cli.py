@@ -31,6 +31,7 @@ def test_info_lists_every_backend():
 def test_info_for_programs():
     said = json.loads(run("info", "--json").stdout)
     assert said["version"] == lw.__version__
+    assert said["threads"] == lw.get_num_threads()
     assert [entry["name"] for entry in said["backends"]] == [info.name.value for info in lw.backends()]
     assert said["backends"][-1]["devices"][0]["index"] == 0
 

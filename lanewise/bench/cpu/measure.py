@@ -76,8 +76,7 @@ class Place:
 
 def single_thread() -> None:
     """As many as the peers have."""
-    if set_num_threads := getattr(lw, "set_num_threads", None):
-        set_num_threads(1)
+    lw.set_num_threads(1)
 
 
 def _named(ready: Ready, **changed: Any) -> Ready:
@@ -144,21 +143,13 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
 
 
 def _threads(case: Case, backend: str, number: int) -> Ready:
-    set_num_threads, get_num_threads = (getattr(lw, f"{verb}_num_threads", None) for verb in ("set", "get"))
-    if not (set_num_threads and get_num_threads):
-        raise NotTimedError("this Lanewise has no threads")
     if machine.cores() < 2:
         raise NotTimedError(f"this process has {machine.cores()} core")
 
     @contextmanager
     def several() -> Iterator[None]:
-        before = get_num_threads()
-        set_num_threads(number)
-        try:
-            with lw.use_backend(backend):
-                yield
-        finally:
-            set_num_threads(before)
+        with runner.threads(number), lw.use_backend(backend):
+            yield
 
     ready = runner.backend_ready(case, backend)
     name = OURS if number > 1 else ONE_THREAD

@@ -1,0 +1,114 @@
+/* Containers limit time, not processors: a quota of 200 ms in a period of 100 ms is worth two of them, however many the
+ * machine has. Of a group and those around it the tightest limit counts. A fraction is rounded up: with a thread less,
+ * it would never be used. */
+#if defined(__linux__)
+#define _GNU_SOURCE /* sched_getaffinity */
+#endif
+#include "cores.h"
+
+#if defined(_WIN32)
+
+#include <stdint.h>
+
+void *__stdcall GetCurrentProcess(void);
+int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
+
+/* Of the processor group that the process began in: the only one whose processors its threads get by themselves. */
+int lw_usable_cores(void) {
+    uintptr_t own, system;
+    int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;
+    return cores > 0 ? cores : 1;
+}
+
+#elif !defined(__linux__)
+
+#include <unistd.h>
+
+int lw_usable_cores(void) {
+    long cores = sysconf(_SC_NPROCESSORS_ONLN);
+    return cores > 0 ? (int)cores : 1;
+}
+
+#else
+
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { PATH_BYTES = 4096, MOST_PROCESSORS = 1 << 14 };
+
+/* Up to two numbers from a file; what is not there, and the word "max", leaves them as they are. */
+static void read_numbers(const char *root, const char *folder, const char *group, const char *name, long long *first,
+                         long long *second) {
+    char path[3 * PATH_BYTES], text[64];
+    snprintf(path, sizeof path, "%s/sys/fs/cgroup%s%s/%s", root, folder, group, name);
+    FILE *file = fopen(path, "r");
+    if (!file) {
+        return;
+    }
+    if (fgets(text, sizeof text, file)) {
+        sscanf(text, "%lld %lld", first, second);
+    }
+    fclose(file);
+}
+
+/* What one group may use: processors, rounded up, or 0 where it has no limit. */
+static int group_limit(const char *root, const char *group, int is_unified) {
+    long long quota = -1, period = 0, unused = 0;
+    if (is_unified) {
+        read_numbers(root, "", group, "cpu.max", &quota, &period);
+    } else {
+        read_numbers(root, "/cpu", group, "cpu.cfs_quota_us", &quota, &unused);
+        read_numbers(root, "/cpu", group, "cpu.cfs_period_us", &period, &unused);
+    }
+    return quota > 0 && period > 0 && quota / period < MOST_PROCESSORS ? (int)((quota + period - 1) / period) : 0;
+}
+
+static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
+
+/* A line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. A container may see its group
+ * not under the path, which is the host's, but at the root of what is mounted: there the walk ends. */
+static int line_limit(const char *root, const char *line) {
+    char controllers[PATH_BYTES], group[PATH_BYTES];
+    const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
+    if (!path || path[1] != '/') {
+        return 0;
+    }
+    snprintf(controllers, sizeof controllers, ",%.*s,", (int)(path - names - 1), names + 1);
+    snprintf(group, sizeof group, "%.*s", (int)strcspn(path + 1, "\n"), path + 1);
+    int is_unified = path == names + 1, limit = 0;
+    if (!is_unified && !strstr(controllers, ",cpu,")) {
+        return 0;
+    }
+    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+        *end = 0;
+        limit = smaller_limit(limit, group_limit(root, group, is_unified));
+    }
+    return limit;
+}
+
+int lw_control_group_cores(const char *root) {
+    char line[PATH_BYTES];
+    snprintf(line, sizeof line, "%s/proc/self/cgroup", root);
+    FILE *file = fopen(line, "r");
+    int limit = 0;
+    while (file && fgets(line, sizeof line, file)) {
+        limit = smaller_limit(limit, line_limit(root, line));
+    }
+    if (file) {
+        fclose(file);
+    }
+    return limit;
+}
+
+static int affinity(void) {
+    cpu_set_t *set = CPU_ALLOC(MOST_PROCESSORS);
+    size_t bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
+    int cores = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
+    CPU_FREE(set);
+    return cores > 0 ? cores : 1;
+}
+
+int lw_usable_cores(void) { return smaller_limit(affinity(), lw_control_group_cores("")); }
+
+#endif

@@ -1,0 +1,53 @@
+/* The processor's floating-point modes, which a thread inherits from the one that starts it: rounding, what becomes of
+ * denormals, and which exceptions trap. Results are promised for the default ones: to nearest, denormals kept, no
+ * traps. A program may have others, through fesetround() or a library that was linked with -ffast-math. */
+#ifndef LANEWISE_FLOAT_MODES_H
+#define LANEWISE_FLOAT_MODES_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+
+#include <xmmintrin.h>
+
+typedef uint32_t lw_float_modes; /* MXCSR: its lowest six bits say what has happened, and are no modes */
+enum { LW_FLOAT_MODES_MASK = 0xffc0, LW_FLOAT_MODES_DEFAULT = 0x1f80 };
+static inline lw_float_modes lw_float_modes_get(void) { return _mm_getcsr(); }
+static inline void lw_float_modes_set(lw_float_modes modes) { _mm_setcsr(modes); }
+
+#elif defined(__aarch64__)
+
+typedef uint64_t lw_float_modes; /* FPCR */
+enum { LW_FLOAT_MODES_MASK = 0x07f79f07, LW_FLOAT_MODES_DEFAULT = 0 };
+static inline lw_float_modes lw_float_modes_get(void) {
+    lw_float_modes modes;
+    __asm__ volatile("mrs %0, fpcr" : "=r"(modes));
+    return modes;
+}
+static inline void lw_float_modes_set(lw_float_modes modes) { __asm__ volatile("msr fpcr, %0" : : "r"(modes)); }
+
+#else /* WebAssembly has the default ones and no others */
+
+typedef uint32_t lw_float_modes;
+enum { LW_FLOAT_MODES_MASK = 0, LW_FLOAT_MODES_DEFAULT = 0 };
+static inline lw_float_modes lw_float_modes_get(void) { return 0; }
+static inline void lw_float_modes_set(lw_float_modes modes) { (void)modes; }
+
+#endif
+
+/* Takes the default modes and returns those before. To read them takes a nanosecond, to write them ten. */
+static inline lw_float_modes lw_float_modes_take_default(void) {
+    lw_float_modes before = lw_float_modes_get();
+    if ((before & LW_FLOAT_MODES_MASK) != LW_FLOAT_MODES_DEFAULT) {
+        lw_float_modes_set((before & ~(lw_float_modes)LW_FLOAT_MODES_MASK) | LW_FLOAT_MODES_DEFAULT);
+    }
+    return before;
+}
+
+static inline void lw_float_modes_restore(lw_float_modes before) {
+    if ((before & LW_FLOAT_MODES_MASK) != LW_FLOAT_MODES_DEFAULT) {
+        lw_float_modes_set(before);
+    }
+}
+
+#endif

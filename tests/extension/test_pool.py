@@ -1,0 +1,189 @@
+"""The pool behind the extension: many callers, fork, interruption, and what it costs to have nothing to do.
+
+native/threads.c by itself is tested in tests/native/test_threads.py, that no bit depends on it in tests/sweep.
+"""
+
+from __future__ import annotations
+
+import gc
+import multiprocessing
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import lanewise as lw
+
+HAS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
+
+
+@pytest.fixture(autouse=True)
+def several() -> Iterator[None]:
+    before = lw.get_num_threads()
+    lw.set_num_threads(4)
+    yield
+    lw.set_num_threads(before)
+
+
+def resident_bytes() -> int:
+    with open("/proc/self/statm") as statm:
+        return int(statm.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def work(seed: int, calls: int) -> int:
+    """Calls with changing sizes, around those where they begin to be shared out; each result is checked."""
+    ones = lw.ones((1 << 18,), dtype=lw.int32)
+    for turn in range(calls):
+        size = (seed * 7919 + turn * 104_729) % (1 << 18) + 1
+        part = ones[:size]
+        assert int(lw.sum(part + part)) == 2 * size
+        if turn % 50 == 0:
+            side = 64 + size % 200
+            m = lw.ones((side, side))
+            assert float(lw.min(m @ m)) == side
+    return calls
+
+
+def test_ten_thousand_calls_from_eight_threads():
+    with ThreadPoolExecutor(8) as pool:
+        assert sum(pool.map(work, range(8), [1250] * 8)) == 10_000
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_eight_threads_leak_nothing():
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(work, range(8), [250] * 8))
+        gc.collect()
+        before = resident_bytes()
+        list(pool.map(work, range(8), [500] * 8))
+        gc.collect()
+        assert resident_bytes() - before < 16 << 20
+
+
+def test_the_number_changes_while_calls_run():
+    is_over = threading.Event()
+
+    def change(seed: int) -> None:
+        turn = seed
+        while not is_over.is_set():
+            turn += 1
+            lw.set_num_threads(1 + turn * 7 % 9)
+            assert 1 <= lw.get_num_threads() <= 9
+            time.sleep(0.0005)
+
+    changing = [threading.Thread(target=change, args=(seed,)) for seed in range(3)]
+    for thread in changing:
+        thread.start()
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            assert list(pool.map(work, range(4), [300] * 4)) == [300] * 4
+    finally:
+        is_over.set()
+        for thread in changing:
+            thread.join()
+
+
+@HAS_FORK
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # that is what is tested
+def test_fork_while_the_pool_is_in_use():
+    is_over = threading.Event()
+
+    def go_on() -> None:
+        while not is_over.is_set():
+            work(1, 20)
+
+    others = [threading.Thread(target=go_on) for _ in range(3)]
+    for thread in others:
+        thread.start()
+    try:
+        for _ in range(20):
+            child = os.fork()
+            if child == 0:
+                status = 1
+                try:
+                    work(2, 20)
+                    status = 0
+                finally:
+                    os._exit(status)
+            _, status = os.waitpid(child, 0)
+            assert os.waitstatus_to_exitcode(status) == 0
+    finally:
+        is_over.set()
+        for thread in others:
+            thread.join()
+
+
+@HAS_FORK
+def test_multiprocessing_by_fork():
+    work(0, 20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)
+        with multiprocessing.get_context("fork").Pool(3) as pool:
+            assert pool.starmap(work, [(seed, 50) for seed in range(9)]) == [50] * 9
+
+
+INTERRUPTED = """
+    import os, signal, threading, time
+    import lanewise as lw
+    lw.set_num_threads(3)
+    a = lw.rand((2048, 2048))
+    begin = time.perf_counter()
+    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+    try:
+        with lw.use_backend("scalar"):
+            for _ in range(1000):
+                lw.matmul(a, a)
+    except KeyboardInterrupt:
+        assert time.perf_counter() - begin < 5
+        assert int(lw.sum(lw.ones((1 << 20,), dtype=lw.int32))) == 1 << 20  # the next call works
+        print("interrupted")
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="os.kill cannot send Ctrl-C to itself there")
+def test_control_c_interrupts_all_threads():
+    result = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(INTERRUPTED)], capture_output=True, text=True, timeout=120
+    )
+    assert result.stdout.strip() == "interrupted", result.stderr
+
+
+def test_an_idle_pool_uses_no_time():
+    x = lw.rand((1 << 20,))
+    for _ in range(20):
+        lw.exp(x)
+    time.sleep(0.02)
+    before = time.process_time()
+    time.sleep(0.5)
+    assert time.process_time() - before < 0.02
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
+def test_no_more_threads_than_set():
+    """Others in this process may have some of their own, but none come."""
+    x = lw.rand((1 << 20,))
+    lw.set_num_threads(1)
+    deadline = time.monotonic() + 10
+    alone = len(os.listdir("/proc/self/task"))
+    while time.monotonic() < deadline:
+        lw.exp(x)
+        time.sleep(0.05)
+        alone, before = len(os.listdir("/proc/self/task")), alone
+        if alone == before:
+            break
+    for number in (2, 5):
+        lw.set_num_threads(number)
+        for _ in range(20):
+            lw.exp(x)
+        assert len(os.listdir("/proc/self/task")) == alone + number - 1
+    lw.set_num_threads(1)
+    while len(os.listdir("/proc/self/task")) > alone and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert len(os.listdir("/proc/self/task")) == alone

@@ -1,0 +1,112 @@
+"""The pool by itself, as threads.c here uses it: built by gcc, once as it is and once with the thread sanitizer."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SOURCES = [ROOT / "native" / "threads.c", ROOT / "native" / "cores.c", ROOT / "tests" / "native" / "threads.c"]
+NAMES = ("callers", "failures", "interruption", "modes", "idle", "fork", "fork_inside")
+CHECKED = ("callers", "failures", "interruption", "modes")  # the sanitizer cannot follow fork() into threads
+
+pytestmark = pytest.mark.skipif(
+    not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"
+)
+
+
+def _build(folder: Path, *flags: str) -> Path:
+    program = folder / "threads"
+    command = ["gcc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-g", "-frounding-math", *flags]
+    includes = [f"-I{ROOT / 'native'}", f"-I{ROOT / 'core' / 'include'}"]
+    done = subprocess.run(
+        [*command, *includes, *map(str, SOURCES), "-o", str(program), "-lpthread", "-lm"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory.mktemp("plain"), "-O2")
+
+
+@pytest.fixture(scope="module")
+def checked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return _build(tmp_path_factory.mktemp("checked"), "-O1", "-fsanitize=thread")
+
+
+def _run(*words: str | Path) -> None:
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr[-4000:]}"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_pool(program: Path, name: str) -> None:
+    _run(program, name)
+
+
+@pytest.mark.parametrize("name", CHECKED)
+def test_the_pool_has_no_races(checked: Path, name: str) -> None:
+    # The sanitizer wants addresses that newer kernels randomize further than it expects.
+    _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
+
+
+# Files of /proc and /sys, and how many processors they leave.
+GROUPS = {
+    "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
+    "nothing there": ({}, 0),
+    "version 2": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "200000 100000\n"}, 2),
+    "a fraction": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "50000 100000\n"}, 1),
+    "rounded up": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "250000 100000\n"}, 3),
+    "the tightest of those around": (
+        {
+            "proc/self/cgroup": "0::/slice/unit\n",
+            "sys/fs/cgroup/slice/cpu.max": "300000 100000\n",
+            "sys/fs/cgroup/slice/unit/cpu.max": "800000 100000\n",
+        },
+        3,
+    ),
+    "version 1": (
+        {
+            "proc/self/cgroup": "12:memory:/docker/1\n3:cpu,cpuacct:/docker/1\n1:cpuset:/\n0::/docker/1\n",
+            "sys/fs/cgroup/cpu/docker/1/cpu.cfs_quota_us": "400000\n",
+            "sys/fs/cgroup/cpu/docker/1/cpu.cfs_period_us": "100000\n",
+        },
+        4,
+    ),
+    "version 1, seen from inside": (
+        {
+            "proc/self/cgroup": "3:cpuacct,cpu:/docker/1\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "150000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+        },
+        2,
+    ),
+    "version 1 without a limit": (
+        {
+            "proc/self/cgroup": "3:cpu:/\n2:cpuset:/\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "-1\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+        },
+        0,
+    ),
+    "nonsense": ({"proc/self/cgroup": "\n::\n0::unit\n", "sys/fs/cgroup/cpu.max": "1 1\n"}, 0),
+}
+
+
+@pytest.mark.parametrize("case", GROUPS)
+def test_control_groups(program: Path, tmp_path: Path, case: str) -> None:
+    files, wanted = GROUPS[case]
+    for name, text in files.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    done = subprocess.run([program, "cores", tmp_path], capture_output=True, text=True, check=True)
+    assert int(done.stdout) == wanted

@@ -1,0 +1,285 @@
+/* The pool without Python: each test prints nothing and exits with 0, or says what was wrong. test_threads.py builds it
+ * with the thread sanitizer, too.
+ *
+ *     threads NAME            runs a test
+ *     threads cores ROOT      prints the control groups' limit, from files under ROOT */
+#define _GNU_SOURCE
+#include "threads.h"
+#include "cores.h"
+#include "float_modes.h"
+#include <fenv.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { MOST_TASKS = 5000, CALLERS = 8 };
+
+#define CHECK(condition)                                                    \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            _Exit(1);                                                       \
+        }                                                                   \
+    } while (0)
+
+static int never(void *host) { return host != NULL && *(int *)host < 0; }
+
+/* Tasks that write what nobody else writes, without atomics: a task that runs twice, or beside its caller's reading, is
+ * a race that the sanitizer sees. */
+typedef struct board {
+    int64_t count;
+    int64_t cells[MOST_TASKS];
+} board;
+
+static lw_status mark(lw_context *context, int64_t index, const void *argument) {
+    board *b = (board *)argument;
+    CHECK(context->run == NULL);
+    b->cells[index] += index + 1;
+    return LW_OK;
+}
+
+static void play(board *b, int64_t count, int threads) {
+    memset(b->cells, 0, sizeof b->cells);
+    lw_context context = {0};
+    CHECK(lw_share_tasks(&context, threads, count, mark, b, never) == LW_OK);
+    for (int64_t i = 0; i < MOST_TASKS; i++) {
+        CHECK(b->cells[i] == (i < count ? i + 1 : 0));
+    }
+}
+
+static void *play_often(void *seed) {
+    unsigned state = (unsigned)(uintptr_t)seed;
+    board *b = malloc(sizeof *b);
+    for (int turn = 0; turn < 2000; turn++) {
+        int64_t count = rand_r(&state) % (turn % 2 ? MOST_TASKS : 9);
+        play(b, count, 1 + rand_r(&state) % 9);
+        if (rand_r(&state) % 16 == 0) {
+            lw_set_threads(1 + rand_r(&state) % 8);
+        }
+        if (rand_r(&state) % 64 == 0) {
+            usleep(200); /* workers fall asleep */
+        }
+    }
+    free(b);
+    return NULL;
+}
+
+/* Every task once, whoever calls, whatever the number of threads becomes meanwhile. */
+static void test_callers(void) {
+    lw_set_threads(4);
+    pthread_t callers[CALLERS];
+    for (uintptr_t i = 0; i < CALLERS; i++) {
+        CHECK(pthread_create(&callers[i], NULL, play_often, (void *)(i + 1)) == 0);
+    }
+    for (int i = 0; i < CALLERS; i++) {
+        pthread_join(callers[i], NULL);
+    }
+}
+
+static lw_status fail_from(lw_context *context, int64_t index, const void *argument) {
+    int64_t first = *(const int64_t *)argument;
+    if (index < first) {
+        return LW_OK;
+    }
+    if (index == first) {
+        usleep(300); /* those that come after it are faster */
+    }
+    context->bad_index = index;
+    snprintf(context->message, sizeof context->message, "task %d", (int)index);
+    return index % 2 ? LW_BAD_INDEX : LW_DEVICE_ERROR;
+}
+
+/* The failure is that of the first task which fails, as if they had run in order. */
+static void test_failures(void) {
+    lw_set_threads(4);
+    for (int64_t first = 0; first < 60; first++) {
+        lw_context context = {0};
+        lw_status status = lw_share_tasks(&context, 4, 64, fail_from, &first, never);
+        char message[32];
+        snprintf(message, sizeof message, "task %d", (int)first);
+        CHECK(status == (first % 2 ? LW_BAD_INDEX : LW_DEVICE_ERROR));
+        CHECK(first % 2 ? context.bad_index == first : strcmp(context.message, message) == 0);
+    }
+}
+
+static int after_three(void *host) { return ++*(int *)host > 3; }
+
+static lw_status slow(lw_context *context, int64_t index, const void *argument) {
+    (void)context, (void)index;
+    atomic_fetch_add((atomic_int *)argument, 1);
+    usleep(100);
+    return LW_OK;
+}
+
+/* The caller alone is asked, and nobody begins a task after it has said stop. */
+static void test_interruption(void) {
+    lw_set_threads(4);
+    int asked = 0;
+    atomic_int done = 0;
+    lw_context context = {.host = &asked};
+    CHECK(lw_share_tasks(&context, 4, 100000, slow, &done, after_three) == LW_INTERRUPTED);
+    CHECK(asked == 4);
+    CHECK(atomic_load(&done) < 1000);
+}
+
+static void check_modes(void) {
+    CHECK((lw_float_modes_get() & LW_FLOAT_MODES_MASK) == LW_FLOAT_MODES_DEFAULT);
+    volatile float one = 1, little = 0x1p-30f;
+    CHECK(one + little == one);
+}
+
+typedef struct meeting {
+    atomic_int present;
+    int wanted;
+    pthread_t caller;
+} meeting;
+
+/* Returns when so many threads are in it at once. */
+static lw_status meet(lw_context *context, int64_t index, const void *argument) {
+    (void)context, (void)index;
+    meeting *m = (meeting *)argument;
+    if (!pthread_equal(pthread_self(), m->caller)) {
+        check_modes();
+    }
+    atomic_fetch_add(&m->present, 1);
+    while (atomic_load(&m->present) < m->wanted) {
+        usleep(10);
+    }
+    return LW_OK;
+}
+
+static void hold_meeting(int threads) {
+    meeting m = {.wanted = threads, .caller = pthread_self()};
+    lw_context context = {0};
+    CHECK(lw_share_tasks(&context, threads, threads, meet, &m, never) == LW_OK);
+}
+
+/* As many threads as are set do work at once; workers have the default modes whatever the one that starts them has. */
+static void test_modes(void) {
+    lw_set_threads(5);
+    fesetround(FE_UPWARD);
+    hold_meeting(5);
+    volatile float one = 1, little = 0x1p-30f;
+    CHECK(one + little > one);
+    lw_float_modes before = lw_float_modes_take_default();
+    check_modes();
+    lw_float_modes_restore(before);
+    CHECK(one + little > one);
+}
+
+static double seconds_of_work(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static int threads_of_process(void) {
+    FILE *file = fopen("/proc/self/stat", "r");
+    char text[1024] = "";
+    CHECK(file && fread(text, 1, sizeof text - 1, file) > 0);
+    fclose(file);
+    int threads;
+    CHECK(sscanf(strrchr(text, ')') + 2, "%*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %d",
+                 &threads) == 1);
+    return threads;
+}
+
+/* Who has nothing to do uses no time, and who is no longer wanted leaves. */
+static void test_idle(void) {
+    lw_set_threads(4);
+    hold_meeting(4);
+    usleep(20000);
+    double before = seconds_of_work();
+    usleep(300000);
+    CHECK(seconds_of_work() - before < 0.01);
+    lw_set_threads(1);
+    for (int turn = 0; turn < 200 && threads_of_process() > 1; turn++) {
+        usleep(10000);
+    }
+    CHECK(threads_of_process() == 1);
+}
+
+static atomic_int is_over;
+
+static void *play_until_over(void *unused) {
+    board *b = malloc(sizeof *b);
+    while (!atomic_load(&is_over)) {
+        play(b, 50, 4);
+    }
+    free(b);
+    return unused;
+}
+
+static void await(pid_t child) {
+    int status;
+    CHECK(waitpid(child, &status, 0) == child);
+    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
+/* fork() while other threads have jobs; the child's first call starts workers of its own. */
+static void test_fork(void) {
+    lw_set_threads(4);
+    pthread_t caller;
+    CHECK(pthread_create(&caller, NULL, play_until_over, NULL) == 0);
+    for (int turn = 0; turn < 50; turn++) {
+        pid_t child = fork();
+        CHECK(child >= 0);
+        if (child == 0) {
+            hold_meeting(4);
+            hold_meeting(4);
+            _Exit(0);
+        }
+        await(child);
+    }
+    atomic_store(&is_over, 1);
+    pthread_join(caller, NULL);
+}
+
+/* What a signal's handler may do: the child that it leaves is told that work is lost. */
+static int fork_once(void *host) {
+    pid_t *child = host;
+    if (*child < 0) {
+        *child = fork();
+    }
+    return 0;
+}
+
+static void test_fork_inside(void) {
+    lw_set_threads(4);
+    atomic_int done = 0;
+    pid_t child = -1;
+    lw_context context = {.host = &child};
+    lw_status status = lw_share_tasks(&context, 4, 100, slow, &done, fork_once);
+    if (child == 0) {
+        _Exit(status == LW_DEVICE_ERROR && strstr(context.message, "fork()") ? 0 : 1);
+    }
+    CHECK(status == LW_OK && atomic_load(&done) == 100);
+    await(child);
+}
+
+static const struct {
+    const char *name;
+    void (*run)(void);
+} tests[] = {
+    {"callers", test_callers}, {"failures", test_failures}, {"interruption", test_interruption}, {"modes", test_modes},
+    {"idle", test_idle},       {"fork", test_fork},         {"fork_inside", test_fork_inside}};
+
+int main(int count, char **words) {
+    if (count == 3 && strcmp(words[1], "cores") == 0) {
+        printf("%d\n", lw_control_group_cores(words[2]));
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {
+        if (count == 2 && strcmp(words[1], tests[i].name) == 0) {
+            tests[i].run();
+            return 0;
+        }
+    }
+    fprintf(stderr, "there is no such test\n");
+    return 2;
+}

@@ -1,0 +1,78 @@
+"""How many threads share a call: the functions and LANEWISE_NUM_THREADS."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import lanewise as lw
+
+
+@pytest.fixture(autouse=True)
+def number():
+    before = lw.get_num_threads()
+    yield
+    lw.set_num_threads(before)
+
+
+def imported(value: str | None, program: str = "print(lw.get_num_threads())") -> subprocess.CompletedProcess[str]:
+    environment = {name: text for name, text in os.environ.items() if name != "LANEWISE_NUM_THREADS"}
+    if value is not None:
+        environment["LANEWISE_NUM_THREADS"] = value
+    command = [sys.executable, "-c", f"import lanewise as lw; {program}"]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("n", [1, 2, 7, 1024])
+def test_what_is_set_holds(n):
+    lw.set_num_threads(n)
+    assert lw.get_num_threads() == n
+
+
+@pytest.mark.parametrize("n", [0, -1, 1025, 1 << 70])
+def test_numbers_that_make_no_sense(n):
+    with pytest.raises(lw.ArgumentError, match=f"set_num_threads: n is {n}; give a number from 1 to 1024"):
+        lw.set_num_threads(n)
+
+
+@pytest.mark.parametrize("n", [None, "2", 1.5, 2.0, [2]])
+def test_what_is_no_number(n):
+    with pytest.raises(lw.ArgumentTypeError, match=r"set_num_threads: n is .*; give an int"):
+        lw.set_num_threads(n)
+
+
+def test_any_int_will_do():
+    lw.set_num_threads(lw.asarray(3))
+    assert lw.get_num_threads() == 3
+
+
+def test_the_environment_is_asked():
+    assert imported("3").stdout == "3\n"
+    assert imported(" 5 ").stdout == "5\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this platform")
+def test_affinity_is_respected():
+    """At the first question, and not only at import."""
+    one = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); print(lw.get_num_threads())"
+    for value in (None, "", "  "):
+        assert imported(value, one).stdout == "1\n"
+    most = len(os.sched_getaffinity(0))
+    assert 1 <= int(imported(None).stdout) <= most
+
+
+@pytest.mark.parametrize("value", ["0", "-2", "two", "1.5", "2000", "1e3"])
+def test_a_malformed_environment_is_named(value):
+    done = imported(value)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("lanewise.errors.ArgumentError: LANEWISE_NUM_THREADS is ")
+    assert "give a number from 1 to 1024" in done.stderr
+
+
+def test_the_summary_says_how_many(capsys):
+    lw.set_num_threads(3)
+    lw.print_backend_summary()
+    assert "CPU threads: 3" in capsys.readouterr().out.splitlines()
