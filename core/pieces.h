@@ -2,6 +2,7 @@
 #ifndef LANEWISE_PIECES_H
 #define LANEWISE_PIECES_H
 
+#include "stream.h"
 #include "walk.h"
 
 /* Elements that are one step apart in every operand. */
@@ -10,6 +11,7 @@ typedef struct piece {
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
+    int streamed; /* no cache holds the result: write past them, and call stream_end() */
 } piece;
 
 typedef void piece_function(const piece *p, const lw_scalar *parameters);
@@ -21,6 +23,7 @@ typedef struct pieces {
     const lw_scalar *parameters;
     piece_function *function;
     int64_t total;
+    int streamed;
 } pieces;
 
 enum { PIECES_GRAIN = 1 << 15 }; /* elements worth a task; a multiple of what rand makes at once */
@@ -36,7 +39,7 @@ static lw_status pieces_task(lw_context *context, int64_t task, const void *argu
     walk w;
     walk_start(&w, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
     for (; position < end; at = 0, walk_next(&w)) {
-        piece p = {.position = position, .count = min_int64(length - at, end - position)};
+        piece p = {.position = position, .count = min_int64(length - at, end - position), .streamed = all->streamed};
         for (int32_t o = 0; o < all->operands; o++) {
             p.step[o] = last < 0 ? 0 : layout->strides[o][last];
             p.data[o] = all->data[o] + w.offset[o] + at * p.step[o];
@@ -55,6 +58,7 @@ static lw_status run_pieces(lw_context *context, const lw_layout *layout, const 
     for (int32_t i = 0; i < input_count; i++) all.data[i] = (char *)inputs[i];
     all.data[input_count] = outputs[0];
     all.total = walk_count(layout, 0, layout->ndim);
+    if (layout->ndim == 1) all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     int64_t tasks = divide_up(all.total, PIECES_GRAIN);
     if (!in_order) return run_tasks(context, tasks, pieces_task, &all);
     for (int64_t task = 0; task < tasks; task++) pieces_task(context, task, &all);

@@ -4,16 +4,27 @@
 
 #include "creation.h"
 
-/* From an item at `value` that every position repeats: its step is 0. */
-#define FULL(dtype, item, converted)                                                                    \
-    static void full_piece_##dtype(const piece *p, const lw_scalar *parameters) {                       \
-        item value = converted;                                                                         \
-        item repeated[64];                                                                              \
-        for (int i = 0; i < 64; i++) repeated[i] = value;                                               \
-        for (int64_t i = 0; i < p->count; i += 64)                                                      \
-            copy_strided(p->data[0] + i * p->step[0], p->step[0], (const char *)repeated, sizeof(item), \
-                         min_int64(p->count - i, 64), sizeof(item));                                    \
-    }                                                                                                   \
+enum { FULL_ITEMS = 64 }; /* written at once */
+
+static void full_items(const piece *p, const char *items, int32_t size) {
+    int streamed = SIMD_STREAM && p->streamed && p->step[0] == size;
+    for (int64_t i = 0; i < p->count; i += FULL_ITEMS) {
+        char *place = p->data[0] + i * p->step[0];
+        int64_t count = min_int64(p->count - i, FULL_ITEMS);
+        if (streamed)
+            stream_copy(place, items, count * size);
+        else
+            copy_strided(place, p->step[0], items, size, count, size);
+    }
+    if (streamed) stream_end();
+}
+
+#define FULL(dtype, item, converted)                                              \
+    static void full_piece_##dtype(const piece *p, const lw_scalar *parameters) { \
+        item items[FULL_ITEMS], value = converted;                                \
+        for (int i = 0; i < FULL_ITEMS; i++) items[i] = value;                    \
+        full_items(p, (const char *)items, sizeof(item));                         \
+    }                                                                             \
     CREATION(full, dtype)
 
 LANE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }

@@ -1,5 +1,8 @@
 """Results larger than the caches are stored past them: the same bits at every alignment, and nothing beside them."""
 
+import functools
+import struct
+
 import numpy as np
 import pytest
 import raw
@@ -25,14 +28,14 @@ def place_at(shift, shape, dtype):
     return raw.Placed(memory, np.ndarray(shape, dtype, buffer=memory.data, offset=start))
 
 
-def both(contract, host, kernel, inputs, place, **lent):
+def both(contract, host, kernel, inputs, place, scalars=None, **lent):
     """The bits with ordinary stores, then with those past the caches."""
     for cache_bytes in (0, 1):
         out = place()
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
         context = raw.Context(cache_bytes=cache_bytes, **lent)
-        scalars = raw.default_scalars(contract)
-        assert raw.call(host.value, kernel, made.layout, scalars, inputs, out, context) == raw.OK
+        given = scalars or raw.default_scalars(contract)
+        assert raw.call(host.value, kernel, made.layout, given, inputs, out, context) == raw.OK
         assert (out.beside() == raw.POISON).all()
         yield bits(out.array)
 
@@ -46,7 +49,7 @@ def test_streamed_results(contract, host):
             gaps = (len(shape) + i) % 2 == 1
             drawn = [draw(contract, each.name, dtype, shape, "stream") for each in contract.inputs]
             inputs = [raw.copy_of(each, gaps) for each in drawn]
-            ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(shift, shape, result))  # noqa: B023
+            ordinary, streamed = both(contract, host, kernel, inputs, functools.partial(place_at, shift, shape, result))
             assert np.array_equal(ordinary, streamed), (kernel, shape, shift)
 
 
@@ -59,7 +62,7 @@ def test_streamed_results_of_broadcast_inputs(contract, host, shape):
         shapes = [whole, *[shape] * (len(contract.inputs) - 1)]
         drawn = [draw(contract, each.name, dtype, s, "s") for each, s in zip(contract.inputs, shapes, strict=True)]
         inputs = [raw.copy_of(each) for each in drawn]
-        ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(12, whole, result))  # noqa: B023
+        ordinary, streamed = both(contract, host, kernel, inputs, functools.partial(place_at, 12, whole, result))
         assert np.array_equal(ordinary, streamed), kernel
 
 
@@ -70,6 +73,18 @@ def test_streamed_tasks(contract, host):
     inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
     ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)
     assert np.array_equal(ordinary, streamed)
+
+
+@pytest.mark.contracts(lambda contract: contract.operation == "full")
+@pytest.mark.parametrize("count", [1, 100, 70_001])
+def test_streamed_fills(contract, host, count):
+    for dtype in contract.computed:
+        kernel, five = contract.kernel(dtype), struct.pack("<d" if "float" in dtype else "<q", 5)
+        for shift in (0, 8, 1):
+            place = functools.partial(place_at, shift, (count,), dtype)
+            ordinary, streamed = both(contract, host, kernel, [], place, scalars=five)
+            assert np.array_equal(ordinary, streamed)
+            assert (streamed.view(dtype) == (True if dtype == "bool" else 5)).all()
 
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
