@@ -18,6 +18,16 @@ def found(engine: Engine) -> dict[str, Any]:
     return results
 
 
+def test_what_is_kept(found: dict[str, Any]) -> None:
+    kept = found["kept"]
+    block = 1 << 24
+    assert kept["used"]["cached_bytes"] == 0 and kept["used"]["allocated_bytes"] >= block
+    assert kept["kept"]["cached_bytes"] == block
+    assert kept["kept"]["allocated_bytes"] == kept["used"]["allocated_bytes"] - block
+    assert kept["limited"]["cached_bytes"] == 0
+    assert kept["limit"] == kept["default"] == 1 << 28
+
+
 def test_more_than_the_heap_can_hold_is_refused(found: dict[str, Any]) -> None:
     for way, refusal in found["too_large"].items():
         assert {"OutOfMemoryError", "MemoryError"} <= set(refusal["raised"]), (way, refusal["message"])

@@ -101,4 +101,22 @@ def growth() -> dict[str, Any]:
     return found
 
 
-{"too_large": too_large(), "growth": growth(), "used_up": used_up()} if __name__ == "__main__" else None
+def kept() -> dict[str, Any]:
+    """Memory of tensors that are gone, before and after it is given back."""
+    lw.empty_cache()
+    tensor = lw.ones((BLOCK,))
+    found = {"used": lw.memory_stats()}
+    del tensor
+    found["kept"] = lw.memory_stats()
+    limit = lw.set_cache_limit(1 << 20)
+    found["limited"] = lw.memory_stats()
+    lw.set_cache_limit(None)
+    lw.empty_cache()
+    return {**found, "limit": limit, "default": lw.memory_stats()["cache_limit_bytes"]}
+
+
+(
+    {"kept": kept(), "too_large": too_large(), "growth": growth(), "used_up": used_up()}
+    if __name__ == "__main__"
+    else None
+)
