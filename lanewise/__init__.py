@@ -7,8 +7,8 @@ Tensor([22., 32.])
 
 Operations are functions of this module, bound straight to the extension lanewise._ext; help(lw.add) shows
 what an operation's contract says. Everything else is imported below by name. The last lines hand the Python
-side to the extension and choose the CPU backend, in which LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a say, the
-number of threads (LANEWISE_NUM_THREADS), and how much memory is kept (LANEWISE_CACHE_LIMIT).
+side to the extension and choose the CPU backend, in which calibrate(), LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a
+say, the number of threads (LANEWISE_NUM_THREADS), and how much memory is kept (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math
@@ -31,6 +31,7 @@ from lanewise._ext import *  # noqa: F403 (the operations: _ext.__all__)
 from lanewise._ext import Tensor
 from lanewise._version import __version__
 from lanewise.backend import Backend
+from lanewise.calibration import Calibration
 from lanewise.creation import empty, empty_like, from_dlpack, full_like, ones_like, zeros_like
 from lanewise.devices import DeviceInfo
 from lanewise.discovery import BackendInfo, backends, best_available_backend, print_backend_summary
@@ -64,6 +65,7 @@ from lanewise.namespace_info import NamespaceInfo as _NamespaceInfo
 from lanewise.printing import get_printoptions, printoptions, set_printoptions
 from lanewise.selection import init_backend, set_backend_priority, strict_backends, use_backend
 from lanewise.threads import get_num_threads, set_num_threads
+from lanewise.tuning import calibrate, get_calibration, reset_calibration
 from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
 
 __all__ = [
@@ -97,14 +99,18 @@ __all__ = [
     # backends
     "Backend",
     "BackendInfo",
+    "Calibration",
     "DeviceInfo",
     "MemoryEstimate",
     "backends",
     "best_available_backend",
+    "calibrate",
     "estimate_inference_memory",
+    "get_calibration",
     "init_backend",
     "init_backend_with_memory_check",
     "print_backend_summary",
+    "reset_calibration",
     "set_backend_priority",
     "strict_backends",
     "use_backend",

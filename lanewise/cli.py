@@ -1,4 +1,4 @@
-"""The command line: `python -m lanewise info | demo | bench`.
+"""The command line: `python -m lanewise info | demo | bench | calibrate`.
 
 Each subcommand parses its own arguments; demo and bench live in packages of their own, imported when they are
 called.
@@ -19,9 +19,10 @@ usage: python -m lanewise COMMAND [options]
 Array math that runs the same operations on every instruction set and GPU a machine has.
 
 commands:
-  info    every backend, with its devices or the reason it is missing
-  demo    classify handwritten digits on every backend
-  bench   time operations
+  info       every backend, with its devices or the reason it is missing
+  demo       classify handwritten digits on every backend
+  bench      time operations
+  calibrate  measure which CPU backend is the fastest, and let AUTO use it
 
 options:
   -h, --help     this text; after a command, that command's own
@@ -68,11 +69,19 @@ def info(arguments: Sequence[str]) -> int:
         import json
 
         import lanewise
+        from lanewise import selection
 
         backends = [
             info._asdict() | {"devices": [device._asdict() for device in info.devices]} for info in lanewise.backends()
         ]
-        facts = {"version": lanewise.__version__, "threads": lanewise.get_num_threads(), "backends": backends}
+        found = lanewise.get_calibration()
+        facts = {
+            "version": lanewise.__version__,
+            "threads": lanewise.get_num_threads(),
+            "default_backend": selection.default_backend(),
+            "calibration": found and found._asdict() | {"order": found.order},
+            "backends": backends,
+        }
         print(json.dumps(facts, indent=2))
         return 0
     import platform
@@ -101,4 +110,46 @@ def bench(arguments: Sequence[str]) -> int:
     return run(arguments) or 0
 
 
-_COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {"info": info, "demo": demo, "bench": bench}
+def calibrate(arguments: Sequence[str]) -> int:
+    """Measures, and prints what was found."""
+    import argparse
+    import json
+    import warnings
+
+    import lanewise
+    from lanewise import selection
+
+    parser = argparse.ArgumentParser(
+        prog="python -m lanewise calibrate",
+        description="Measure which CPU backend is the fastest for each kind of operations, and let AUTO use the one "
+        "that is the fastest overall: from now on, for this user, on this processor and with this version.",
+    )
+    parser.add_argument("--reset", action="store_true", help="forget what was measured, and measure nothing")
+    parser.add_argument("--no-save", action="store_true", help="measure and print only")
+    parser.add_argument("--json", action="store_true", help="print JSON for programs")
+    options = parser.parse_args(arguments)
+    if options.reset:
+        lanewise.reset_calibration()
+        return 0
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        found = lanewise.calibrate(save=not options.no_save)
+    for warning in caught:
+        print(f"lanewise {warning.message}", file=sys.stderr)
+    if options.json:
+        print(json.dumps(found._asdict() | {"order": found.order}, indent=2))
+    else:
+        print(f"times, relative to the fastest of each kind\n{found}\n\nAUTO takes {found.reason()}.")
+        if found.path:
+            print(f"Kept in {found.path}")
+        if (default := selection.default_backend()) is not found.backend:
+            print(f"LANEWISE_BACKEND comes first: {default.label} is used.")
+    return 1 if caught else 0
+
+
+_COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
+    "info": info,
+    "demo": demo,
+    "bench": bench,
+    "calibrate": calibrate,
+}

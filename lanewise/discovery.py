@@ -31,7 +31,7 @@ class BackendInfo(NamedTuple):
 
 
 def backends() -> list[BackendInfo]:
-    """Every backend there is, in the order of AUTO's preference.
+    """Every backend there is, in the order of lw.Backend.
 
     >>> import lanewise as lw
     >>> lw.backends()[-1].name, lw.backends()[-1].available
@@ -60,19 +60,30 @@ def free_memory_of(backend: Backend) -> int | None:
 
 def backend_summary() -> str:
     """A line for each backend, with its devices or the reason it is missing, then how many threads share the work of a
-    call, and the recommended backend last."""
+    call, what was measured of the backends, and the recommended one last."""
     lines = ["=== Available Backends ==="]
     for info in backends():
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
         lines += [f"    {device}" for device in info.devices]
         if info.reason:
             lines.append(f"    Error: {info.reason}")
-    lines.append(f"CPU threads: {threads.get_num_threads()}")
+    lines += [f"CPU threads: {threads.get_num_threads()}", f"Calibration: {_calibration_summary()}"]
     return "\n".join([*lines, "", f"Recommended backend: {best_available_backend().name}"])
 
 
+def _calibration_summary() -> str:
+    """What AUTO goes by, and whether it does."""
+    found = selection.calibration_in_use()
+    if found is None:
+        return "none; `python -m lanewise calibrate` measures which of these is the fastest"
+    default = selection.default_backend()
+    overridden = "" if default is found.backend else f"; {default.label} is used, as the user wants it"
+    return f"of {found.date}, {found.path or 'for this process'}: {found.reason()}{overridden}"
+
+
 def print_backend_summary() -> None:
-    """Prints what this machine can run: a line for each backend, how many threads share a call, the backend to use."""
+    """Prints what this machine can run: a line for each backend, how many threads share a call, what lw.calibrate()
+    found, the backend to use."""
     text = backend_summary()
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 __all__ = ["cpu_name", "free_memory", "total_memory"]
 
+HEAD: Final = 512  # characters, in which a CPU's name is
 _SYSTEM: Final = sys.platform  # type checkers would otherwise look at one system only
 
 
@@ -21,8 +22,10 @@ def cpu_name() -> str:
     """The CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # x86 says "model name"; many ARM boards only "Model" or "Hardware".
-        fields = _fields(Path("/proc/cpuinfo"))
+        # x86 says "model name" of the first processor; many ARM boards "Model" or "Hardware", after the last.
+        path = Path("/proc/cpuinfo")
+        head = _fields(path, HEAD)  # the rest takes long where there are many
+        fields = head if head.get("model name") else _fields(path)
         name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
     elif _SYSTEM == "darwin":
         name = _sysctl_text("machdep.cpu.brand_string")
@@ -62,11 +65,12 @@ def free_memory() -> int | None:
     return None
 
 
-def _fields(path: Path) -> dict[str, str]:
-    """`name: value` lines; the first of each name counts."""
+def _fields(path: Path, most: int = -1) -> dict[str, str]:
+    """`name: value` lines, of the first `most` characters; the first of each name counts."""
     fields: dict[str, str] = {}
     try:
-        lines = path.read_text(errors="replace").splitlines()
+        with path.open(errors="replace") as file:
+            lines = file.read(most).splitlines()
     except OSError:
         return fields
     for line in lines:

@@ -1,8 +1,8 @@
 """Which backend is used: the choice at load, and the calls with which users change it.
 
-At import, AUTO's CPU backend is chosen once from what the CPU has and what LANEWISE_BACKEND and
-LANEWISE_FORCE_CPU say; its library is the only one opened then. The extension keeps the outcome (a default of
-the process, a stack of each thread) and consults it on every call; this module only changes it.
+At import, AUTO's CPU backend is chosen once from what the CPU has, what lw.calibrate() has measured before, and what
+LANEWISE_BACKEND and LANEWISE_FORCE_CPU say; its library is the only one opened then. The extension keeps the outcome
+(a default of the process, a stack of each thread) and consults it on every call; this module only changes it.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from collections.abc import Iterable
 from contextlib import ContextDecorator
 from types import TracebackType
 
-from lanewise import _ext, memory, registry, threads
-from lanewise.backend import PRIORITY, Backend, Request, parse_backend
+from lanewise import _ext, calibration, memory, registry, threads
+from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, parse_backend
+from lanewise.calibration import Calibration
 from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LanewiseError, LibraryError
 
 __all__ = [
     "available",
+    "calibration_in_use",
     "default_backend",
+    "follow",
     "init_backend",
     "initialise",
     "is_strict",
@@ -31,7 +34,10 @@ __all__ = [
     "use_backend",
 ]
 
-_priority: tuple[Backend, ...] = PRIORITY
+_calibration: Calibration | None = None
+_order: tuple[Backend, ...] = PRIORITY  # AUTO's own: that of the enum, or of a calibration
+_priority: tuple[Backend, ...] = PRIORITY  # the same, or what the user has set
+_is_named = False  # LANEWISE_BACKEND has chosen the default
 _default = Backend.AUTO
 _strict = False
 
@@ -50,13 +56,33 @@ def initialise() -> None:
 
 
 def _initialise() -> None:
+    global _is_named
     memory.initialise()
     threads.initialise()
+    _take(calibration.load())
     wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
-    if parse_backend(wanted, operation="LANEWISE_BACKEND").name == "auto":
+    _is_named = parse_backend(wanted, operation="LANEWISE_BACKEND").name != "auto"
+    _set_default(open_backend(wanted, "LANEWISE_BACKEND") if _is_named else _first_that_opens())
+
+
+def follow(found: Calibration | None) -> None:
+    """Lets AUTO go by a calibration from now on, by the order of the enum without one. What the user has set stays."""
+    _take(found)
+    if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
-    else:
-        _set_default(open_backend(wanted, "LANEWISE_BACKEND"))
+
+
+def calibration_in_use() -> Calibration | None:
+    """What AUTO's order comes from, where it is measured."""
+    return _calibration
+
+
+def _take(found: Calibration | None) -> None:
+    global _calibration, _order, _priority
+    measured = found.order if found else ()
+    order = (*GPU_BACKENDS, *measured, *(other for other in PRIORITY if other not in (*GPU_BACKENDS, *measured)))
+    _priority = order if _priority is _order else _priority
+    _calibration, _order = found, order
 
 
 def _first_that_opens() -> Backend:
@@ -125,23 +151,25 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Lets AUTO choose only among these, in this order. Returns the first that this machine has.
 
-    It holds for the whole process. Uncommitted work runs on the first CPU backend of the list.
+    It holds for the whole process, also against lw.calibrate(). Uncommitted work runs on the first CPU backend of the
+    list.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])
     <Backend.SCALAR: 'scalar'>
-    >>> best = lw.set_backend_priority(["auto"])  # the order of the enum again
+    >>> best = lw.set_backend_priority(["auto"])  # AUTO's own order again
     """
-    global _priority
+    global _priority, _is_named
     operation = "set_backend_priority"
     if isinstance(backends, str):
         raise ArgumentTypeError(f"{operation}: {backends!r} is one name; give a list of them")
     order: dict[Backend, None] = {}
     for name in backends:
-        order.update(dict.fromkeys(parse_backend(name, operation=operation).candidates))
+        candidates = parse_backend(name, operation=operation).candidates
+        order.update(dict.fromkeys(sorted(candidates, key=_order.index)))
     if not order:
         raise ArgumentError(f"{operation}: the list is empty; name at least one backend")
-    previous, _priority = _priority, tuple(order)
+    previous, _priority = _priority, _order if tuple(order) == _order else tuple(order)
     try:
         found = available(Request(" > ".join(order), tuple(order)), operation)
         hosts = [backend for backend in found if not backend.is_gpu]
@@ -150,6 +178,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     except BaseException:
         _priority = previous
         raise
+    _is_named = False
     _set_default(default)
     return found[0]
 
@@ -227,7 +256,7 @@ def _set_default(backend: Backend) -> None:
 
 def _rank(backend: Backend) -> int:
     """The place in the priority the user set; what they left out comes last."""
-    return _priority.index(backend) if backend in _priority else len(_priority) + PRIORITY.index(backend)
+    return _priority.index(backend) if backend in _priority else len(_priority) + _order.index(backend)
 
 
 def _suits(request: Request, device: DeviceInfo) -> bool:

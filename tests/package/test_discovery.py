@@ -32,8 +32,9 @@ def test_the_summary(capsys):
     assert lines[0] == "=== Available Backends ==="
     heads = [line for line in lines if line[:1] in "✓✗" and line]
     assert [line.split()[1] for line in heads] == [info.name.name for info in lw.backends()]
-    assert lines[-3] == f"CPU threads: {lw.get_num_threads()}"
-    for line in lines[1:-3]:
+    assert lines[-4] == f"CPU threads: {lw.get_num_threads()}"
+    assert lines[-3].startswith("Calibration: ")
+    for line in lines[1:-4]:
         assert re.fullmatch(r"[✓✗] [A-Z0-9_]+ \((CPU|GPU)\)|    \[\d+\] .+|    Error: .+", line), line
     assert lines[-1] == f"Recommended backend: {lw.best_available_backend().name}"
 

@@ -18,7 +18,8 @@ MISSING = [info.name for info in lw.backends() if not info.available]
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in a new process, where lanewise is loaded afresh."""
-    clean = {name: value for name, value in os.environ.items() if not name.startswith("LANEWISE_")}
+    kept = "LANEWISE_CACHE_DIR"  # which has nothing in it
+    clean = {name: value for name, value in os.environ.items() if name == kept or not name.startswith("LANEWISE_")}
     return subprocess.run(
         [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, check=False
     )

@@ -1,0 +1,354 @@
+"""lw.calibrate(): what it measures, what AUTO makes of it, and the file that keeps it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+import lanewise as lw
+from lanewise import calibration, cli, selection, tuning
+from lanewise.calibration import KINDS
+
+HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
+BEST, LAST = HOSTS[0], HOSTS[-1]
+SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    """A cache folder of the test's own, and no calibration before and after it."""
+    path = tmp_path / "cache" / "of lanewise"
+    monkeypatch.setenv("LANEWISE_CACHE_DIR", str(path))
+    monkeypatch.delenv("LANEWISE_BACKEND", raising=False)
+    selection.follow(None)
+    yield path
+    selection.follow(None)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Every work takes as long as the test says of its backend, else 100 ns for each place in the list."""
+    times = {}
+
+    def sampled(backends):
+        each = {backend: times.get(backend, 100.0 + 100 * at) for at, backend in enumerate(backends)}
+        return {kind: [each, each] for kind in KINDS}
+
+    monkeypatch.setattr(tuning, "_sampled", sampled)
+    return times
+
+
+def python(code, **environment):
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=False
+    )
+
+
+def test_the_fastest_is_used_from_then_on(clock):
+    clock[LAST] = 1.0
+    found = lw.calibrate(save=False)
+    assert found.backend is LAST and found.path is None
+    assert found is lw.get_calibration()
+    assert lw.ones(1).backend is LAST and lw.best_available_backend() is LAST
+    assert lw.init_backend("cpu") is LAST
+    lw.reset_calibration()
+    assert lw.get_calibration() is None and lw.ones(1).backend is BEST
+
+
+def test_what_differs_by_noise_keeps_its_order(clock):
+    clock.update({backend: 100.0 + 2 * (len(HOSTS) - at) / len(HOSTS) for at, backend in enumerate(HOSTS)})
+    assert lw.calibrate(save=False).order == tuple(HOSTS)
+
+
+def test_each_kind_counts_the_same():
+    times = {
+        lw.Backend.AVX2: dict.fromkeys(KINDS, 1.0) | {"matrices": 2.0},
+        lw.Backend.AVX: dict.fromkeys(KINDS, 1.1) | {"matrices": 1.0},
+    }
+    found = calibration.Calibration(times, "2026-11-21")
+    assert found.order == (lw.Backend.AVX, lw.Backend.AVX2)
+    assert found.overall(lw.Backend.AVX2) == pytest.approx(2 ** (1 / len(KINDS)))
+    assert found.reason() == "AVX; AVX2 takes 1.06 times as long"
+    assert str(found).splitlines()[1].split() == ["AVX", "1.10", "1.10", "1.10", "1.10", "1.00", "1.08"]
+
+
+def test_times_are_relative_to_the_fastest_of_a_kind():
+    fast, slow = lw.Backend.AVX2, lw.Backend.SCALAR
+    sampled = {"rows": [{fast: 20.0, slow: 10.0}, {fast: 1.0, slow: 32.0}], "matrices": [{fast: 3.0, slow: 2.0}]}
+    assert tuning.relative(sampled) == {fast: {"rows": 1.0, "matrices": 1.5}, slow: {"rows": 4.0, "matrices": 1.0}}
+
+
+def test_a_real_measurement(monkeypatch):
+    monkeypatch.setattr(tuning, "SIZES", (10, 100))
+    monkeypatch.setattr(tuning, "EDGES", (4,))
+    monkeypatch.setattr(tuning, "REPEATS", 2)
+    monkeypatch.setattr(tuning, "SAMPLE_SECONDS", 1e-5)
+    with lw.use_backend(LAST):
+        found = lw.calibrate(save=False)
+    assert set(found.order) == set(HOSTS)
+    assert all(tuple(row) == KINDS for row in found.times.values())
+    assert all(min(row[kind] for row in found.times.values()) == 1 for kind in KINDS)
+
+
+def test_every_contestant_runs_on_its_own_backend():
+    works = list(tuning._works())
+    assert {work.kind for work in works} == set(KINDS)
+    with lw.use_backend(LAST):
+        contestants = tuning._contestants(works[0], HOSTS)
+        assert [each.run().backend for each in contestants] == HOSTS
+
+
+def test_later_processes_follow_it(clock, folder):
+    clock[LAST] = 1.0
+    found = lw.calibrate()
+    assert found.path == str(folder / "calibration.json")
+    assert os.listdir(folder) == ["calibration.json"]
+    assert python(SHOW).stdout.strip() == LAST
+    later = "import lanewise as lw; found = lw.get_calibration(); print(found.date, found.path, *found.order)"
+    assert python(later).stdout.strip() == " ".join([found.date, found.path, *found.order])
+    assert calibration.load() == found
+    lw.reset_calibration()
+    assert os.listdir(folder) == [] and python(SHOW).stdout.strip() == BEST
+    lw.reset_calibration()  # there is nothing to forget
+
+
+def test_what_the_user_names_comes_first(clock, monkeypatch):
+    if len(HOSTS) < 2:
+        pytest.skip("this machine has one CPU backend only")
+    clock[LAST] = 1.0
+    lw.calibrate()
+    assert python(SHOW, LANEWISE_BACKEND=BEST.value).stdout.strip() == BEST
+    named = f"import lanewise as lw; lw.calibrate(save=False); print(lw.ones(1).backend, '{BEST}')"
+    monkeypatch.setattr(tuning, "SIZES", ())
+    assert set(python(named, LANEWISE_BACKEND=BEST.value).stdout.split()) == {BEST}
+    with lw.use_backend(BEST):
+        assert lw.ones(1).backend is BEST
+    try:
+        assert lw.set_backend_priority([BEST, LAST]) is BEST
+        lw.calibrate(save=False)
+        assert lw.ones(1).backend is BEST
+        assert lw.set_backend_priority(["cpu"]) is LAST
+    finally:
+        lw.set_backend_priority(["auto"])
+    assert lw.ones(1).backend is LAST
+
+
+def kept(folder, **changed):
+    """The content of a file that is right, but for what is changed."""
+    times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
+    return {"format": 1, "machine": calibration._machine(), "date": "2026-11-21", "times": times} | changed
+
+
+def write(folder: Path, content) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "calibration.json"
+    text = content if isinstance(content, str | bytes) else json.dumps(content)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+def test_what_is_right_is_taken(folder):
+    write(folder, kept(folder))
+    assert calibration.load().backend is LAST
+
+
+@pytest.mark.parametrize("of", ["lanewise", "kernels", "system", "cpu", "features"])
+def test_what_was_measured_elsewhere_is_passed_over(folder, of, recwarn):
+    machine = calibration._machine() | {of: "another"}
+    write(folder, kept(folder, machine=machine))
+    assert calibration.load() is None and not recwarn.list
+
+
+ROW = dict.fromkeys(KINDS, 1.0)
+WRONG = {
+    "nothing": "",
+    "half": json.dumps(kept(None))[:-40],
+    "no JSON": "# calibrated",
+    "no text": b"\xff\xfe\x00",
+    "a list": [],
+    "a number": "1" * 5000,
+    "depth": "[" * 60000,
+    "size": " " * 70000,
+    "a field less": {"format": 1},
+    "a field more": {"more": 1},
+    "format": {"format": 2},
+    "format true": {"format": True},
+    "machine": {"machine": "this"},
+    "date": {"date": "\x1b[2Jabcdef"},
+    "date of a number": {"date": 20261121},
+    "no times": {"times": {}},
+    "times of a list": {"times": [1.0]},
+    "no such backend": {"times": {"mmx": ROW}},
+    "a GPU": {"times": {"cuda": ROW}},
+    "AUTO": {"times": {"auto": ROW}},
+    "a kind less": {"times": {"scalar": {"rows": 1.0}}},
+    "NaN": {"times": {"scalar": ROW | {"rows": float("nan")}}},
+    "infinity": {"times": {"scalar": ROW | {"rows": float("inf")}}},
+    "zero": {"times": {"scalar": ROW | {"rows": 0.0}}},
+    "negative": {"times": {"scalar": ROW | {"rows": -1.0}}},
+    "text": {"times": {"scalar": ROW | {"rows": "1.0"}}},
+    "true": {"times": {"scalar": ROW | {"rows": True}}},
+    "no fastest": {"times": {"scalar": ROW | {"rows": 2.0}}},
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_what_is_wrong_is_ignored_with_a_warning(folder, name):
+    wrong = WRONG[name]
+    content = kept(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 1} else wrong
+    path = write(folder, content)
+    with pytest.warns(RuntimeWarning, match="is ignored: it is no calibration .*lw.calibrate.. replaces it") as caught:
+        assert calibration.load() is None
+    assert len(caught) == 1 and str(path) in str(caught[0].message)
+    assert len(str(caught[0].message)) < 500 and str(caught[0].message).isprintable()
+
+
+@pytest.mark.parametrize("option", [(), ("-W", "error")])
+def test_an_import_does_not_fail_for_it(folder, option):
+    write(folder, "wrong")
+    done = subprocess.run([sys.executable, *option, "-c", SHOW], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == BEST, done.stderr
+    assert done.stderr.count("is ignored") == (0 if option else 1)
+
+
+def test_what_is_no_file_is_not_opened(folder):
+    path = folder / "calibration.json"
+    path.mkdir(parents=True)
+    with pytest.warns(RuntimeWarning, match="not a file"):
+        assert calibration.load() is None
+    if hasattr(os, "mkfifo"):
+        path.rmdir()
+        os.mkfifo(path)  # to open it would wait for ever
+        with pytest.warns(RuntimeWarning, match="not a file"):
+            assert calibration.load() is None
+
+
+def test_a_folder_that_cannot_be_written_to(clock, folder, monkeypatch, capsys):
+    folder.parent.mkdir()
+    folder.write_text("a file where the folder would be")
+    clock[LAST] = 1.0
+    with pytest.warns(RuntimeWarning, match="calibrate: .* cannot be written to .*LANEWISE_CACHE_DIR.*save=False"):
+        found = lw.calibrate()
+    assert found.path is None and lw.ones(1).backend is LAST
+    assert cli.main(["calibrate"]) == 1
+    assert "cannot be written to" in capsys.readouterr().err
+
+
+def test_a_file_that_cannot_be_removed(folder):
+    (folder / "calibration.json").mkdir(parents=True)
+    with pytest.raises(lw.BackendError, match=r"reset_calibration: .* cannot be written to"):
+        lw.reset_calibration()
+
+
+def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
+    clock[LAST] = 1.0
+    before = lw.calibrate()
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(tuning, "_sampled", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            lw.calibrate()
+    clock.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            lw.calibrate()
+    assert lw.get_calibration() is before and lw.ones(1).backend is LAST
+    assert os.listdir(folder) == ["calibration.json"] and calibration.load() == before
+
+
+def test_threads_that_calibrate_take_turns(monkeypatch, folder):
+    inside, most = [], []
+
+    def sampled(backends):
+        inside.append(None)
+        most.append(len(inside))
+        time.sleep(0.01)
+        inside.pop()
+        return {kind: [dict.fromkeys(backends, 1.0)] for kind in KINDS}
+
+    monkeypatch.setattr(tuning, "_sampled", sampled)
+    threads = [threading.Thread(target=lw.calibrate) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert most == [1] * 8
+    assert lw.get_calibration() == calibration.load()
+
+
+@pytest.mark.parametrize(
+    ("platform", "environment", "wanted"),
+    [
+        ("linux", {"XDG_CACHE_HOME": "/var/x"}, "/var/x/lanewise"),
+        ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/u/.cache/lanewise"),
+        ("linux", {}, "/home/u/.cache/lanewise"),
+        ("darwin", {"XDG_CACHE_HOME": "/var/x"}, "/home/u/Library/Caches/lanewise"),
+        ("win32", {"LOCALAPPDATA": "/c/Local"}, "/c/Local/lanewise"),
+        ("win32", {}, None),
+        ("emscripten", {"XDG_CACHE_HOME": "/var/x"}, None),
+        ("emscripten", {"LANEWISE_CACHE_DIR": "/mounted"}, "/mounted"),
+    ],
+)
+@pytest.mark.skipif(os.name == "nt", reason="the paths are POSIX ones")
+def test_where_it_is_kept(platform, environment, wanted, monkeypatch):
+    for name in ("LANEWISE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", "/home/u")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "platform", platform)
+        found = calibration.folder()
+    assert found == (wanted and Path(wanted))
+
+
+def test_where_nothing_lasts_it_holds_for_the_process(clock, monkeypatch, recwarn):
+    monkeypatch.setattr(calibration, "folder", lambda: None)
+    clock[LAST] = 1.0
+    assert lw.calibrate().path is None and lw.ones(1).backend is LAST
+    assert not recwarn.list
+    lw.reset_calibration()
+    assert lw.ones(1).backend is BEST
+
+
+def test_the_summary_says_what_was_chosen_and_why(clock, capsys):
+    lw.print_backend_summary()
+    assert "Calibration: none; `python -m lanewise calibrate` measures" in capsys.readouterr().out
+    clock[LAST] = 50.0
+    found = lw.calibrate()
+    lw.print_backend_summary()
+    out = capsys.readouterr().out
+    assert f"Calibration: of {found.date}, {found.path}: {LAST.label}; " in out
+    if len(HOSTS) > 1:
+        assert f"{BEST.label} takes 2.00 times as long" in out
+        selection._set_default(BEST)
+        lw.print_backend_summary()
+        assert f"; {BEST.label} is used, as the user wants it" in capsys.readouterr().out
+
+
+def test_the_command(clock, folder, capsys):
+    clock[LAST] = 1.0
+    assert cli.main(["calibrate", "--no-save"]) == 0
+    out = capsys.readouterr().out
+    assert f"AUTO takes {LAST.label}" in out and "matrices" in out and not folder.exists()
+    assert cli.main(["calibrate"]) == 0
+    assert f"Kept in {folder / 'calibration.json'}" in capsys.readouterr().out
+    assert cli.main(["calibrate", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["order"][0] == LAST and set(said["times"][LAST]) == set(KINDS)
+    assert cli.main(["info", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["default_backend"] == LAST and said["calibration"]["path"] == str(folder / "calibration.json")
+    assert cli.main(["calibrate", "--reset"]) == 0
+    assert os.listdir(folder) == [] and lw.get_calibration() is None
