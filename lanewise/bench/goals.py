@@ -1,9 +1,9 @@
 """The figures to reach, as data, and whether a measurement reaches them: `bench --goals`.
 
 A goal is a piece of work, how it is measured, and bars: `firm` must hold to call the work done, `aim` is what
-we are after. Its measurement is one number, the smaller the better (nanoseconds or bytes), with those of the
-peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows: BROWSER here, CPU in
-cpu/table.py. Another place to measure in adds another tuple, and what runs its cases.
+we are after. Its measurement is one number, the smaller the better (nanoseconds, bytes or times as long), with those
+of the peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows: BROWSER here, CPU
+in cpu/table.py. Another place to measure in adds another tuple, and what runs its cases.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lanewise.bench import operations
 from lanewise.bench.cases import Case, Literal, Size, build
 from lanewise.errors import ArgumentError
 
-GFLOPS, NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES = "GFLOP/s", "ns", "us", "ms", "KB"
-_SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS: 1e6, KILOBYTES: 1e3}
+GFLOPS, NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES, TIMES = "GFLOP/s", "ns", "us", "ms", "KB", "times"
+_SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS: 1e6, KILOBYTES: 1e3, TIMES: 1.0}
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a goal's work; every number in nanoseconds, or in bytes."""
+    """What came of a goal's work; every number in nanoseconds, or in bytes, or times."""
 
     value: float
     median: float

@@ -6,13 +6,15 @@ import json
 import pytest
 
 import lanewise as lw
+from lanewise import tuning
 from lanewise.bench import goals, machine, main
-from lanewise.bench.cpu import limits, table
+from lanewise.bench.cpu import auto, limits, table
 from lanewise.bench.cpu.limits import Limits
 from lanewise.bench.cpu.measure import Place
 from lanewise.bench.engine import Timing
 from lanewise.bench.goals import Against, Goal, Measured, Work
 from lanewise.bench.peers import Call
+from lanewise.calibration import KINDS
 from lanewise.errors import ArgumentError
 
 AVAILABLE = [str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu]
@@ -263,3 +265,30 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
     assert "the peer torch is not installed; pip install torch" in capsys.readouterr().err
     assert main(["--goals", "add 16K", *FAST]) == 0
     assert "absent: torch (not installed; pip install torch, or leave it out)" in capsys.readouterr().out
+
+
+def test_auto_is_compared_with_the_best_backend(monkeypatch):
+    """By the median over the grid, where 2 microseconds and less are nothing."""
+    best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
+    times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
+
+    def measure(contestants, **settings):
+        assert [each.name for each in contestants] == [auto.AUTO, best, *others]
+        assert settings == {"repeats": 2, "sample_seconds": 1e-4}
+        return [Timing(each.name, 1, (times[each.name], 2e6, 2e6)) for each in contestants]
+
+    monkeypatch.setattr(auto, "measure", measure)
+    monkeypatch.setattr(auto, "SIZES", (10, 100))
+    monkeypatch.setattr(tuning, "_sampled", lambda backends: {kind: [ranks(backends)] for kind in KINDS})
+    before = lw.get_calibration()
+    row = place().row(table.AUTO)
+    assert lw.get_calibration() is before
+    assert row.measured.value == pytest.approx(1.25) and row.measured.median == 1
+    assert row.goal.met(row.goal.firm, row.measured) is False
+    assert "add 10 1.25 of " in row.notes[1] and len(row.details["cases"]) == 2 * len(auto.OPERATIONS)
+    times[auto.AUTO] = 8e5 + 1999
+    assert place().row(table.AUTO).measured.value == 1
+
+
+def ranks(backends):
+    return {backend: 100.0 * (1 + at) for at, backend in enumerate(backends)}

@@ -12,8 +12,9 @@ import lanewise as lw
 from lanewise import selection
 from lanewise.bench import machine, report, runner
 from lanewise.bench.cases import Case
+from lanewise.bench.cpu import auto
 from lanewise.bench.cpu.limits import Limits
-from lanewise.bench.cpu.table import CALLS, KERNELS, ONE_THREAD, THREADS
+from lanewise.bench.cpu.table import AUTO, CALLS, KERNELS, ONE_THREAD, THREADS
 from lanewise.bench.engine import Contestant
 from lanewise.bench.goal_report import Row, from_case
 from lanewise.bench.goals import Goal
@@ -42,6 +43,8 @@ class Place:
 
     def row(self, goal: Goal) -> Row:
         """What comes of a goal. Where its instruction set is missing, the default one is measured and not judged."""
+        if goal is AUTO:
+            return auto.row(goal, self.repeats, self.seconds)
         assert goal.work is not None
         judged = goal.backend in self.backends
         backend = goal.backend if judged else str(selection.default_backend())

@@ -11,6 +11,7 @@ from lanewise.bench.goals import (
     MICROSECONDS,
     MILLISECONDS,
     NANOSECONDS,
+    TIMES,
     Against,
     Bars,
     Goal,
@@ -88,6 +89,9 @@ KERNELS: tuple[Goal, ...] = (
     _alone("gelu", 190),
 )
 
+# After lw.calibrate(), compared with the best backend of each case; the median over a grid.
+AUTO = Goal("AUTO, calibrated, over the best backend", TIMES, (Reach(1.1),), ())
+
 CPU: tuple[Goal, ...] = (
     *CALLS,
     *(_row(name, size, _best(0.95), _NEAR_LIMIT) for name in ("add", "multiply", "fma", "relu") for size in THROUGHOUT),
@@ -139,4 +143,5 @@ CPU: tuple[Goal, ...] = (
     ),
     *THREADS,
     *KERNELS,
+    AUTO,
 )
