@@ -1,8 +1,8 @@
 /* The sums of bits that a float32 kernel of one argument gives for every float: every_float.py compares them.
  *
- *     every_float KERNEL RESULT_BYTES CHUNK TASK [PARAMETER...]
+ *     every_float KERNEL RESULT_BYTES CHUNK TASK EVERY [PARAMETER...]
  *
- * Prints a sum for each TASK floats. Within a CHUNK, bits count by their position; NaNs have one pattern. */
+ * Prints a sum for TASK floats, for each EVERYth of such ranges. Within a CHUNK, bits count by their position; NaNs have one pattern. */
 #include "kernels.c"
 
 #include "kernel_names.h"
@@ -33,22 +33,22 @@ static uint64_t sum_of_bools(const uint8_t *result, int64_t count) {
 }
 
 int main(int count, char **words) {
-    lw_kernel *kernel = count < 5 ? NULL : find(words[1]);
+    lw_kernel *kernel = count < 6 ? NULL : find(words[1]);
     if (!kernel) {
         fprintf(stderr, "every_float: no kernel %s\n", count > 1 ? words[1] : "given");
         return 2;
     }
     int size = atoi(words[2]);
-    int64_t chunk = atoll(words[3]), task = atoll(words[4]);
+    int64_t chunk = atoll(words[3]), task = atoll(words[4]), every = atoll(words[5]);
     lw_scalar parameters[8] = {{0}};
-    for (int i = 5; i < count && i < 13; i++) parameters[i - 5].f = atof(words[i]);
+    for (int i = 6; i < count && i < 14; i++) parameters[i - 6].f = atof(words[i]);
     uint32_t *input = malloc((size_t)chunk * 4);
     void *result = malloc((size_t)chunk * 4);
     lw_layout layout = {.ndim = 1, .shape = {chunk}, .strides = {{4}, {size}}};
     lw_context context = {0};
     const void *inputs[] = {input};
     void *outputs[] = {result};
-    for (int64_t start = 0; start < INT64_C(1) << 32; start += task) {
+    for (int64_t start = 0; start < INT64_C(1) << 32; start += task * every) {
         uint64_t sum = 0;
         for (int64_t first = start; first < start + task; first += chunk) {
             for (int64_t i = 0; i < chunk; i++) input[i] = (uint32_t)(first + i);

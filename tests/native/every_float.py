@@ -7,7 +7,7 @@
 
 Errors are measured on --backends, of which two differ: one that fuses and one that does not. On the others (--same)
 `every_float.c`, compiled for each of them, gives sums of bits, which must be those of a backend that was measured;
-SIMD128 runs in Node, and NEON under qemu, slowly.
+SIMD128 runs in Node, and NEON under qemu, so slowly that --every helps.
 
 Prints a Markdown table: a row a function, a column for each set of backends with the same bits, in each the worst error
 in units in the last place of the float64 reference, and where. --save keeps what was found in a folder, and goes on
@@ -85,6 +85,11 @@ class Report:
         for backend, worst in other.worst.items():
             self.worst[backend] = self.worst.get(backend, Worst()).join(worst)
             self.sums.setdefault(backend, {}).update(other.sums[backend])
+
+    def measured_as(self, backend: str) -> str:
+        """A backend whose errors are known and whose bits these are, as far as compared; itself if there is none."""
+        sums = self.sums[backend].items()
+        return next((other for other in self.worst if sums <= self.sums[other].items()), backend)
 
     def save(self, path: Path) -> None:
         """As JSON."""
@@ -209,14 +214,21 @@ def task(function: Function, backends: tuple[str, ...], step: int, start: int) -
     return report
 
 
+def share(sums: dict[int, int]) -> str:
+    """How much of all floats was compared, where that is not all of them."""
+    all_of_them = -(-(2**32) // TASK)
+    return "" if len(sums) >= all_of_them else f" ({len(sums) / all_of_them:.0%})"
+
+
 def row(function: Function, report: Report) -> str:
     """Of the table: backends with the same bits share a cell."""
-    groups: dict[tuple[int, ...], list[str]] = {}
+    groups: dict[str, list[str]] = {}
     for backend, sums in report.sums.items():
-        groups.setdefault(tuple(sums[start] for start in sorted(sums)), []).append(backend)
+        text = backend if backend in report.worst else backend + share(sums)
+        groups.setdefault(report.measured_as(backend), []).append(text)
     cells = []
-    for names in groups.values():
-        worst = next((report.worst[name] for name in names if name in report.worst), None)
+    for measured, names in groups.items():
+        worst = report.worst.get(measured)
         if worst is None:
             cells.append(f"bits of their own, NOT MEASURED: {' '.join(names)}")
             continue
@@ -250,17 +262,17 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
     return [*before.get(isa_name, []), str(program)]
 
 
-def sums_of(function: Function, program: list[str]) -> dict[int, int]:
-    """Of the bits for every float, by task, as that program computes them."""
+def sums_of(function: Function, program: list[str], every: int) -> dict[int, int]:
+    """Of the bits for all floats of every so many tasks, by task, as that program computes them."""
     contract = contracts()[function.operation]
     position = contract.variants.stems.index(function.choice) if contract.variants and function.choice else 0
     given = settings(function)
     scalars = [str(float(given[each.name])) for _, each in contract.expression_parameters]
     kernel = contract.kernel("float32", position)
     size = "1" if contract.result("float32") == "bool" else "4"
-    command = [*program, kernel, size, str(CHUNK), str(TASK), *scalars]
+    command = [*program, kernel, size, str(CHUNK), str(TASK), str(every), *scalars]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    return {at * TASK: int(line, 16) for at, line in enumerate(done.stdout.split())}
+    return {at * every * TASK: int(line, 16) for at, line in enumerate(done.stdout.split())}
 
 
 class Run:
@@ -282,10 +294,12 @@ class Run:
                     report.join(found)
                 self._keep(function)
 
-    def compare(self, isa_name: str, program: list[str]) -> None:
-        """The sums of bits of an instruction set, where they are not known."""
+    def compare(self, isa_name: str, program: list[str], every: int) -> None:
+        """The sums of bits of an instruction set, where they are not known; of every so many tasks."""
         missing = [each for each, known in self.reports.items() if each.arguments == 1 and isa_name not in known.sums]
-        for function, sums in zip(missing, self.pool.map(partial(sums_of, program=program), missing), strict=True):
+        for function, sums in zip(
+            missing, self.pool.map(partial(sums_of, program=program, every=every), missing), strict=True
+        ):
             self.reports[function].sums[isa_name] = sums
             self._keep(function)
 
@@ -302,6 +316,7 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=1 << 28, help="for functions of two arguments")
     parser.add_argument("--backends", nargs="+", metavar="NAME", default=["avx2", "sse2"], help="to measure")
     parser.add_argument("--same", nargs="+", metavar="NAME", default=[], help="to compare with those, bit by bit")
+    parser.add_argument("--every", type=int, default=1, metavar="N", help=f"compare each Nth range of {TASK} floats")
     parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is found there, and go on from it")
     options = parser.parse_args()
     if options.step != 1 and (options.same or options.save):
@@ -313,7 +328,7 @@ def main() -> None:
         run = Run(wanted, options.save, pool)
         run.measure(options.backends, options.step, options.pairs)
         for name in options.same:
-            run.compare(name, compile_for(name, Path(folder)))
+            run.compare(name, compile_for(name, Path(folder)), options.every)
     for function, report in run.reports.items():
         print(row(function, report))
 
