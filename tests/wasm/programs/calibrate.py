@@ -1,0 +1,29 @@
+"""lw.calibrate() where there is no folder that lasts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lanewise as lw
+from lanewise import tuning
+
+
+def results() -> dict[str, Any]:
+    """What it finds, what AUTO makes of it, and what is left once it is forgotten."""
+    tuning.REPEATS = 3  # who is last shows soon
+    found = lw.calibrate()
+    kept = lw.get_calibration() is found
+    used = lw.ones(1).backend.value
+    lw.reset_calibration()
+    return {
+        "order": [backend.value for backend in found.order],
+        "times": {backend.value: dict(row) for backend, row in found.times.items()},
+        "path": found.path,
+        "kept": kept,
+        "used": used,
+        "forgotten": lw.get_calibration() is None,
+        "default": lw.ones(1).backend.value,
+    }
+
+
+results() if __name__ == "__main__" else None
