@@ -9,7 +9,8 @@
  * products of gemm.c's micro-kernel; keys and values are packed once for the chunk. Blocks that no query of the block
  * sees are left out. Few queries read keys and values where they lie, as thin products do.
  *
- * A hidden score is -inf. A row that sees nothing is zeros, as in PyTorch. */
+ * A hidden score is -inf. A row that sees nothing is zeros, as in PyTorch. What a hidden key and its value are does not
+ * matter, NaN and infinities included: attention_again. */
 #ifndef LANEWISE_ATTENTION_H
 #define LANEWISE_ATTENTION_H
 
@@ -56,7 +57,8 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to scores begin .. end - 1, whole registers, and hides what the row does not see. */
+/* Adds the mask to scores begin .. end - 1, whole registers, and hides what the row does not see. Where the mask is
+ * -inf the score is, NaN or not. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
@@ -64,17 +66,19 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
     int64_t begin = min_int64(visible.begin, range.end); /* both fit in 32 bits */
     vi32 first = vi32_set((int32_t)(begin > range.begin ? begin : range.begin));
     vi32 end = vi32_set((int32_t)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
+    const vf32 hidden = vf32_set(-__builtin_inff());
     for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
         vf32 score = vf32_load(scores + i);
         if (mask && visible.end > i) {
             float packed[VF32_LANES];
             int n = (int)min_int64(visible.end - i, VF32_LANES);
             copy_strided_32((char *)packed, sizeof(float), mask + i * step, step, n);
-            score = score + vf32_load_partial(packed, n, vf32_set(0));
+            vf32 added = vf32_load_partial(packed, n, vf32_set(0));
+            score = vf32_select(vf32_eq(added, hidden), hidden, score + added);
         }
         vi32 column = vi32_iota() + vi32_set((int32_t)i);
         vm32 inside = vm32_and(vi32_ge(column, first), vi32_lt(column, end));
-        vf32_store(scores + i, vf32_select(inside, score, vf32_set(-__builtin_inff())));
+        vf32_store(scores + i, vf32_select(inside, score, hidden));
     }
 }
 
@@ -217,14 +221,40 @@ static void attention_start(const attention_chunk *c, int is_thin) {
     }
 }
 
+/* A row's result once more, from the keys that it sees alone, one after another. Products of blocks multiply the values
+ * of hidden keys by 0, which is NaN where they are not finite. Weights are divided first, so sums do not overflow. */
+static void attention_again(const attention_chunk *c, int64_t row, float total) {
+    const lw_attention_layout *l = c->layout;
+    attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
+    float largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
+    for (int64_t j = 0; j < l->value_depth; j++) sums[j] = 0;
+    for (int64_t key = visible.begin; key < visible.end; key++) {
+        const char *q = c->query + row * l->row_strides[0], *k = c->key + key * l->row_strides[1];
+        const char *v = c->value + key * l->row_strides[2];
+        float score = 0, added = 0;
+        if (c->mask) added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
+        if (added == -__builtin_inff()) continue;
+        for (int64_t i = 0; i < l->depth; i++)
+            score += *(const float *)(q + i * l->column_strides[0]) * (float)l->scale *
+                     *(const float *)(k + i * l->column_strides[1]);
+        float weight = vf32_first(attention_exp(vf32_set(score + added - largest))) / total;
+        for (int64_t j = 0; j < l->value_depth; j++) sums[j] += weight * *(const float *)(v + j * l->column_strides[2]);
+    }
+}
+
 /* The sums, divided by the total weight. */
 static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {
         char *out = c->out + i * l->row_strides[4];
-        float *sums = c->sums + i * c->width;
-        vf32 total = vf32_set(c->total[i] == 0 ? 1 : c->total[i]);
-        for (int64_t j = 0; j < c->width; j += VF32_LANES) vf32_store(sums + j, vf32_load(sums + j) / total);
+        float *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
+        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN where a result is not finite */
+        for (int64_t j = 0; j < c->width; j += VF32_LANES) {
+            vf32 result = vf32_load(sums + j) / total;
+            differences = differences + (result - result);
+            vf32_store(sums + j, result);
+        }
+        if (vm32_any(vf32_isnan(differences)) && whole == whole) attention_again(c, i, whole);
         copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
     }
 }

@@ -219,22 +219,28 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """scaled_dot_product_attention; a row that sees nothing is zeros."""
+    """scaled_dot_product_attention; a row that sees nothing is zeros, and what is hidden counts for nothing."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))
     with np.errstate(all="ignore"):
         factor = query.shape[-1] ** -0.5 if scale is None else scale
         scores = np.matmul(query, np.swapaxes(key, -1, -2)) * factor
-        if attn_mask is not None:
-            scores = scores + (np.where(attn_mask, 0, -np.inf) if attn_mask.dtype == bool else attn_mask)
         distance = np.arange(key.shape[-2]) - np.arange(query.shape[-2])[:, None] - offset
         hidden = np.zeros(distance.shape, bool) if window is None else np.abs(distance) >= window
-        scores = np.where(hidden | (is_causal & (distance > 0)), -np.inf, scores)
+        hidden = hidden | (is_causal & (distance > 0))
+        if attn_mask is not None:
+            added = np.where(attn_mask, 0, -np.inf) if attn_mask.dtype == bool else attn_mask
+            scores, hidden = scores + added, hidden | (added == -np.inf)
+        scores = np.where(hidden, -np.inf, scores)
         largest = np.max(scores, axis=-1, keepdims=True, initial=-np.inf)
         weights = np.exp(scores - np.where(largest == -np.inf, 0, largest))
         totals = np.sum(weights, axis=-1, keepdims=True)
-        return np.asarray(np.matmul(weights, value) / np.where(totals == 0, 1, totals))
+        weights = weights / np.where(totals == 0, 1, totals)
+        if np.isfinite(value).all():
+            return np.asarray(np.matmul(weights, value))
+        products = weights[..., None] * value[..., None, :, :]
+        return np.asarray(np.sum(np.where(hidden[..., None], 0, products), axis=-2))
 
 
 def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: float, axis: int) -> Array:

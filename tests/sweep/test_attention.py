@@ -61,6 +61,40 @@ def test_what_lies_behind_a_causal_query_is_not_read_by_a_window(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
+# Few queries, a block of them and more, keys of several blocks, and values of a width that is no whole tile.
+@pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
+@pytest.mark.parametrize("anything", [np.nan, np.inf, -np.inf])
+def test_what_is_hidden_may_be_anything(queries, keys, width, anything):
+    """Keys and values that a row does not see change nothing in it; those that it sees do."""
+    generator = np.random.default_rng(keys)
+    query, key, value = (
+        generator.standard_normal(shape).astype("float32") for shape in ((queries, 5), (keys, 5), (keys, width))
+    )
+    seen = generator.random((queries, keys)) < 0.5
+    seen[0] = False
+    seen[:, -40:] = False
+    seen[-1, 3] = True
+    seen[: queries - 1, 3] = False
+    added = np.where(seen, generator.standard_normal(seen.shape), -np.inf).astype("float32")
+    for backend in HOSTS:
+        for settings in ({"attn_mask": seen}, {"attn_mask": added}, {"attn_mask": added, "window": 200, "offset": 30}):
+            spoilt_key, spoilt_value = key.copy(), value.copy()
+            spoilt_key[-40:] = spoilt_value[-40:] = spoilt_value[3] = anything
+            with lw.use_backend(backend):
+                plain = np.asarray(lw.scaled_dot_product_attention(query, key, value, **settings))
+                spoilt = np.asarray(lw.scaled_dot_product_attention(query, spoilt_key, spoilt_value, **settings))
+            assert np.abs(spoilt[:-1] - plain[:-1]).max() < 1e-5
+            sees = "window" not in settings or abs(3 - (queries - 1) - 30) < 200
+            assert np.isfinite(spoilt[-1]).all() != sees
+        spoilt_value = value.copy()
+        spoilt_value[queries - 1 :] = anything
+        with lw.use_backend(backend):
+            plain = np.asarray(lw.scaled_dot_product_attention(query, key, value, is_causal=True))
+            spoilt = np.asarray(lw.scaled_dot_product_attention(query, key, spoilt_value, is_causal=True))
+        assert np.abs(spoilt[:-1] - plain[:-1]).max() < 1e-5
+        assert queries > keys or not np.isfinite(spoilt[-1]).any()
+
+
 class Counting(raw.Context):
     """Adds up the scratch memory that a kernel asks for."""
 
