@@ -4,7 +4,8 @@
  * calls that function for each row; kernels.c includes the header and names the kernel in the table. Most are made of
  * row_fold, which gives what a reduction says of the row, and row_map, which computes each element with that. A row
  * is read and written in pieces that row_read and row_write pack and unpack where they are not contiguous; elements
- * have 4 bytes. */
+ * have 4 bytes. The first input may be the output: what is written is not read again as that input, and the other
+ * inputs are elsewhere. */
 #ifndef LANEWISE_ROWS_H
 #define LANEWISE_ROWS_H
 
@@ -20,7 +21,7 @@ typedef struct row {
     int64_t length;
     row_operand in[3];
     row_operand out; /* to be read again */
-    char *out_data;  /* to be written */
+    char *out_data;  /* to be written; NULL where only the sum of the results is wanted */
     const lw_scalar *parameters;
 } row;
 
@@ -41,10 +42,10 @@ static inline const void *row_read(row_operand operand, int64_t start, int64_t c
 
 /* Where to compute a piece of the result; row_write puts it into its place. */
 static inline void *row_result(const row *r, int64_t start, void *packed) {
-    return r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
+    return r->out_data && r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
 }
 static inline void row_write(const row *r, int64_t start, int64_t count, const void *piece) {
-    if (r->out.stride == ROW_ITEM) return;
+    if (!r->out_data || r->out.stride == ROW_ITEM) return;
     copy_strided(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count, ROW_ITEM);
 }
 

@@ -104,10 +104,18 @@ def _arguments(contract: Contract) -> list[str]:
         limits = f"; {parameter.limits.says}" if parameter.limits and parameter.limits.says else ""
         items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc + limits)))
     if contract.kind.has_out:
-        items.append(_item("out : Tensor, optional", "Written and returned instead of a new tensor."))
+        items.append(
+            _item("out : Tensor, optional", f"Written and returned instead of a new tensor{_in_place(contract)}.")
+        )
     if contract.device:
         items.append(_item("device : Backend or str, optional", 'Where the result is placed: "cpu" or a backend.'))
     return items
+
+
+def _in_place(contract: Contract) -> str:
+    """What `out` may be."""
+    allowed = {"any": "an input", "first": contract.inputs[0].name} if contract.inputs else {}
+    return f"; it may be {allowed[contract.kind.in_place]}" if contract.kind.in_place in allowed else ""
 
 
 def _errors(contract: Contract) -> dict[str, str]:

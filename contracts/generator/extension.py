@@ -179,9 +179,15 @@ def _descriptor(contract: Contract) -> str:
         .kernels = {f"kernels_{name}" if contract.kernel_names else "NULL"},
         .results = {{{", ".join(results)}}},
         .takes_out = {int(contract.kind.has_out)},
+        .in_place = {_in_place(contract)},
         .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},
     }},"""
+
+
+def _in_place(contract: Contract) -> int:
+    """How many inputs, from the first on, `out` may be."""
+    return {"any": len(contract.inputs), "first": 1, "none": 0}[contract.kind.in_place]
 
 
 def _entries(contract: Contract, what: str, self_name: str) -> Iterator[str]:

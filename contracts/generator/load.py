@@ -49,6 +49,9 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
         layout = fields.text("layout", default=None)
         if layout is not None and layout not in LAYOUTS:
             raise fields.error(f"unknown layout {layout!r}; one of {', '.join(LAYOUTS)}")
+        in_place = fields.text("in_place", default="none")
+        if in_place not in ("any", "first", "none"):
+            raise fields.error(f"in_place is {in_place!r}; any, first or none is wanted")
         lanes = fields.mapping("lanes")
         for lane, carried in lanes.items():
             if lane not in LANES or carried not in ("now", "later", "none"):
@@ -59,6 +62,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
             layout=layout,
             has_kernels=layout is not None,
             has_out=fields.flag("out"),
+            in_place=in_place,
             lanes=lanes,
             inner=fields.text("inner"),
             result=fields.text("result"),

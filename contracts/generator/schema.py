@@ -42,6 +42,7 @@ class Kind:
     layout: str | None  # the C struct a kernel's `layout` points to; None where the kind has no kernels
     has_kernels: bool
     has_out: bool  # the Python function takes `out=`
+    in_place: str  # which inputs `out` may be: "any", "first" or "none"
     lanes: Mapping[str, Carried]
     inner: str  # what the layout's `inner` counts, in words
     result: str  # the result's shape, in words; for docstrings

@@ -8,9 +8,11 @@
 
 LANE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
-/* The exponentials are written where the result comes. */
+/* The exponentials are written nowhere, because x may be where the result comes. */
 static void log_softmax_row_float32(const row *r) {
-    float max = softmax_max(r), sum = (float)softmax_powers(r, max);
+    row powers = *r;
+    powers.out_data = NULL;
+    float max = softmax_max(r), sum = (float)softmax_powers(&powers, max);
     vf32 numbers[] = {vf32_set(max), op_log_float32(vf32_set(sum))};
     row_map(r, r->in, 1, NULL, numbers, log_softmax_shifted, 0);
 }

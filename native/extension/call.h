@@ -61,9 +61,9 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
 void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides);
 
 /* `out` where it was given, after checking dtype, shape, contiguity, writability and overlap, else a new
- * tensor. With `may_coincide` it may be one of the operands itself. A new reference, or NULL with an error set. */
+ * tensor. It may be one of the first `in_place` operands itself. A new reference, or NULL with an error set. */
 lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                     const lw_operand *operands, int count, int may_coincide, lw_place place);
+                     const lw_operand *operands, int count, int in_place, lw_place place);
 
 /* Whether an operand's elements and the output's may share bytes. */
 int lw_overlaps(const lw_tensor *out, const lw_operand *operand);

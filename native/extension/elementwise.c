@@ -144,8 +144,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
             return NULL;
         }
     }
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, count, 1, place);
+    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, count,
+                               operation->in_place, place);
     return fill(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 

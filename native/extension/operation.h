@@ -81,6 +81,7 @@ typedef struct lw_operation {
     const int16_t (*kernels)[LW_DTYPE_COUNT];
     int8_t results[LW_DTYPE_COUNT]; /* result dtype per computed dtype, or -1 */
     uint8_t takes_out;
+    uint8_t in_place;      /* so many inputs, from the first on, may be `out` */
     uint8_t takes_number;  /* rows: of an input without dimensions, one of its own */
     uint8_t refuses_empty; /* reductions and rows of nothing are an error: there is no identity */
 } lw_operation;

@@ -213,7 +213,7 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         }
     }
     lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, operands,
-                               count, 0, place);
+                               count, operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

@@ -171,7 +171,7 @@ int lw_overlaps(const lw_tensor *out, const lw_operand *operand) {
     return low < out_high && out_low < high;
 }
 
-/* The same elements in the same places: an elementwise kernel may then read and write one array. */
+/* The same elements in the same places: a kernel may then read and write one array. */
 static int coincides(const lw_tensor *out, const lw_operand *operand) {
     return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
            memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&
@@ -179,7 +179,7 @@ static int coincides(const lw_tensor *out, const lw_operand *operand) {
 }
 
 static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, int ndim, const int64_t *shape,
-                            const lw_operand *operands, int count, int may_coincide) {
+                            const lw_operand *operands, int count, int in_place) {
     if (!lw_is_tensor(object)) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: out is %R; a tensor is wanted", operation,
                      (PyObject *)Py_TYPE(object));
@@ -208,7 +208,7 @@ static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, 
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        if (lw_overlaps(out, &operands[i]) && !(may_coincide && coincides(out, &operands[i]))) {
+        if (lw_overlaps(out, &operands[i]) && !(i < in_place && coincides(out, &operands[i]))) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
                          "%s: out shares memory with input %d; give an out of its own, or copy the input first",
                          operation, i + 1);
@@ -220,9 +220,9 @@ static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, 
 }
 
 lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                     const lw_operand *operands, int count, int may_coincide, lw_place place) {
+                     const lw_operand *operands, int count, int in_place, lw_place place) {
     if (out) {
-        return check_out(operation, out, dtype, ndim, shape, operands, count, may_coincide);
+        return check_out(operation, out, dtype, ndim, shape, operands, count, in_place);
     }
     return lw_tensor_new(operation, dtype, ndim, shape, place.backend, place.committed);
 }

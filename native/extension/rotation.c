@@ -37,8 +37,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
     if (axis < 0) {
         return NULL;
     }
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1, 0, place);
+    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1,
+                               operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }

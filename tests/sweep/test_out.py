@@ -32,18 +32,50 @@ def test_out(contract, dtype, backend, oracle):
     assert np.array_equal(bits(np.asarray(out)), bits(wanted))
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and not contract.internal)
+@pytest.mark.contracts(lambda contract: contract.kind.in_place != "none" and not contract.internal)
 def test_an_input_may_be_out(contract, dtype, backend, oracle):
     case = first_case(oracle, dtype)
     wanted = calls.run(contract, case)
     arguments = calls.arguments(contract, case)
-    for position, each in enumerate(case.inputs):
+    for position, each in enumerate(case.inputs[: 1 if contract.kind.in_place == "first" else None]):
         if each is not None and each.dtype == wanted.dtype and each.shape == wanted.shape:
             inputs = list(arguments)
             inputs[position] = lw.asarray(as_array(each).copy())
             result = getattr(lw, contract.operation)(*inputs, **calls.keywords(case), out=inputs[position])
             assert result is inputs[position]
             assert np.array_equal(bits(np.asarray(result)), bits(wanted))
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
+def test_the_first_input_may_be_out_along_every_axis(contract, dtype, backend):
+    """In pieces and in gaps, with numbers that need more than one look, and with other inputs beside it."""
+    function = getattr(lw, contract.operation)
+    for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
+        for axis in range(len(shape) - (contract.kind.name == "rotation")):
+            whole = np.random.default_rng(5).uniform(-9, 9, shape)
+            whole.reshape(-1)[::1000] *= 1e30 if dtype == "float32" else 1e3
+            x = whole.astype(dtype)
+            others = [np.linspace(0.5, 2, shape[axis], dtype=dtype) for _ in contract.inputs[1:]]
+            wanted = function(lw.asarray(x), *others, axis=axis)
+            out = lw.asarray(x.copy())
+            assert function(out, *others, axis=axis, out=out) is out
+            assert np.array_equal(bits(np.asarray(out)), bits(np.asarray(wanted)))
+
+
+@pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
+def test_out_that_is_some_of_the_input_is_refused(contract, dtype, backend):
+    function = getattr(lw, contract.operation)
+    memory = lw.ones((5, 4), dtype=dtype)
+    for x, out in ((memory[:4], memory[1:]), (memory[:4, ::-1], memory[:4]), (memory[:4].mT, memory[:4])):
+        with pytest.raises(lw.ArgumentError, match=f"^{contract.operation}: out shares memory with input 1"):
+            function(x, axis=0, out=out)
+    for position in range(1, len(contract.inputs)):
+        row = lw.ones(4, dtype=dtype)
+        others = [row if each == position else None for each in range(1, len(contract.inputs))]
+        with pytest.raises(
+            lw.ArgumentError, match=f"^{contract.operation}: out shares memory with input {position + 1}"
+        ):
+            function(lw.ones(4, dtype=dtype), *others, out=row)
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_out and not contract.internal)
