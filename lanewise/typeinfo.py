@@ -10,6 +10,7 @@ import builtins
 from typing import Any, Final, NamedTuple
 
 from lanewise import dtypes
+from lanewise._ext import Tensor
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError
 
@@ -101,18 +102,28 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
     return found is as_dtype(kind, operation="isdtype")
 
 
+def _softened(values: tuple[Any, ...]) -> list[Any]:
+    """NumPy's numbers as Python's where something stronger is among the values."""
+    arrays = [hasattr(value, "__array__") and not isinstance(value, Tensor | type) for value in values]
+    numbers = [is_array and getattr(value, "ndim", 1) == 0 for value, is_array in zip(values, arrays, strict=True)]
+    paired = list(zip(values, numbers, strict=True))
+    if all(number or isinstance(value, builtins.bool | int | float) for value, number in paired):
+        return list(values)
+    return [value.item() if number else value for value, number in paired]
+
+
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """The dtype in which arrays, dtypes and Python scalars meet.
 
     The order is bool, int32, int64, float16, float32, float64: the later one wins. Python scalars are weak:
-    they only decide where nothing else is of their kind.
+    they only decide where nothing else is of their kind. So are NumPy's, and arrays without dimensions, beside others.
 
     >>> result_type("int32", "float32"), result_type("float16", 2.5), result_type("int32", True)
     (lanewise.float32, lanewise.float16, lanewise.int32)
     """
     strong: DType | None = None
     weak: DType | None = None
-    for value in arrays_and_dtypes:
+    for value in _softened(arrays_and_dtypes):
         if isinstance(value, builtins.bool | int | float):
             scalar = as_dtype(builtins.bool if isinstance(value, builtins.bool) else _number_type(value))
             weak = scalar if weak is None else max(weak, scalar, key=_code)

@@ -94,6 +94,23 @@ static int widen(const lw_operation *operation, lw_operand *operands, int dtype)
     return dtype;
 }
 
+/* NumPy's numbers are like Python's beside an array, and where there is no kernel for their own dtype. */
+static int soften(const lw_operation *operation, lw_operand *operands) {
+    int meets_array = 0;
+    for (int i = 0; i < operation->input_count; i++) {
+        meets_array |= operands[i].data && operands[i].weakness == LW_STRONG && operation->inputs[i].dtype < 0 &&
+                       !lw_is_foreign_number(&operands[i]);
+    }
+    for (int i = 0; i < operation->input_count; i++) {
+        lw_operand *operand = &operands[i];
+        if (operand->data && lw_is_foreign_number(operand) && operation->inputs[i].dtype < 0 &&
+            (meets_array || operation->kernels[0][operand->dtype] < 0) && lw_operand_soften(operand) < 0) {
+            return -1;
+        }
+    }
+    return 0;
+}
+
 /* Brings every operand to the kernel's dtype. */
 static int convert(const lw_operation *operation, lw_operand *operands, int dtype) {
     for (int i = 0; i < operation->input_count; i++) {
@@ -125,7 +142,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) {
+    if ((operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) ||
+        soften(operation, operands) < 0) {
         return NULL;
     }
     int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;

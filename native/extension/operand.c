@@ -2,6 +2,7 @@
 #include "operand.h"
 #include "call.h"
 #include "errors.h"
+#include "exchange.h"
 #include "float_modes.h"
 #include "module.h"
 #include <string.h>
@@ -68,6 +69,33 @@ static void take_number(PyObject *object, lw_operand *operand) {
     operand->contiguous = 1;
 }
 
+int lw_operand_soften(lw_operand *operand) {
+    PyObject *number = lw_item(operand->dtype, operand->data);
+    if (!number) {
+        return -1;
+    }
+    lw_operand_release(operand);
+    take_number(number, operand);
+    Py_DECREF(number);
+    return 0;
+}
+
+/* An integer of a dtype that is none here, np.uint8(1) for one, as Python's. */
+static int take_integer(PyObject *object, lw_operand *operand) {
+    if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
+        return 0;
+    }
+    PyObject *number = PyNumber_Index(object);
+    if (!number) {
+        PyErr_Clear();
+        return 0;
+    }
+    lw_operand_release(operand);
+    take_number(number, operand);
+    Py_DECREF(number);
+    return 1;
+}
+
 /* What NumPy calls the elements of a buffer's format, for those that are met most. */
 static const char *foreign_name(const char *format) {
     static const struct {
@@ -107,6 +135,9 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
     operand->has_view = 1;
     operand->owned = NULL;
     int dtype = lw_dtype_of_format(view->format ? view->format : "B", view->itemsize);
+    if (dtype < 0 && take_integer(object, operand)) {
+        return LW_TAKEN;
+    }
     if (dtype < 0) {
         const char *format = view->format ? view->format : "B";
         PyErr_Format(

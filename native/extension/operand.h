@@ -51,6 +51,11 @@ static inline void lw_operand_of(lw_tensor *tensor, lw_operand *operand) {
 void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_operand_release(lw_operand *operand);
 
+/* Whether it is a number of NumPy's: a scalar such as np.int64(1), or an array without dimensions. */
+static inline int lw_is_foreign_number(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
+/* Makes such a number Python's; -1 with an error set. */
+int lw_operand_soften(lw_operand *operand);
+
 static inline void lw_operands_release(lw_operand *operands, int count) {
     for (int i = 0; i < count; i++) {
         if (operands[i].has_view || operands[i].owned) {

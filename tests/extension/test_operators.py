@@ -62,6 +62,50 @@ def test_scalars_are_weak(tensor, scalar, dtype):
     assert str(dtype) in repr((scalar + lw.asarray(tensor)).dtype)
 
 
+NUMPY_NUMBERS = [
+    *(np.bool_(True), np.int8(2), np.uint8(2), np.int32(2), np.int64(2), np.uint64(2)),
+    *(np.float16(2), np.float32(2), np.float64(2), np.array(2), np.array(2.0), np.array(2, "uint16"), np.array(True)),
+]
+
+
+@pytest.mark.parametrize("number", NUMPY_NUMBERS, ids=lambda each: f"{type(each).__name__}-{each.dtype}")
+@pytest.mark.parametrize("values", [[1, 2], [1.0, 2.0]], ids=str)
+def test_numbers_of_numpy_are_weak(values, number):
+    tensor, value = lw.asarray(values), number.item()
+    for function in (operator.add, operator.mul, operator.lt, lw.maximum):
+        for given, wanted in ((number, value), (np.asarray(number), value)):
+            result, expected = function(tensor, given), function(tensor, wanted)
+            assert result.dtype == expected.dtype and result.tolist() == expected.tolist()
+    assert (number + tensor).dtype == (value + tensor).dtype
+    assert (number - tensor).tolist() == (value - tensor).tolist()
+    if tensor.dtype != lw.int32 or not isinstance(value, float):
+        before = tensor.dtype
+        tensor += number
+        assert tensor.dtype == before
+
+
+def test_numbers_of_numpy_that_do_not_fit():
+    x = lw.asarray([1, 2])
+    with pytest.raises(lw.RangeError, match=r"^add: 1099511627776 does not fit into int32"):
+        x + np.int64(2**40)
+    with pytest.raises(lw.RangeError, match=r"^add: .* 64 bits does not fit into int32"):
+        x + np.uint64(2**63)
+    assert (x < np.int64(2**40)).tolist() == [True, True]
+    assert (lw.asarray([1.0]) * np.uint64(2**63)).tolist() == [2.0**63]
+
+
+def test_numbers_of_numpy_alone():
+    """They keep the dtype that they have, where there are kernels for it."""
+    assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
+    assert lw.abs(np.int64(-1)).dtype == lw.int32
+    assert lw.abs(np.array(-1.0)).dtype == lw.float32
+    assert lw.exp(np.float16(0)).dtype == lw.float32
+    assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
+    assert lw.asarray(np.int64(1)).dtype == lw.int64
+    with pytest.raises(lw.DTypeError, match="int64"):  # an array has the dtype that was chosen for it
+        lw.asarray([1]) + np.array([1], "int64")
+
+
 def test_divide_of_integers_is_float32():
     result = lw.asarray([1, 2]) / lw.asarray([2, 4])
     assert result.dtype == lw.float32

@@ -115,6 +115,14 @@ def test_scalars_are_weak_in_result_type_as_in_the_extension(dtype, scalar):
     assert lw.result_type(lw.ones(1, dtype=dtype), scalar) is both.dtype
 
 
+@pytest.mark.parametrize("number", [np.bool_(1), np.int64(2), np.float32(2), np.float64(2), np.array(2), np.array(2.0)])
+@pytest.mark.parametrize("dtype", ALL)
+def test_numbers_of_numpy_are_weak_in_result_type_as_in_the_extension(dtype, number):
+    both = lw.where(lw.asarray(True), lw.ones(1, dtype=dtype), number)
+    assert lw.result_type(dtype, number) is both.dtype
+    assert lw.result_type(number, number) is lw.where(lw.asarray(True), number, number).dtype
+
+
 def test_result_type_of_many_and_of_nothing():
     assert lw.result_type("bool", np.zeros(2, np.int32), 1, lw.float16) is lw.float16
     assert lw.result_type(True, 3) is lw.int32
