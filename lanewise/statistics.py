@@ -11,7 +11,7 @@ from typing import Any
 
 from lanewise import _ext
 from lanewise._ext import Tensor
-from lanewise.creation import tensor_of
+from lanewise.creation import eye, tensor_of
 from lanewise.errors import ArgumentTypeError, ShapeError
 
 __all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "normalize", "zscore"]
@@ -53,7 +53,8 @@ def covariance(x1: Any, x2: Any, *, axis: int = -1, correction: float = 0.0) -> 
 def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
     """Pearson's correlation of vectors along an axis."""
     first, second = (_unit(each, axis) for each in _pair("correlation", x1, x2, axis))
-    return _ext.clip(_ext.vecdot(first, second, axis=axis), -1.0, 1.0)
+    result = _ext.clip(_ext.vecdot(first, second, axis=axis), -1.0, 1.0)
+    return result if first.shape[axis] else _ext.divide(result, 0.0)  # 0 / 0: of nothing nothing is known
 
 
 def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:
@@ -65,7 +66,9 @@ def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) 
 def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
     """The correlations of variables with each other: of the rows of x and y, or of their columns."""
     rows = _unit(_centred(_variables("corrcoef", x, y, rowvar), -1), -1)
-    return _ext.squeeze(_ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0))
+    products = _ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0)
+    own = eye(products.shape[0], dtype=bool)
+    return _ext.squeeze(_ext.where(own, _ext.divide(products, products), products))  # 1, or NaN as the product is
 
 
 def _centred(x: Tensor, axis: int) -> Tensor:
