@@ -43,6 +43,22 @@ static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_
                        16 * out->size * steps);
 }
 
+static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *sorter) {
+    lw_operand operand;
+    lw_operand_of(row, &operand);
+    if (check_row(operation, &operand) < 0) {
+        return -1;
+    }
+    if (sorter->ndim == 1 && sorter->size == row->size) {
+        return 0;
+    }
+    char given[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                 "%s: sorter has shape %s; one dimension of x1's %lld elements is wanted, as argsort(x1) gives it",
+                 operation, lw_shape_text(given, sorter->ndim, sorter->shape), (long long)row->size);
+    return -1;
+}
+
 /* The elements in the order of a sorter, as take has them; its errors are ours. */
 static PyObject *take_in_order(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
@@ -51,7 +67,8 @@ static PyObject *take_in_order(const lw_arguments *arguments) {
     lw_tensor *row = lw_tensor_from(name, arguments->inputs[0]);
     lw_tensor *sorter = row ? lw_tensor_from(name, arguments->inputs[2]) : NULL;
     PyObject *const inputs[2] = {(PyObject *)row, (PyObject *)sorter};
-    PyObject *taken = sorter ? lw_call_inputs(&take, inputs, NULL) : NULL;
+    int fits = sorter && check_sorter(name, row, sorter) == 0;
+    PyObject *taken = fits ? lw_call_inputs(&take, inputs, NULL) : NULL;
     Py_XDECREF((PyObject *)row);
     Py_XDECREF((PyObject *)sorter);
     return taken;
