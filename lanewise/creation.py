@@ -136,7 +136,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     if chosen.kind == "b" or (chosen.kind == "i" and not whole):
         raise DTypeError(f"arange: start {first}, stop {last}, step {distance} make no {chosen}; use dtype float32")
     end = first + max(count - 1, 0) * distance
-    if whole and dtype is None and max(abs(first), abs(end)) >= 2**31:
+    if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
         chosen = dtypes.int64
     for value in (first, end) if count else ():
         _check_range("arange", value, chosen)
@@ -212,7 +212,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= _integer(operation, name, value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(
-                f"{operation}: {name} is {value}; it must fit into 64 bits, and an offset is not negative"
+                f"{operation}: {name} is {value}; it is at least {'0' if name == 'offset' else '-2^63'} and below 2^63"
             )
     made = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
     return placement.placed(made, device, operation)

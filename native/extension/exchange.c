@@ -44,19 +44,9 @@ static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
                         backend, committed);
 }
 
-static lw_tensor *from_number(const char *operation, PyObject *object) {
-    lw_operand operand;
-    if (lw_operand_take(operation, object, &operand) != LW_TAKEN) {
-        return NULL;
-    }
-    int dtype = operand.weakness == LW_WEAK_BOOL    ? LW_BOOL
-                : operand.weakness == LW_WEAK_FLOAT ? LW_FLOAT32
-                : lw_fits_int32(&operand)           ? LW_INT32
-                                                    : LW_INT64;
-    if (lw_operand_cast(operation, &operand, dtype) < 0) {
-        return NULL;
-    }
-    return lw_cast(operation, &operand, dtype);
+/* A number, or a sequence of them. */
+static int holds_numbers(PyObject *object) {
+    return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
 lw_tensor *lw_tensor_from(const char *operation, PyObject *object) {
@@ -64,11 +54,8 @@ lw_tensor *lw_tensor_from(const char *operation, PyObject *object) {
         Py_INCREF(object);
         return (lw_tensor *)object;
     }
-    if (lw_is_list(object) || lw_is_tuple(object)) {
-        return lw_tensor_from_sequence(operation, object, -1);
-    }
-    if (lw_is_float(object) || lw_is_int(object)) {
-        return from_number(operation, object);
+    if (holds_numbers(object)) {
+        return lw_tensor_from_numbers(operation, object, -1);
     }
     return PyObject_CheckBuffer(object) ? borrow_buffer(operation, object) : NULL;
 }
@@ -85,9 +72,9 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     if (dtype < 0 && arguments[1] != Py_None) {
         return NULL;
     }
-    int is_sequence = lw_is_list(object) || lw_is_tuple(object);
+    int is_numbers = holds_numbers(object);
     lw_tensor *tensor =
-        is_sequence ? lw_tensor_from_sequence("asarray", object, dtype) : lw_tensor_from("asarray", object);
+        is_numbers ? lw_tensor_from_numbers("asarray", object, dtype) : lw_tensor_from("asarray", object);
     if (!tensor) {
         if (PyErr_Occurred()) {
             return NULL;
@@ -95,7 +82,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
         Py_INCREF(Py_NotImplemented);
         return Py_NotImplemented;
     }
-    int shares = lw_is_tensor(object) || (!is_sequence && tensor->storage->size_class < 0);
+    int shares = lw_is_tensor(object) || (!is_numbers && tensor->storage->size_class < 0);
     int converts = dtype >= 0 && dtype != tensor->dtype;
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);

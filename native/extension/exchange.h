@@ -8,9 +8,9 @@
  * reference. NULL with an error set, or without one where lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from(const char *operation, PyObject *object);
 
-/* A tensor of nested sequences of numbers, in `dtype` or, with -1, the least of bool, int32, int64 and float32
- * that holds them. */
-lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, int dtype);
+/* A tensor of a number, or of nested sequences of numbers, in `dtype` or, with -1, the least of bool, int32, int64 and
+ * float32 that holds them. */
+lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype);
 
 /* One element as a Python number. */
 PyObject *lw_item(int dtype, const char *data);

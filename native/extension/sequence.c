@@ -111,11 +111,6 @@ static int read_leaf(reader *reader, PyObject *object) {
         return -1;
     }
     if (reader->next) {
-        if (weakness == LW_WEAK_FLOAT && (reader->dtype == LW_INT32 || reader->dtype == LW_INT64)) {
-            PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: the list holds floats; dtype %s does not, use float32",
-                         reader->operation, lw_dtype_name(reader->dtype));
-            return -1;
-        }
         result = lw_encode(reader->operation, weakness, value, reader->dtype, reader->next);
         reader->next += lw_item_size(reader->dtype);
         return result;
@@ -149,14 +144,14 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     return 0;
 }
 
-lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, int dtype) {
+lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = shape_of(operation, sequence, shape);
+    int ndim = shape_of(operation, numbers, shape);
     if (ndim < 0) {
         return NULL;
     }
     reader reader = {.operation = operation, .ndim = ndim, .shape = shape};
-    if (read_level(&reader, sequence, 0) < 0) {
+    if (read_level(&reader, numbers, 0) < 0) {
         return NULL;
     }
     if (dtype < 0) {
@@ -174,7 +169,7 @@ lw_tensor *lw_tensor_from_sequence(const char *operation, PyObject *sequence, in
     if (tensor) {
         reader.dtype = dtype;
         reader.next = tensor->data;
-        if (read_level(&reader, sequence, 0) < 0) {
+        if (read_level(&reader, numbers, 0) < 0) {
             Py_DECREF((PyObject *)tensor);
             tensor = NULL;
         }

@@ -246,6 +246,40 @@ def test_asarray_refuses_what_does_not(wrong):
         lw.asarray(wrong)
 
 
+@pytest.mark.parametrize(
+    ("number", "dtype", "error"),
+    [
+        (2**40, "int32", lw.RangeError),
+        (2**70, "int64", lw.RangeError),
+        (2.5, "int32", lw.DTypeError),
+        (2.0, "int64", lw.DTypeError),
+        (lw.nan, "int32", lw.DTypeError),
+    ],
+)
+def test_numbers_that_a_dtype_does_not_hold(number, dtype, error):
+    """Alone, in a list and as a value to fill with."""
+    for call in (lambda: lw.asarray(number, dtype), lambda: lw.asarray([number], dtype)):
+        with pytest.raises(error, match=rf"^asarray: .* not fit into {dtype}"):
+            call()
+    with pytest.raises(error, match=r"^full: "):
+        lw.full(1, number, dtype)
+
+
+def test_arange_is_int32_where_that_holds_all():
+    assert lw.arange(-(2**31), -(2**31) + 2).dtype is lw.int32
+    assert lw.arange(2**31 - 1, 2**31).dtype is lw.int32
+    assert lw.arange(-(2**31) - 1, -(2**31)).dtype is lw.int64
+    assert lw.arange(2**31, 2**31 + 2).tolist() == [2**31, 2**31 + 1]
+
+
+def test_numbers_in_a_dtype():
+    assert lw.asarray(2**40, "float32").tolist() == 2.0**40
+    assert lw.asarray(2**40).dtype is lw.int64
+    assert lw.asarray(7, "float16").dtype is lw.float16
+    assert lw.asarray(2.5, bool).tolist() is True
+    assert lw.asarray(2**40, "int64").shape == ()
+
+
 def test_asarray_copies_when_asked():
     array = np.ones(3, np.float32)
     shared, copied = lw.asarray(array), lw.asarray(array, copy=True)
