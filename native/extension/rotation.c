@@ -2,6 +2,8 @@
 #include "call.h"
 #include "errors.h"
 
+enum { SCALING = 3, NTK = 1 }; /* the contract's fourth parameter for kernels, and its second choice */
+
 /* The axis of positions; -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     const lw_operation *operation = arguments->operation;
@@ -17,7 +19,8 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     int axis = object ? lw_axis_from(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: axis %d is the last, whose elements turn; name the axis of positions", operation->name, axis);
+                     "%s: axis %R is the last, whose elements turn; name the axis of positions", operation->name,
+                     object);
         return -1;
     }
     return axis;
@@ -36,6 +39,12 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
     int axis = position_axis(arguments, x);
     if (axis < 0) {
         return NULL;
+    }
+    if (parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
+        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                            "%s: x has 2 elements at each position, and ntk's exponent d / (d - 2) is not defined; use "
+                            "scaling='linear'",
+                            operation->name);
     }
     lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1,
                                operation->in_place, place);
