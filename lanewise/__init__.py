@@ -12,6 +12,7 @@ say, the number of threads (LANEWISE_NUM_THREADS), and how much memory is kept (
 """
 
 import math as _math
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 try:
     from lanewise import _ext
@@ -158,6 +159,14 @@ def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807 (the array API's
     return _NamespaceInfo()
 
 
+if not _TYPE_CHECKING:  # a type checker would believe that every name is there
+
+    def __getattr__(name: str) -> None:
+        from lanewise.other_names import suggestion
+
+        raise AttributeError(f"module 'lanewise' has no attribute {name!r}{suggestion(name)}", name=name)
+
+
 _ext.initialize(
     _errors,
     _dtypes.ALL,
@@ -166,6 +175,7 @@ _ext.initialize(
         "dispatch": _dispatch.dispatch,
         "dtype_code": _dtypes.code_of,
         "getitem": _indexing.getitem,
+        "refuse_keyword": _dispatch.refuse_keyword,
         "setitem": _indexing.setitem,
         "several": _dispatch.several,
     },

@@ -17,7 +17,7 @@ from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
 from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError
 
-__all__ = ["dispatch", "several"]
+__all__ = ["dispatch", "refuse_keyword", "several"]
 
 # Modules, imported with the first call, and the operations that they have under their own names.
 _PYTHON: Final = {
@@ -75,6 +75,13 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)
 
 
+def refuse_keyword(operation: str, name: str) -> None:
+    """Raises the error of a call with a keyword that the operation does not have."""
+    from lanewise import other_names
+
+    other_names.refuse_keyword(operation, name)
+
+
 def _speak_for(operation: str, error: LanewiseError) -> None:
     """Lets an error name the operation that the user called, not one that it is made of."""
     message = str(error)
@@ -89,8 +96,11 @@ def _check_arguments(
     """An error that says so, where the arguments are not those of the function."""
     import inspect
 
+    signature = inspect.signature(function)
+    for name in keywords.keys() - signature.parameters.keys():
+        refuse_keyword(operation, name)
     try:
-        inspect.signature(function).bind(*arguments, **keywords)
+        signature.bind(*arguments, **keywords)
     except TypeError as error:
         raise ArgumentTypeError(f"{operation}: {error}; see help(lw.{operation})") from None
 

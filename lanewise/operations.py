@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from lanewise import libraries
 from lanewise.dtypes import DType, as_dtype
 
-__all__ = ["Input", "inputs", "names"]
+__all__ = ["Input", "arguments", "inputs", "names"]
 
 
 class Input(NamedTuple):
@@ -33,6 +33,12 @@ def _table() -> dict[str, dict[str, Any]]:
 def names() -> tuple[str, ...]:
     """The operations there are, without their aliases."""
     return tuple(_table())
+
+
+def arguments(operation: str) -> tuple[str, ...]:
+    """The names of an operation's inputs and parameters."""
+    described = _table()[operation]
+    return tuple(one["name"] for one in (*described["inputs"], *described["parameters"]))
 
 
 @cache

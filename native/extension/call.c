@@ -59,8 +59,11 @@ static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: there is no parameter '%U'; see help(lw.%s)",
-                 operation->name, name, operation->name);
+    PyObject *hook = lw_hook("refuse_keyword"); /* which may know what it is called here */
+    PyObject *called = hook ? PyUnicode_FromString(operation->name) : NULL;
+    PyObject *nothing = called ? PyObject_CallFunctionObjArgs(hook, called, name, NULL) : NULL;
+    Py_XDECREF(called);
+    Py_XDECREF(nothing);
     return -1;
 }
 

@@ -3,11 +3,13 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+import scipy.special
 import yaml
 
 import lanewise as lw
-from lanewise import operations
+from lanewise import operations, other_names
 
 LIST = {
     "binary": """add subtract multiply divide floor_divide remainder pow minimum maximum copysign atan2 hypot logaddexp
@@ -50,16 +52,94 @@ def tables():
 
 
 def test_the_libraries_that_people_come_from():
-    assert list(tables()) == ["numpy", "trueno", "realizar", "torchless", "tensor_frame"]
+    assert list(tables()) == ["numpy", "torch", "trueno", "realizar", "torchless", "tensor_frame"]
 
 
-@pytest.mark.parametrize("library", list(tables()))
-def test_every_name_leads_somewhere(library):
-    for theirs, ours in tables()[library].items():
-        for name in re.findall(r"\blw\.((?:\w+\.)*\w+)", ours):
-            owner = lw
-            for part in name.split("."):
-                owner = getattr(owner, part, None)
-                assert owner is not None, (theirs, ours)
-        for name in re.findall(r"\b[abvx]\.(\w+)", ours):
-            assert hasattr(lw.Tensor, name), (theirs, ours)
+# What the names in the tables stand for.
+EXAMPLES = {
+    "x": np.array([-1.5, 0.25, 2.5], np.float32),
+    "u": np.array([-0.5, 0.1, 0.9], np.float32),
+    "v": np.array([1.5, 2.0, 3.0], np.float32),
+    "w": np.array([2.0, 1.0, 0.5], np.float32),
+    "i": np.array([1, -2, 3], np.int32),
+    "a": np.array([[1.0, 2.0, 0.5], [-1.0, 0.0, 3.0], [0.5, 0.25, -2.0]], np.float32),
+    "b": np.array([[0.5, 1.0, -1.0], [2.0, 0.0, 1.0], [1.0, 3.0, 0.5]], np.float32),
+    "s": np.array([[2.0, 1.0, 0.0], [1.0, 3.0, 0.5], [0.0, 0.5, 1.0]], np.float32),
+    "images": np.arange(16, dtype=np.float32).reshape(1, 1, 4, 4),
+}
+PLAIN = {"data": [[1.0, 2.0], [3.0, 4.0]], "axes": (1, 0), "rows": 2, "columns": 2, "eps": 1e-5, "array": EXAMPLES["a"]}
+
+
+def evaluated(expressions, convert, **modules):
+    """The values of expressions with commas between them, those of several results one after another."""
+    names = {name: convert(value.copy()) for name, value in EXAMPLES.items()}
+    names |= {**PLAIN, **modules, "arrays": [names["a"], names["b"]], "out": convert(np.zeros(3, np.float32))}
+    values = eval(f"({expressions},)", names)
+    return [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
+
+
+def rows():
+    for library, table in tables().items():
+        for theirs, ours in table.items():
+            row = {"ours": ours} if isinstance(ours, str) else ours
+            assert set(row) <= {"ours", "note"}
+            if "ours" in row:
+                yield pytest.param(library, theirs, row["ours"], id=f"{library}: {theirs}")
+
+
+@pytest.mark.parametrize(("library", "theirs", "ours"), list(rows()))
+def test_every_expression_works(library, theirs, ours, capsys):
+    """And gives what theirs gives, where that is Python."""
+    try:
+        results = evaluated(ours, lw.asarray, lw=lw)
+    except lw.BackendUnavailableError:
+        assert "wgpu" in ours
+        return
+    finally:
+        lw.set_backend_priority(["auto"])
+    if library == "numpy":
+        wanted = evaluated(theirs, np.asarray, np=np, scipy=scipy)
+    elif library == "torch":
+        torch = pytest.importorskip("torch")
+        wanted = evaluated(theirs, torch.from_numpy, torch=torch)
+    else:
+        return
+    for result, want in zip(results, wanted, strict=True):
+        np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", other_names.FUNCTIONS)
+def test_names_of_others_are_answered(name):
+    ours = other_names.FUNCTIONS[name]
+    assert ours in lw.__all__
+    with pytest.raises(AttributeError, match=f"'lanewise' has no attribute '{name}'; it is called {ours} here"):
+        getattr(lw, name)
+
+
+def test_a_name_of_nobody():
+    with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
+        lw.nothing  # noqa: B018
+    assert not hasattr(lw, "nothing")
+
+
+@pytest.mark.parametrize("name", other_names.PARAMETERS)
+def test_parameters_of_others_are_answered(name):
+    """Wherever the operation has what it is called here; nothing of ours is called so."""
+    candidates = other_names.PARAMETERS[name].split()
+    found = set()
+    for operation in operations.names():
+        own = operations.arguments(operation)
+        assert name not in own
+        if called := [one for one in candidates if one in own]:
+            found.update(called)
+            with pytest.raises(lw.ArgumentTypeError) as caught:
+                getattr(lw, operation)(**{name: 1})
+            wanted = f"{operation}: there is no parameter '{name}'; it is called {called[0]} here, see help("
+            assert str(caught.value).startswith(wanted)
+    assert found == set(candidates)
+
+
+def test_parameters_of_nobody():
+    for operation in ("sum", "pad", "full"):
+        with pytest.raises(lw.ArgumentTypeError, match=rf"^{operation}: there is no parameter 'nothing'; see help"):
+            getattr(lw, operation)([1.0], nothing=1)
