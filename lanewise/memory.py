@@ -146,7 +146,8 @@ def estimate_inference_memory(
     embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
     and key-value head.
 
-    >>> estimate = estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)
+    >>> import lanewise as lw
+    >>> estimate = lw.estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)
     >>> estimate.model_bytes, estimate.kv_bytes, estimate.activation_bytes
     (28966928384, 1073741824, 262144)
     >>> estimate.total_bytes, round(estimate.total_gb(), 2)

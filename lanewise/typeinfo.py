@@ -60,7 +60,8 @@ def _dtype_of(value: Any, operation: str) -> DType:
 def finfo(dtype: Any, /) -> FloatInfo:
     """The limits of a floating-point dtype, or of a tensor's.
 
-    >>> finfo("float32").eps, finfo("float16").max
+    >>> import lanewise as lw
+    >>> lw.finfo("float32").eps, lw.finfo("float16").max
     (1.1920928955078125e-07, 65504.0)
     """
     found = _dtype_of(dtype, "finfo")
@@ -75,7 +76,8 @@ def finfo(dtype: Any, /) -> FloatInfo:
 def iinfo(dtype: Any, /) -> IntInfo:
     """The limits of an integer dtype, or of a tensor's.
 
-    >>> iinfo("int32").max
+    >>> import lanewise as lw
+    >>> lw.iinfo("int32").max
     2147483647
     """
     found = _dtype_of(dtype, "iinfo")
@@ -89,7 +91,8 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
     """Whether a dtype is of a kind: "bool", "signed integer", "integral", "real floating", "numeric" and so
     on, a dtype, or a tuple of these.
 
-    >>> isdtype("float16", "real floating"), isdtype("int32", ("bool", "real floating"))
+    >>> import lanewise as lw
+    >>> lw.isdtype("float16", "real floating"), lw.isdtype("int32", ("bool", "real floating"))
     (True, False)
     """
     found = as_dtype(dtype, operation="isdtype")
@@ -118,7 +121,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     The order is bool, int32, int64, float16, float32, float64: the later one wins. Python scalars are weak:
     they only decide where nothing else is of their kind. So are NumPy's, and arrays without dimensions, beside others.
 
-    >>> result_type("int32", "float32"), result_type("float16", 2.5), result_type("int32", True)
+    >>> import lanewise as lw
+    >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)
     (lanewise.float32, lanewise.float16, lanewise.int32)
     """
     strong: DType | None = None
@@ -144,7 +148,8 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
     """Whether promotion alone turns one dtype into the other.
 
-    >>> can_cast("int32", "float32"), can_cast("float32", "int32")
+    >>> import lanewise as lw
+    >>> lw.can_cast("int32", "float32"), lw.can_cast("float32", "int32")
     (True, False)
     """
     target = as_dtype(to, operation="can_cast")

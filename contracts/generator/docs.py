@@ -58,7 +58,8 @@ def docstring(contract: Contract) -> str:
     if contract.inputs or contract.parameters:
         blocks.append(_section("Parameters", _arguments(contract)))
     blocks.append(_section("Returns", [_item(contract.returns, _result(contract))]))
-    blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in _errors(contract).items()]))
+    if errors := _errors(contract):
+        blocks.append(_section("Raises", [_item(name, f"When {when}.") for name, when in errors.items()]))
     blocks.append(f"Example\n-------\n{contract.example}")
     return "\n\n".join(blocks) + "\n"
 
@@ -119,21 +120,52 @@ def _in_place(contract: Contract) -> str:
 
 
 def _errors(contract: Contract) -> dict[str, str]:
-    """Error class -> when."""
-    limited = any(each.type == "float" or (each.limits and each.limits.says) for each in contract.parameters)
-    return {**({"ArgumentError": "a parameter is out of range"} if limited else {}), **contract.kind.errors}
+    """Error class -> when. Of a kind without kernels of its own, those that the contract's rows name and those that
+    follow from its arguments: its operations share little else."""
+    errors = dict(contract.kind.errors)
+    raised = {each.raises for each in contract.special}
+    has_axis = any(each.type in ("axis", "axes") for each in contract.parameters)
+    follows = {"AxisError": has_axis, "DTypeError": not contract.moves}
+    if not contract.kind.has_kernels:
+        errors = {name: when for name, when in errors.items() if name in raised or follows.get(name)}
+    elif contract.kind.name == "rows" and len(contract.inputs) == 1:
+        del errors["ShapeError"]
+    if contract.refuses_empty:
+        errors["ShapeError"] = ", or ".join([*filter(None, [errors.get("ShapeError")]), "there are no elements"])
+    if any(each.type == "float" or (each.limits and each.limits.says) for each in contract.parameters):
+        errors.setdefault("ArgumentError", "a parameter is out of range")
+    return {**errors, **contract.errors}
 
 
 def _result(contract: Contract) -> str:
-    shape = f"Shape: {contract.kind.result}."
+    """Shape, dtype and how exact it is."""
+    shape = contract.result_shape or contract.kind.result
+    return " ".join([f"Shape: {shape}.", f"Dtype: {contract.result_dtype or _dtype(contract)}.", *_accuracy(contract)])
+
+
+def _dtype(contract: Contract) -> str:
     if contract.kind.name == "cast":
-        return f"{shape} Dtype: the one asked for."
+        return "the one asked for"
     if contract.moves:
-        return f"{shape} Dtype: any." if not contract.inputs else f"{shape} Dtype: as given, any."
+        return "as given, any" if contract.inputs else "any"
     if all(dtype == result for dtype, result in contract.dtypes.items()):
-        return f"{shape} Dtype: {' or '.join(contract.dtypes)}."
+        return " or ".join(contract.dtypes)
     result = " or ".join(dict.fromkeys(contract.dtypes.values()))
-    return f"{shape} Dtype: {result}, of {', '.join(contract.dtypes)}."
+    return f"{result}, of {', '.join(contract.dtypes)}"
+
+
+def _accuracy(contract: Contract) -> Iterator[str]:
+    """By how much a result may be off on a CPU; nothing where it is rounded once."""
+    bound = contract.tolerance.bound
+    limits = {
+        "ulp": bound.ulp,
+        "": bound.absolute,
+        "of the result": bound.relative,
+        "of the result of absolute values": bound.magnitude,
+    }
+    parts = [f"{limit:g} {what}".replace("e-0", "e-").strip() for what, limit in limits.items() if limit]
+    if parts:
+        yield f"Off by at most {' or '.join(parts)}{', the larger' if len(parts) > 1 else ''}."
 
 
 def _sentence(text: str) -> str:

@@ -129,6 +129,9 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         device=fields.flag("device", default=False),
         returns=fields.text("returns", default="Tensor"),
         lender=fields.text("kernels", default=None),
+        result_shape=fields.text("result", default=""),
+        result_dtype=fields.text("result_dtype", default=""),
+        errors={str(name): str(when) for name, when in fields.mapping("errors").items()},
     )
     fields.finish()
     _check(fields, contract)

@@ -7,7 +7,7 @@ are decided here and nowhere else (Contract.kernels).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -205,6 +205,9 @@ class Contract:
     method: bool  # is also a method of Tensor
     device: bool  # takes `device=`, as the array API's functions that make arrays do
     returns: str = "Tensor"  # the type in Python; of several tensors, a list or a tuple of them
+    result_shape: str = ""  # these three, in words for docstrings, in place of what follows from the kind and `dtypes`
+    result_dtype: str = ""
+    errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
     lender: str | None = None  # the operation whose kernels it calls, with layouts of its own
 
     @property
