@@ -44,7 +44,7 @@ class _Plan(NamedTuple):
         for one in shapes:
             for axis, extent in enumerate(one, start=len(shape) - len(one)):
                 if extent != 1 and shape[axis] not in (1, extent):
-                    raise IndexOutOfRangeError(f"indexing: index arrays of shapes {shapes} do not broadcast together")
+                    raise ShapeError(f"indexing: index arrays of shapes {shapes} do not broadcast together")
                 shape[axis] = extent if shape[axis] == 1 else shape[axis]
         return tuple(shape)
 
@@ -154,7 +154,7 @@ def _entry(one: Any) -> Any:
     if array.size == 0 and isinstance(one, list | tuple):
         array = _ext.astype(array, dtypes.int32)  # an empty list has no numbers to tell its dtype
     if array.dtype.kind == "f":
-        raise IndexOutOfRangeError(f"indexing: an array of {array.dtype} is no index; give ints or bools")
+        raise ArgumentTypeError(f"indexing: an array of {array.dtype} is no index; give ints or bools")
     if array.ndim == 0:
         return bool(array) if array.dtype is dtypes.bool else int(array)
     return array
@@ -191,7 +191,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
         return _Group(axis, 1, entry), 1
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
-        raise IndexOutOfRangeError(
+        raise ShapeError(
             f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; they must be equal"
         )
     return _Group(axis, entry.ndim, _ext.mask_indices(entry)), entry.ndim

@@ -170,7 +170,14 @@ _OPERATORS: Final = {
 
 def format_item(self: Tensor, specification: str) -> str:
     """f"{tensor:.2f}" formats the one element of a 0-dimensional tensor, f"{tensor}" any tensor."""
-    return format(self.item(), specification) if specification else str(self)
+    if not specification:
+        return str(self)
+    if self.size != 1:
+        raise ArgumentError(
+            f"format: {specification!r} is for one number, and a tensor of shape {self.shape} was given; "
+            "printoptions(precision=...) is for all of them"
+        )
+    return format(self.item(), specification)
 
 
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:

@@ -41,12 +41,16 @@ def set_printoptions(
     threshold: int | None = None,
     edgeitems: int | None = None,
     linewidth: int | None = None,
+    **others: Any,
 ) -> None:
     """Changes how tensors are printed in this thread; what is None stays as it is.
 
     `precision`: digits after the decimal point at most. `threshold`: the number of elements above which only
     `edgeitems` at the ends of each dimension are shown. `linewidth`: characters in a line.
     """
+    if others:
+        names = ", ".join(_Options._fields)
+        raise ArgumentTypeError(f"set_printoptions: there is no option '{next(iter(others))}'; there are {names}")
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in given.items():
         if value is None:
@@ -70,6 +74,7 @@ def printoptions(
     threshold: int | None = None,
     edgeitems: int | None = None,
     linewidth: int | None = None,
+    **others: Any,
 ) -> Iterator[None]:
     """set_printoptions() for the length of a `with` block.
 
@@ -80,7 +85,7 @@ def printoptions(
     """
     previous = _state.options
     try:
-        set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth)
+        set_printoptions(precision=precision, threshold=threshold, edgeitems=edgeitems, linewidth=linewidth, **others)
         yield
     finally:
         _state.options = previous

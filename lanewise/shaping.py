@@ -284,13 +284,15 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     """Each part along an axis `count` times."""
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
-    repeated = placement.beside(_ext.allocate((before * extent, count, after), x.dtype), x, None, "repeat")
+    shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
+    result = placement.beside(_ext.allocate(shape, x.dtype), x, None, "repeat")
+    repeated = result.reshape((before * extent, count, after))
     if count > _FEW or after > _FEW:
         repeated[...] = parts
     else:  # the rows of such a copy would be short
         for place in range(count):
             repeated[:, place] = parts[:, 0]
-    return repeated.reshape((*x.shape[:axis], extent * count, *x.shape[axis + 1 :]))
+    return result
 
 
 def _in_order(value: Any) -> bool:

@@ -41,9 +41,21 @@ static lw_taken cut_integer(const lw_tensor *tensor, int axis, PyObject *object,
     return LW_TAKEN;
 }
 
+/* Python's refusal of a slice as an error of lanewise's, which a tensor in it may have raised. */
+static void reword_slice_error(PyObject *object) {
+    lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
+    int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
+    if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
+        PyErr_Clear();
+        PyErr_Format(lw_error_class(to), "index: %R is no slice; its start, stop and step are ints, the step not 0",
+                     object);
+    }
+}
+
 static lw_taken cut_slice(const lw_tensor *tensor, int axis, PyObject *object, cut *result) {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(object, &start, &stop, &step) < 0) {
+        reword_slice_error(object);
         return LW_FAILED;
     }
     Py_ssize_t length = PySlice_AdjustIndices((Py_ssize_t)tensor->shape[axis], &start, &stop, step);
@@ -205,7 +217,13 @@ static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     return entry;
 }
 
-static PyObject *iterate(PyObject *self) { return length(self) < 0 ? NULL : PySeqIter_New(self); }
+static PyObject *iterate(PyObject *self) {
+    if (((lw_tensor *)self)->ndim == 0) {
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "iter: a 0-dimensional tensor has no entries; item() is its one element");
+    }
+    return PySeqIter_New(self);
+}
 
 int lw_index_slots(PyType_Slot *slots) {
     slots[0] = (PyType_Slot){Py_mp_subscript, (void *)get_item};

@@ -140,6 +140,12 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
     }
     if (dtype < 0) {
         const char *format = view->format ? view->format : "B";
+        if (strchr(format, 'Z')) {
+            PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                         "%s: complex numbers are not supported; compute with their real and imaginary parts apart",
+                         operation);
+            return LW_FAILED;
+        }
         PyErr_Format(
             lw_error_class(LW_DTYPE_ERROR),
             "%s: an array of %s (format '%s', %zd bytes an element) has no dtype here; convert it to bool, "

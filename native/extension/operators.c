@@ -50,7 +50,7 @@ static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, P
 }
 
 /* a += b keeps a's dtype and writes a's elements, wherever they are. */
-static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *b) {
+static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
         Py_INCREF(Py_NotImplemented);
@@ -74,10 +74,10 @@ static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *
     if (computed->dtype != target->dtype) {
         int whole = operation == operations.divide && target->dtype == LW_INT32;
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: the result is %s, and the tensor on the left stays %s; write x = x / 2, say, in place of "
-                     "x /= 2, or use astype first%s",
-                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype),
-                     whole ? "; x //= 2 gives whole numbers" : "");
+                     "%s: the result is %s, and the tensor on the left stays %s; write x = x %s y in place of x %s= y, "
+                     "or use astype first%s",
+                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype), sign, sign,
+                     whole ? "; x //= y gives whole numbers" : "");
     } else {
         done = lw_copy_into(operation->name, target, &operand);
     }
@@ -89,21 +89,23 @@ static PyObject *in_place(const lw_operation *operation, PyObject *a, PyObject *
     return a;
 }
 
-#define BINARY_SLOTS(operation)                                                                                \
+#define BINARY_SLOTS(operation, sign)                                                                          \
     static PyObject *slot_##operation(PyObject *a, PyObject *b) { return binary(operations.operation, a, b); } \
-    static PyObject *slot_inplace_##operation(PyObject *a, PyObject *b) { return in_place(operations.operation, a, b); }
-BINARY_SLOTS(add)
-BINARY_SLOTS(subtract)
-BINARY_SLOTS(multiply)
-BINARY_SLOTS(divide)
-BINARY_SLOTS(floor_divide)
-BINARY_SLOTS(remainder)
-BINARY_SLOTS(matmul)
-BINARY_SLOTS(bitwise_and)
-BINARY_SLOTS(bitwise_or)
-BINARY_SLOTS(bitwise_xor)
-BINARY_SLOTS(bitwise_left_shift)
-BINARY_SLOTS(bitwise_right_shift)
+    static PyObject *slot_inplace_##operation(PyObject *a, PyObject *b) {                                      \
+        return in_place(operations.operation, sign, a, b);                                                     \
+    }
+BINARY_SLOTS(add, "+")
+BINARY_SLOTS(subtract, "-")
+BINARY_SLOTS(multiply, "*")
+BINARY_SLOTS(divide, "/")
+BINARY_SLOTS(floor_divide, "//")
+BINARY_SLOTS(remainder, "%")
+BINARY_SLOTS(matmul, "@")
+BINARY_SLOTS(bitwise_and, "&")
+BINARY_SLOTS(bitwise_or, "|")
+BINARY_SLOTS(bitwise_xor, "^")
+BINARY_SLOTS(bitwise_left_shift, "<<")
+BINARY_SLOTS(bitwise_right_shift, ">>")
 
 static PyObject *slot_divmod(PyObject *a, PyObject *b) {
     PyObject *quotient = binary(operations.floor_divide, a, b);
@@ -133,7 +135,7 @@ static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
 
 static PyObject *slot_inplace_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     (void)modulus;
-    return in_place(operations.pow, a, b);
+    return in_place(operations.pow, "**", a, b);
 }
 
 static PyObject *slot_negative(PyObject *x) { return lw_call_inputs(operations.negative, &x, NULL); }
@@ -158,8 +160,9 @@ PyObject *lw_only_item(PyObject *self, const char *what) {
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
         return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "%s: a tensor of shape %s has %lld elements, one is wanted; use any(), all() or an index",
-                            what, lw_shape_text(text, tensor->ndim, tensor->shape), (long long)tensor->size);
+                            "%s: a tensor of shape %s has %lld elements, one is wanted; %s", what,
+                            lw_shape_text(text, tensor->ndim, tensor->shape), (long long)tensor->size,
+                            strcmp(what, "bool") == 0 ? "use any(), all() or an index" : "pick it with an index");
     }
     if (!lw_is_host(tensor->backend)) {
         PyObject *hook = lw_hook("item");

@@ -338,7 +338,13 @@ int lw_pair_from(const lw_arguments *arguments, int index, int64_t minimum, int6
     }
     int64_t values[LW_MAX_NDIM];
     int count = lw_shape_from(operation->name, object, values);
-    if (count < 0) {
+    if (count < 0 && !PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_TYPE_ERROR))) {
+        return -1;
+    }
+    if (count < 0) { /* which does not know the parameter */
+        PyErr_Clear();
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; an int or a pair of ints is wanted",
+                     operation->name, parameter->name, object);
         return -1;
     }
     int fits = count == 1 || count == 2;

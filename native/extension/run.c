@@ -148,7 +148,8 @@ static size_t cache_bytes(void) {
     return bytes;
 }
 
-static void raise_status(const lw_operation *operation, lw_status status, const lw_context *context) {
+static void raise_status(const lw_operation *operation, lw_status status, const lw_context *context,
+                         const lw_scalar *parameters) {
     switch (status) {
     case LW_INTERRUPTED: /* PyErr_CheckSignals has set KeyboardInterrupt */
         break;
@@ -157,9 +158,8 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
                      "%s: no memory for the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
     case LW_BAD_INDEX:
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "%s: index %lld is out of range; indices run from minus the axis' extent to the extent less one",
-                     operation->name, (long long)context->bad_index);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range for an axis of extent %lld",
+                     operation->name, (long long)context->bad_index, (long long)parameters[0].i);
         break;
     default:
         PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "%s: the device failed: %s", operation->name, context->message);
@@ -199,6 +199,6 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     if (status == LW_OK) {
         return 0;
     }
-    raise_status(operation, status, &context);
+    raise_status(operation, status, &context, parameters);
     return -1;
 }

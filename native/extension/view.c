@@ -99,6 +99,13 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     (void)argument;
+    if (tensor->ndim < 2) {
+        char given[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "matrix_transpose: x has shape %s; at least 2 dimensions are wanted, (..., m, n)",
+                     lw_shape_text(given, tensor->ndim, tensor->shape));
+        return NULL;
+    }
     return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
 }
 
@@ -144,13 +151,12 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
         strides[axis] = extent == shape[axis] && axis >= lead ? tensor->strides[axis - lead] : 0;
     }
     int64_t ignored[LW_MAX_NDIM];
-    if (fits && lw_row_major(ndim, shape, 1, ignored) < 0) {
-        fits = 0; /* more elements than can be counted */
-    }
-    if (!fits) {
+    int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
+    if (!fits || too_large) {
         char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: shape %s does not broadcast to %s",
-                     lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: shape %s does not broadcast to %s%s",
+                     lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape),
+                     too_large ? ", which has more elements than can be counted" : "");
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);

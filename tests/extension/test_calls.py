@@ -162,6 +162,40 @@ def test_indices_out_of_range():
         x[0, 0, 0]
 
 
+IMAGE = np.ones((1, 1, 4, 4), np.float32)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: index 9 .* an axis of extent 3"),
+        (lambda x: lw.take_along_axis(x, [-4]), lw.IndexOutOfRangeError, "take_along_axis: index -4 .* of extent 3"),
+        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: index 9 .* of extent 1"),
+        (lambda x: x[[9]], lw.IndexOutOfRangeError, ".*index 9 .* of extent 3"),
+        (lambda x: x[::0], lw.ArgumentError, "index: .* the step not 0"),
+        (lambda x: x["a":], lw.ArgumentTypeError, "index: slice.* are ints"),
+        (lambda x: x[lw.arange(3) :], lw.ArgumentError, r"index: .*\(3,\) has 3 elements.* pick it with an index$"),
+        (float, lw.ArgumentError, "float: .* pick it with an index$"),
+        (bool, lw.ArgumentError, r"bool: .* use any\(\), all\(\) or an index$"),
+        (lambda x: f"{x:.2f}", lw.ArgumentError, r"format: '.2f' is for one number, .*\(3,\)"),
+        (lambda x: list(lw.sum(x)), lw.ArgumentTypeError, "iter: "),
+        (lambda x: len(lw.sum(x)), lw.ArgumentTypeError, "len: "),
+        (lambda x: lw.broadcast_to(x, (2**62, 3)), lw.ShapeError, "broadcast_to: .*more elements than can be counted"),
+        (lw.matrix_transpose, lw.ShapeError, "matrix_transpose: "),
+        (lambda x: lw.rope(lw.ones((2, 4)), axis=-1), lw.AxisError, "rope: axis -1 is the last"),
+        (lambda x: lw.rope(lw.ones((2, 2)), scaling="ntk"), lw.ShapeError, "rope: .*not defined; use scaling='linear'"),
+        (lambda x: lw.conv2d(IMAGE, IMAGE, padding="same"), lw.ArgumentTypeError, "conv2d: padding is 'same'"),
+        (lambda x: lw.max_pool2d(IMAGE, kernel_size=1, stride=1.5), lw.ArgumentTypeError, "max_pool2d: stride is 1.5"),
+        (lambda x: lw.rand(3, seed=2**63), lw.ArgumentError, "rand: seed is .* below 2\\^63"),
+        (lambda x: lw.set_printoptions(suppress=True), lw.ArgumentTypeError, "set_printoptions: .*'suppress'"),
+        (lambda x: lw.asarray(np.ones(2, "c8")), lw.DTypeError, "asarray: complex numbers are not supported"),
+    ],
+)
+def test_errors_name_what_is_wrong(call, error, message):
+    with pytest.raises(error, match=f"^{message}"):
+        call(lw.ones(3))
+
+
 def test_windows_larger_than_the_image():
     with pytest.raises(lw.ShapeError, match="reaches over 5 rows"):
         lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 5, 5)))
