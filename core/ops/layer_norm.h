@@ -21,24 +21,33 @@ static float layer_norm_measure(double squares, double eps) {
     return eps == 0 && squares < 0x1p-100 ? 0x1p100f : 1;
 }
 
-static void layer_norm_row_float32(const row *r) {
-    row_operand operands[] = {r->in[0], r->in[1], r->in[2]};
+static void layer_norm_again(const row *r, double eps, float measure);
+
+/* In one place, so that the compiler makes one loop of each function that it is given. */
+static void layer_norm_of(const row *r, double eps, int is_measured) {
     reduced total = row_fold(r, r->in[0], &var_reducer_float32);
-    double eps = r->parameters[0].f;
     float measure = layer_norm_measure(total.moments.squares, eps);
-    if (measure != 1) { /* then x is the result's memory */
-        vf32 number = vf32_set(measure);
-        row_map(r, r->in, 1, NULL, &number, layer_norm_measured, 0);
-        operands[0] = r->out;
-        total = row_fold(r, r->out, &var_reducer_float32);
-        eps *= (double)measure * (double)measure;
+    if (measure != 1 && !is_measured) {
+        layer_norm_again(r, eps, measure);
+        return;
     }
     double mean = total.moments.mean, variance = total.moments.squares / (double)r->length;
     float factor = (float)(1 / __builtin_sqrt(variance + eps));
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* multiplied by and added, they change nothing */
-    row_map(r, operands, 3, absent, numbers, layer_norm_scaled, 0);
+    row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
 }
+
+/* The same of x times `measure`, which is written where the result comes. */
+static void layer_norm_again(const row *r, double eps, float measure) {
+    row measured = *r;
+    vf32 number = vf32_set(measure);
+    row_map(r, r->in, 1, NULL, &number, layer_norm_measured, 0);
+    measured.in[0] = r->out;
+    layer_norm_of(&measured, eps * (double)measure * (double)measure, 1);
+}
+
+static void layer_norm_row_float32(const row *r) { layer_norm_of(r, r->parameters[0].f, 0); }
 
 ROWS(layer_norm, float32, 3)
 

@@ -96,7 +96,13 @@ static int widen(const lw_operation *operation, lw_operand *operands, int dtype)
 
 /* NumPy's numbers are like Python's beside an array, and where there is no kernel for their own dtype. */
 static int soften(const lw_operation *operation, lw_operand *operands) {
-    int meets_array = 0;
+    int numbers = 0, meets_array = 0;
+    for (int i = 0; i < operation->input_count; i++) {
+        numbers |= lw_is_foreign_number(&operands[i]);
+    }
+    if (!numbers) {
+        return 0;
+    }
     for (int i = 0; i < operation->input_count; i++) {
         meets_array |= operands[i].data && operands[i].weakness == LW_STRONG && operation->inputs[i].dtype < 0 &&
                        !lw_is_foreign_number(&operands[i]);
