@@ -53,11 +53,20 @@ class Chromium:
         self.playwright.stop()
 
 
+class PageCrashedError(ProgramError):
+    """The process of the page has ended: no WebAssembly can bring that about, so it is Chromium's own fault."""
+
+
 class Console:
     """A Pyodide in a page of its own, or in a worker of that page, with lanewise."""
 
     def __init__(self, browser: Browser, site: LocalSite, version: str, *, worker: bool) -> None:
         self.site = site
+        self._place = browser, version, worker
+        self._open(*self._place)
+
+    def _open(self, browser: Browser, version: str, worker: bool) -> None:
+        site = self.site
         self.page: Page = browser.new_page()
         self.page.goto(f"{site.origin}/pages/console.html{'?worker' if worker else ''}")
         self.page.wait_for_function("window.begin !== undefined")
@@ -71,8 +80,15 @@ class Console:
         self.install_seconds = time.monotonic() - began
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """The value of the program's last expression, which must be JSON."""
-        return self._run(program.name, program.read_text(encoding="utf-8"), mounts or {}, timeout)
+        """The value of the program's last expression, which must be JSON. A page that crashes is opened anew, once."""
+        words = program.name, program.read_text(encoding="utf-8"), mounts or {}, timeout
+        try:
+            return self._run(*words)
+        except PageCrashedError as error:
+            print(f"once more in a new page: {error}")
+            self.page.close()
+            self._open(*self._place)
+            return self._run(*words)
 
     def close(self) -> None:
         self.page.close()
@@ -82,7 +98,7 @@ class Console:
         try:
             return json.loads(self._ask("run", timeout, source=source, filename=name, mounts=urls))
         except ProgramError as error:
-            raise ProgramError(f"{name}: {error}") from None
+            raise type(error)(f"{name}: {error}") from None
 
     def _ask(self, call: str, timeout: float, **argument: Any) -> Any:
         """Waits in the browser's driver, which notices a page that hangs or dies."""
@@ -93,7 +109,8 @@ class Console:
             self.page.wait_for_function("window.outcome !== undefined", polling=50, timeout=timeout * 1000)
             outcome = self.page.evaluate("window.outcome")
         except Error as error:
-            raise ProgramError(f"no answer from Chromium: {error.message}") from None
+            kind = PageCrashedError if "crashed" in error.message else ProgramError
+            raise kind(f"no answer from Chromium: {error.message}") from None
         if "error" in outcome:
             raise ProgramError(outcome["error"])
         return outcome["result"]

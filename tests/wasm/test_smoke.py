@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+import chromium
+import pyodide_fixture
 import pyodide_runner
 import pytest
 from engines import Engine
+from local_site import LocalSite
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 PROGRAMS = Path(__file__).parent / "programs"
 TERMS = 1 << 20
@@ -51,3 +57,13 @@ def test_the_bits_are_those_of_the_native_backends(inside: dict[str, Any], nativ
     assert native, "no native backend ran"
     reproducible = {name: result["sum_bits"] for name, result in (native | inside).items() if name != "relaxed_simd"}
     assert len(set(reproducible.values())) == 1, reproducible
+
+
+def test_a_page_that_crashes_is_opened_anew(browser: Browser, site: LocalSite) -> None:
+    from playwright.sync_api import Error
+
+    console = chromium.Console(browser, site, max(pyodide_fixture.DISTRIBUTIONS), worker=False)
+    with pytest.raises(Error, match="crash"):
+        console.page.goto("chrome://crash")
+    assert "scalar" in console.run(PROGRAMS / "smoke.py")
+    console.close()
