@@ -15,7 +15,7 @@ from lanewise.bench.cases import Case, build, default_sizes, parse_size
 from lanewise.bench.engine import REPEATS, SAMPLE_SECONDS, Progress
 from lanewise.bench.inputs import ITEM_BYTES
 from lanewise.bench.peers import PEERS, Peer, installed, open_peer
-from lanewise.bench.runner import Result, run, threads
+from lanewise.bench.runner import Result, entrants, run, threads
 from lanewise.errors import ArgumentError, LanewiseError
 
 EPILOG = """\
@@ -175,7 +175,9 @@ def _run(
         print("; ".join(["lanewise " + str(facts["lanewise"]), *(peer.settings for peer in peers)]))
     with _progress(samples) as advance:
         for case in cases:
-            result = run(case, backends, peers, repeats=repeats, sample_seconds=seconds, progress=advance)
+            result = run(
+                case, entrants(case, backends, peers), repeats=repeats, sample_seconds=seconds, progress=advance
+            )
             results.append(result)
             if as_text:
                 print(f"\n{report.text(result)}", flush=True)

@@ -71,34 +71,15 @@ class NotTimedError(Exception):
 Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # each with its name, and what gets it ready
 
 
+def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entrants:
+    """Lanewise on these backends, and other libraries."""
+    ours = [(name, partial(backend_ready, case, name)) for name in backends]
+    return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
+
+
 def run(
     case: Case,
-    backends: Sequence[str],
-    peers: Sequence[Peer],
-    *,
-    repeats: int = REPEATS,
-    sample_seconds: float = SAMPLE_SECONDS,
-    warm_seconds: float = 0.0,
-    progress: Progress | None = None,
-    limit: Contestant | None = None,
-) -> Result:
-    """Time a case on these backends and peers."""
-    entrants = [(name, partial(backend_ready, case, name)) for name in backends]
-    entrants += [(peer.name, partial(peer_ready, case, peer)) for peer in peers]
-    return compare(
-        case,
-        entrants,
-        repeats=repeats,
-        sample_seconds=sample_seconds,
-        warm_seconds=warm_seconds,
-        progress=progress,
-        limit=limit,
-    )
-
-
-def compare(
-    case: Case,
-    entrants: Entrants,
+    contestants: Entrants,
     *,
     repeats: int = REPEATS,
     sample_seconds: float = SAMPLE_SECONDS,
@@ -112,7 +93,7 @@ def compare(
     """
     ready: list[Ready] = []
     skipped: dict[str, str] = {}
-    for name, get_ready in entrants:
+    for name, get_ready in contestants:
         try:
             ready.append(get_ready())
         except NotTimedError as reason:

@@ -54,7 +54,7 @@ class Chromium:
 
 
 class PageCrashedError(ProgramError):
-    """The process of the page has ended: no WebAssembly can bring that about, so it is Chromium's own fault."""
+    """The process of the page has ended, as Chromium's own did once while the tests ran."""
 
 
 class Console:
@@ -66,17 +66,16 @@ class Console:
         self._open(*self._place)
 
     def _open(self, browser: Browser, version: str, worker: bool) -> None:
-        site = self.site
         self.page: Page = browser.new_page()
-        self.page.goto(f"{site.origin}/pages/console.html{'?worker' if worker else ''}")
+        self.page.goto(f"{self.site.origin}/pages/console.html{'?worker' if worker else ''}")
         self.page.wait_for_function("window.begin !== undefined")
-        index = f"{site.origin}/pyodide-{version}/"
+        index = f"{self.site.origin}/pyodide-{version}/"
         packages = [index + each if each.endswith(".whl") else each for each in pyodide_fixture.installer(version)]
         if pyodide_fixture.carries(version, "numpy"):
             packages.append("numpy")
         self.version: str = self._ask("start", 120, index=index, packages=packages)
         began = time.monotonic()
-        self._run("install", INSTALL.format(origin=site.origin), {}, 120)
+        self._run("install", INSTALL.format(origin=self.site.origin), {}, 120)
         self.install_seconds = time.monotonic() - began
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:

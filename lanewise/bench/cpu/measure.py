@@ -49,7 +49,7 @@ class Place:
         judged = goal.backend in self.backends
         backend = goal.backend if judged else str(selection.default_backend())
         case, limits = goal.work.case(), self.limits.get(backend)
-        result = runner.compare(
+        result = runner.run(
             case,
             self._entrants(goal, case, backend),
             repeats=self.repeats,

@@ -177,8 +177,7 @@ def measure(request: str) -> str:
     case = goal.work.case()
     result = runner.run(
         case,
-        BACKENDS,
-        _peers(settings["peers"]),
+        runner.entrants(case, BACKENDS, _peers(settings["peers"])),
         repeats=settings["repeats"],
         sample_seconds=settings["seconds"],
         warm_seconds=WARM_SAMPLES * settings["seconds"],
