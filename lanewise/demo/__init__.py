@@ -3,6 +3,7 @@
     digits.py        the data set, its split and the weights, from data/
     network.py       the network
     numpy_peer.py    the same in NumPy
+    torch_peer.py    the same in PyTorch
     command.py       `python -m lanewise demo`
     plot.py          --plot
     train.py         how the weights came about (needs torch and scikit-learn; never run by the rest)

@@ -1,6 +1,6 @@
-"""`python -m lanewise demo`: the held-out digits read on each available backend, and by NumPy as a peer.
+"""`python -m lanewise demo`: the held-out digits read on each available backend, and by NumPy and PyTorch as peers.
 
-Prints a line each with the accuracy and the images read a second, then whether all predictions agree. The
+Prints a line each with the accuracy and the images read a second by one thread, then whether all predictions agree. The
 exit code is 0 only when they do and every accuracy is at least 97 %.
 """
 
@@ -22,12 +22,13 @@ from lanewise.bench.engine import Contestant, measure
 from lanewise.bench.peers import missing, open_peer
 from lanewise.bench.peers.numpy_peer import FOR_AVX512
 from lanewise.bench.plot import figure_class
+from lanewise.bench.runner import threads
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.errors import LanewiseError
 
 WANTED = 0.97  # of the held-out digits read correctly
-NUMPY = "numpy"
+NUMPY, TORCH = "numpy", "torch"
 
 
 @dataclass(frozen=True)
@@ -89,17 +90,17 @@ def _backends(name: str | None) -> list[str]:
 
 def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Outcome]:
     readers = [_on_backend(digits, backend) for backend in backends]
-    if find_spec("numpy") is not None:
-        readers.append(_in_numpy(digits))
+    readers += [read(digits) for name, read in ((NUMPY, _in_numpy), (TORCH, _in_torch)) if find_spec(name) is not None]
     if as_text:
         weights = sum(len(weight.values) for weight in digits.weights.values())
         print(
             f"{len(digits.labels)} of {data.DATA_SET:,} handwritten digits, held out from training;",
             end=" ",
         )
-        print(f"a convolutional network with {weights:,} weights\n", flush=True)
+        print(f"a convolutional network with {weights:,} weights; one thread\n", flush=True)
     predictions = [tuple(reader.predict()) for reader in readers]
-    timings = measure([reader.contestant for reader in readers])
+    with threads(1):
+        timings = measure([reader.contestant for reader in readers])
     return [
         Outcome(
             name=timing.name,
@@ -134,15 +135,23 @@ def _predictions(probabilities: Any) -> list[int]:
 def _in_numpy(digits: data.Digits) -> Reader:
     if not missing("numpy-skylakex"):
         os.environ.update(FOR_AVX512)
-    open_peer(NUMPY, threads=1)  # as many as Lanewise uses
+    open_peer(NUMPY, threads=1)
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
     network, images = NumpyNetwork(digits), array(digits)
     contestant = Contestant.calling(NUMPY, network, images)
-    return Reader(contestant, partial(_numpy_predictions, contestant))
+    return Reader(contestant, partial(_peer_predictions, contestant))
 
 
-def _numpy_predictions(contestant: Contestant) -> list[int]:
+def _in_torch(digits: data.Digits) -> Reader:
+    open_peer(TORCH, threads=1)
+    from lanewise.demo import torch_peer
+
+    contestant = Contestant.calling(TORCH, torch_peer.TorchNetwork(digits), torch_peer.tensor(digits))
+    return Reader(contestant, partial(_peer_predictions, contestant))
+
+
+def _peer_predictions(contestant: Contestant) -> list[int]:
     probabilities: Any = contestant.run()
     result: list[int] = probabilities.argmax(axis=1).tolist()
     return result
@@ -169,7 +178,7 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
         return
     width = max(len(outcome.name) for outcome in outcomes)
     for outcome in outcomes:
-        peer = "  (the peer, one thread)" if outcome.name == NUMPY else ""
+        peer = "  (a peer)" if outcome.name in (NUMPY, TORCH) else ""
         print(
             f"  {outcome.name:<{width}}  accuracy {outcome.accuracy:.1%}".replace("%", " %")
             + f"  {outcome.images_per_second:>11,.0f} images/s{peer}"

@@ -1,6 +1,6 @@
 """The network that reads the digits, on whichever backend is in use: two convolutions and a linear layer.
 
-train.py has the same layers in torch, numpy_peer.py in NumPy. A tensor follows the images: where they are,
+numpy_peer.py and torch_peer.py have the same layers in other libraries. A tensor follows the images: where they are,
 the work is done.
 """
 

@@ -85,6 +85,35 @@ def test_logits_are_numpys(backend):
     np.testing.assert_allclose(mine, NumpyNetwork(data).logits(array(data)), atol=2e-4)
 
 
+def test_logits_are_torchs():
+    torch = pytest.importorskip("torch", reason="the peer to compare with")
+    from lanewise.demo import torch_peer
+
+    data = digits.load()
+    theirs = torch_peer.TorchNetwork(data).logits(torch_peer.tensor(data))
+    mine = torch.tensor(Network(data).logits(tensor(data)).tolist())
+    torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=0)
+
+
+def test_torch_takes_part_where_it_is_installed(capsys):
+    pytest.importorskip("torch", reason="a peer")
+    assert main(["--backend", "scalar", "--json"]) == 0
+    assert [reader["name"] for reader in json.loads(capsys.readouterr().out)["readers"]][-1] == "torch"
+
+
+def test_everybody_has_one_thread(monkeypatch):
+    seen = []
+    real = command.measure
+    monkeypatch.setattr(command, "measure", lambda contestants: seen.append(lw.get_num_threads()) or real(contestants))
+    before = lw.get_num_threads()
+    lw.set_num_threads(2)
+    try:
+        main(["--backend", "scalar", "--json"])
+        assert (seen, lw.get_num_threads()) == ([1], 2)
+    finally:
+        lw.set_num_threads(before)
+
+
 def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
     real = command._in_numpy
 

@@ -1,0 +1,37 @@
+"""The same network in PyTorch, as a peer: the layers that train.py trained.
+
+Needs torch, which the demo does not; command.py imports this only where it is installed.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.nn import functional
+
+from lanewise.demo.digits import SIZE, Digits
+
+
+class TorchNetwork:
+    """network.Network with torch's layers."""
+
+    def __init__(self, digits: Digits) -> None:
+        self.weights = {
+            name: torch.tensor(weight.values.tolist()).reshape(weight.shape) for name, weight in digits.weights.items()
+        }
+
+    def logits(self, images: torch.Tensor) -> torch.Tensor:
+        """Images (count, 1, 8, 8) to one score a class, (count, 10)."""
+        weights, x = self.weights, images
+        for layer in ("conv1", "conv2"):
+            x = functional.conv2d(x, weights[f"{layer}.weight"], weights[f"{layer}.bias"], padding=1)
+            x = functional.max_pool2d(functional.relu(x), 2)
+        return functional.linear(x.flatten(1), weights["linear.weight"], weights["linear.bias"])
+
+    def __call__(self, images: torch.Tensor) -> torch.Tensor:
+        """The probability of each class, (count, 10)."""
+        return torch.softmax(self.logits(images), -1)
+
+
+def tensor(digits: Digits) -> torch.Tensor:
+    """These digits as the network's input."""
+    return torch.tensor(digits.brightness().tolist()).reshape(-1, 1, SIZE, SIZE)
