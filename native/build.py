@@ -19,6 +19,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,18 +62,20 @@ def generate() -> None:
         raise BuildError(f"contracts/generate.py stopped:\n{result.stdout}{result.stderr}")
 
 
-def binaries_of(target: Target, using: Compiler) -> Files:
-    """Everything the build adds to the Python files, for one platform."""
+def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Files:
+    """Everything the build adds to the Python files, for one platform; of its instruction sets these, or all."""
     if not using.can_build(target):
         raise BuildError(f"CC compiles for {using.target.name}; unset it to build for {target.name}")
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
-    folder = BUILD / (f"{name}-sanitized" if using.sanitize else name)
-    isas = [isa for isa in target.isas if using.knows(target, isa, folder / "objects")]
+    folder = BUILD / "-".join(filter(None, (name, using.sanitizer, *only)))
+    left_out = {isa.name: "the build was told to leave it out" for isa in target.isas if only and isa.name not in only}
     unknown = f"its instructions are unknown to {using.version.splitlines()[0]}"
-    left_out = {isa.name: unknown for isa in target.isas if isa not in isas}
-    for left in left_out:
-        print(f"{target.name}: no library for {left}: {unknown}")
+    for isa in target.isas:
+        if isa.name not in left_out and not using.knows(target, isa, folder / "objects"):
+            left_out[isa.name] = unknown
+            print(f"{target.name}: no library for {isa.name}: {unknown}")
+    isas = [isa for isa in target.isas if isa.name not in left_out]
     libraries = {isa.name: folder / target.library(isa) for isa in isas}
     extension = folder / target.extension
     made = steps.run([*_kernels(target, using, libraries), *_objects(target, using, folder)])
@@ -120,7 +123,7 @@ def wheel(target: Target) -> Path:
 def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
     source = GENERATED / "kernels.c"
     inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # algorithms are .c files, included too
-    check = None if using.sanitize else binaries.check_kernels  # its runtime is what such a library calls
+    check = None if using.sanitizer else binaries.check_kernels  # its runtime is what such a library calls
     return [
         steps.Step(
             libraries[isa.name],
@@ -224,17 +227,25 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Builds Lanewise's binaries in place, or a wheel for a platform.")
     parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a whole wheel for this platform in dist/")
     parser.add_argument("--into", type=Path, metavar="DIR", help="put a whole importable package there instead")
-    parser.add_argument("--sanitize", action="store_true", help="with AddressSanitizer and UBSan (needs --into and CC)")
+    parser.add_argument("--sanitize", choices=sorted(compiler.SANITIZERS), help="checked (needs --into and CC)")
+    parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these instruction sets (needs --into)")
     arguments = parser.parse_args()
     if arguments.wheel:
         target = TARGETS[arguments.wheel]
         path = wheel(target)
         print(f"{path}: built{'' if target == host() else ', not run'}")
         return
-    using = compiler.choose(sanitize=arguments.sanitize)
+    using = compiler.choose(sanitizer=arguments.sanitize or "")
+    names = [isa.name for isa in using.target.isas]
+    if unknown := sorted(set(arguments.only) - set(names)):
+        raise BuildError(f"--only: {', '.join(unknown)} is none of {', '.join(names)}")
+    if arguments.only and not arguments.into:
+        raise BuildError(
+            "--only would leave others of the package without their library: say with --into where to put it"
+        )
     if arguments.sanitize and (using.family == "zig" or not arguments.into):
         raise BuildError("zig has no sanitizer runtimes: set CC=gcc or CC=clang, and say with --into where to put it")
-    files = binaries_of(using.target, using)
+    files = binaries_of(using.target, using, arguments.only)
     package = PACKAGE
     if arguments.into:
         package = arguments.into / "lanewise"

@@ -15,7 +15,7 @@ from pathlib import Path
 from native.errors import BuildError
 from native.targets import TARGETS, Isa, Target, host
 
-__all__ = ["Compiler", "choose"]
+__all__ = ["SANITIZERS", "Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
 # A kernel library stands alone: no C library, and none of the helpers that distributions' CFLAGS ask for.
@@ -26,6 +26,11 @@ _NOT_VECTORIZED = {
     "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
     "emcc": ("-fno-vectorize", "-fno-slp-vectorize"),
     "gcc": ("-fno-tree-vectorize", "-fno-tree-loop-vectorize", "-fno-tree-slp-vectorize"),
+}
+
+SANITIZERS = {
+    "address": ("-fsanitize=address,undefined", "-fno-sanitize-recover=undefined"),
+    "thread": ("-fsanitize=thread",),
 }
 
 # Each lets the compiler assume there are no NaNs, no infinities or no signed zeros, or reorder or fuse arithmetic: the
@@ -53,7 +58,7 @@ class Compiler:
     version: str  # the same command can become another compiler
     cflags: tuple[str, ...] = ()  # the user's; ours follow and win
     ldflags: tuple[str, ...] = ()
-    sanitize: bool = False  # with AddressSanitizer and UndefinedBehaviorSanitizer
+    sanitizer: str = ""  # one of SANITIZERS
 
     @property
     def target(self) -> Target:
@@ -145,25 +150,17 @@ class Compiler:
         return _NOT_VECTORIZED[self.family] if isa.name == "scalar" else ()
 
     def _checked(self) -> tuple[str, ...]:
-        if not self.sanitize:
-            return ()
-        return (
-            "-O1",
-            "-g",
-            "-fsanitize=address,undefined",
-            "-fno-sanitize-recover=undefined",
-            "-fno-omit-frame-pointer",
-        )
+        return ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[self.sanitizer]) if self.sanitizer else ()
 
     def _shared(self, symbol: str) -> list[str]:
         """Links a library that exports one symbol. emcc would make a program, and exports nothing that is not named;
         old ones put 64-bit integers into pairs of 32 where they are not told that engines pass them."""
         if self.family == "emcc":
             return ["-sSIDE_MODULE=2", "-sWASM_BIGINT", f"-sEXPORTED_FUNCTIONS=_{symbol}", *self.ldflags]
-        return ["-shared", *(("-fsanitize=address,undefined",) if self.sanitize else ("-s",)), *self.ldflags]
+        return ["-shared", *(SANITIZERS[self.sanitizer] if self.sanitizer else ("-s",)), *self.ldflags]
 
 
-def choose(*, sanitize: bool = False) -> Compiler:
+def choose(*, sanitizer: str = "") -> Compiler:
     """The compiler that CC names, or zig; with the flags of the environment, as distributions set them."""
     words = {name: tuple(shlex.split(os.environ.get(name, ""))) for name in _READ}
     for name, flags in words.items():
@@ -174,13 +171,13 @@ def choose(*, sanitize: bool = False) -> Compiler:
         banner = _banner((*command, "--version"))
         # what emcc says of itself, under whatever name `pyodide build` calls it, has "gcc/clang-like" in it too
         family = "emcc" if "Emscripten" in banner else "clang" if "clang" in banner else "gcc"
-        return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitize)
+        return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitizer)
     if importlib.util.find_spec("ziglang") is None:
         raise BuildError(
             "no compiler: install the one Lanewise is built with, `pip install ziglang==0.17.0`, or name one in CC"
         )
     command = (sys.executable, "-m", "ziglang")
-    return Compiler((*command, "cc"), "zig", _banner((*command, "version")), cflags, words["LDFLAGS"], sanitize)
+    return Compiler((*command, "cc"), "zig", _banner((*command, "version")), cflags, words["LDFLAGS"], sanitizer)
 
 
 def _refuse(name: str, flags: Iterable[str]) -> None:

@@ -52,7 +52,7 @@ def write_names(folder: Path) -> None:
 
 def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
     """A runner for this target that opens libraries, or with the kernels of an instruction set linked in."""
-    name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitize else ''}"
+    name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
     write_names(folder)

@@ -1,5 +1,6 @@
 """AddressSanitizer and UndefinedBehaviorSanitizer over the kernels, through the oracle runner, and over the extension,
-through its own tests and those of shapes and strides. Built by gcc, whose runtimes Debian has."""
+through its own tests and those of shapes and strides; ThreadSanitizer over both, through the tests of the pool of
+threads. Built by gcc, whose runtimes Debian has."""
 
 from __future__ import annotations
 
@@ -16,16 +17,16 @@ import lanewise as lw
 from native import binaries, compiler
 from native.targets import host
 
-PACKAGE = ROOT / "build" / "sanitized"
-RUNTIMES = ("libasan.so", "libubsan.so")
+PACKAGES = ROOT / "build" / "sanitized"
+RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
 REPORTS = ROOT / "build" / "reports" / "sanitizer"  # pytest captures what is printed, and dies with it
 # Python keeps what it allocated until the process ends, and its own allocator would hide an overrun. Memory that cannot
 # be had is an error to handle.
 SETTINGS = {
     "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}",
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
+    "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
     "PYTHONMALLOC": "malloc",
-    "PYTHONPATH": str(PACKAGE),
     "PYTHONSAFEPATH": "1",
     "LANEWISE_REQUIRE": "",
 }
@@ -36,8 +37,10 @@ def _runtime(name: str) -> Path:
     return Path(done.stdout.strip())
 
 
-def _preload() -> str:
-    return " ".join(str(_runtime(name)) for name in RUNTIMES)
+def _environment(sanitizer: str) -> dict[str, str]:
+    """For a Python that imports what was built; it is not built with the runtime itself."""
+    preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
+    return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 
 
 def _said() -> str:
@@ -48,32 +51,48 @@ def _said() -> str:
 def _absent() -> str:
     if not sys.platform.startswith("linux") or shutil.which("gcc") is None:
         return "the sanitizers' build needs gcc on Linux"
-    missing = [name for name in RUNTIMES if not _runtime(name).is_absolute()]
+    missing = [name for names in RUNTIMES.values() for name in names if not _runtime(name).is_absolute()]
     return f"gcc has no {', '.join(missing)} here" if missing else ""
 
 
 pytestmark = pytest.mark.skipif(bool(_absent()), reason=_absent() or "never")
 
 
-@pytest.fixture(scope="module")
-def sanitized() -> Path:
+def _build(sanitizer: str, *options: str) -> Path:
     """The whole package with checked binaries."""
-    command = [sys.executable, ROOT / "native" / "build.py", "--sanitize", "--into", PACKAGE]
+    into = PACKAGES / sanitizer
+    command = [sys.executable, ROOT / "native" / "build.py", "--sanitize", sanitizer, "--into", into, *options]
     for path in REPORTS.parent.glob("sanitizer.*"):
         path.unlink()
     done = subprocess.run(command, env={**os.environ, "CC": "gcc"}, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    extension = PACKAGE / "lanewise" / host().extension
-    assert any("libasan" in name for name in binaries.read(extension).needed)
-    return PACKAGE / "lanewise"
+    extension = into / "lanewise" / host().extension
+    assert any(RUNTIMES[sanitizer][0] in name for name in binaries.read(extension).needed)
+    return into / "lanewise"
+
+
+def _run_tests(package: Path, environment: dict[str, str], *arguments: object) -> None:
+    program = "import lanewise._ext; print(lanewise._ext.__file__)"
+    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
+    assert found.stdout.strip() == str(package / host().extension), found.stderr
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:faulthandler", *map(str, arguments)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_said()}"
+
+
+@pytest.fixture(scope="module")
+def sanitized() -> Path:
+    return _build("address")
 
 
 def test_the_kernels(sanitized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in SETTINGS.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("CC", "gcc")
-    runner = compile_runner(host(), compiler.choose(sanitize=True))
-    monkeypatch.setenv("LD_PRELOAD", _preload())  # libraries of kernels name no runtime of their own
+    runner = compile_runner(host(), compiler.choose(sanitizer="address"))
+    monkeypatch.setenv(
+        "LD_PRELOAD", _environment("address")["LD_PRELOAD"]
+    )  # libraries of kernels name no runtime of their own
     for info in lw.backends():
         library = sanitized / "_lib" / f"kernels_{info.name.value}.so"
         if info.available and library.exists():
@@ -83,14 +102,18 @@ def test_the_kernels(sanitized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_the_extension(sanitized: Path) -> None:
-    environment = {**os.environ, **SETTINGS, "LD_PRELOAD": _preload()}
-    program = "import lanewise._ext; print(lanewise._ext.__file__)"
-    found = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True)
-    assert found.stdout.strip() == str(sanitized / host().extension), found.stderr
     tests = [ROOT / "tests" / name for name in ("extension", "sweep/test_numpy.py", "sweep/test_out.py")]
     # The sanitizer holds back what is freed, to notice its use: that is no leak, and these run without it too.
     leaks = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
     unfit = [f"--deselect=tests/extension/{name}" for name in leaks]
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:faulthandler", *unfit, *tests]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_said()}"
+    _run_tests(sanitized, _environment("address"), *unfit, *tests)
+
+
+def test_no_data_races() -> None:
+    """Of threads that call at once, share work, and change how many share it. What the sanitizer watches runs a hundred
+    times as long, so that these stand for the rest."""
+    package = _build("thread", "--only", host().isas[1].name)  # how threads share work is the same on all
+    chosen = ("test_threads.py::test_eight_threads_at_once", "test_pool.py::test_the_number_changes_while_calls_run")
+    tests = [ROOT / "tests" / "extension" / name for name in chosen]
+    _run_tests(package, _environment("thread"), "--durations=9", *tests)
+    assert not _said()
