@@ -1,7 +1,7 @@
 /* Mean and sum of squared deviations, safe for a mean that is large beside the deviations.
  *
- * A block is read three times while it is in the cache: for its mean m, rounded to float32; for the sum of x - m, which
- * corrects what that rounding lost; and for the sum of (x - m)^2. Blocks are joined in double. Source: Chan, Golub and
+ * A block is read twice while it is in the cache: for its mean m, rounded to float32; for the sum of x - m, which
+ * corrects what that rounding lost, and the sum of (x - m)^2. Blocks are joined in double. Source: Chan, Golub and
  * LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise (2.1). */
 #ifndef LANEWISE_MOMENTS_H
 #define LANEWISE_MOMENTS_H
@@ -47,10 +47,42 @@ LANE vi32 moments_square(const char *x, const char *y, int n, vi32 mean) {
     return (vi32)(deviation * deviation);
 }
 
-LANE float moments_fold(const fold_source *from, int64_t count, float mean, fold_map *map) {
-    vi32 sum = fold_block(from, count, sizeof(float), moments_identity(), (vi32)vf32_set(mean), map, moments_add);
-    return vf32_first((vf32)sum);
+/* A deviation into both sums. With the subtraction that made it these are three additions and one product. */
+LANE void moments_take(vf32 e, vf32 *deviation, vf32 *square) {
+    *deviation = vf32_add_by_fma(e, *deviation);
+    *square = *square + e * e;
 }
+
+/* The sums of deviations from `center` and of their squares, of a block that is read once: partials as in fold.h, of
+ * both sums as many as registers hold. */
+LANE void moments_sums(const float *x, int64_t count, float center, float *deviations, float *squares) {
+    enum { GROUP = FOLD_REGISTERS < 4 ? FOLD_REGISTERS : 4 };
+    vf32 deviation[FOLD_REGISTERS], square[FOLD_REGISTERS], middle = vf32_set(center);
+    int64_t full = count / FOLD_PARTIALS * FOLD_PARTIALS;
+    for (int first = 0; first < FOLD_REGISTERS; first += GROUP) {
+        vf32 d[GROUP], s[GROUP];
+#pragma GCC unroll 4
+        for (int r = 0; r < GROUP; r++) d[r] = s[r] = vf32_set(-0.0f);
+        for (int64_t i = first * VF32_LANES; i < full; i += FOLD_PARTIALS)
+#pragma GCC unroll 4
+            for (int r = 0; r < GROUP; r++) moments_take(vf32_load(x + i + r * VF32_LANES) - middle, d + r, s + r);
+#pragma GCC unroll 4
+        for (int r = 0; r < GROUP; r++) deviation[first + r] = d[r], square[first + r] = s[r];
+    }
+    for (int64_t i = full; i < count; i += VF32_LANES) {
+        int64_t r = (i - full) / VF32_LANES, n = count - i;
+        vf32 last = n < VF32_LANES ? vf32_load_partial(x + i, (int)n, middle) : vf32_load(x + i);
+        moments_take(last - middle, deviation + r, square + r);
+    }
+    for (int half = FOLD_REGISTERS / 2; half; half /= 2)
+        for (int r = 0; r < half; r++) {
+            deviation[r] = deviation[r] + deviation[r + half];
+            square[r] = square[r] + square[r + half];
+        }
+    *deviations = vf32_reduce_add(deviation[0]);
+    *squares = vf32_reduce_add(square[0]);
+}
+
 LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
                                fold_map *map, int32_t *sums) {
     fold_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
@@ -59,9 +91,24 @@ LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t c
 /* As in a reducer. */
 static void moments_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
-    float mean = moments_round_mean(moments_fold(from, count, 0, moments_value), count);
-    float deviations = moments_fold(from, count, mean, moments_deviation);
-    moments_of(mean, deviations, moments_fold(from, count, mean, moments_square), count, result);
+    vi32 sum = fold_block(from, count, sizeof(float), moments_identity(), vi32_set(0), moments_value, moments_add);
+    float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
+    moments_sums((const float *)from->x, count, mean, &deviations, &squares);
+    moments_of(mean, deviations, squares, count, result);
+}
+
+/* The same with other bits, of a block that is read once: deviations are from the mean of four of its elements. Where
+ * that is within 1.7 standard deviations of the block's mean, the correction takes at most two binary digits of the
+ * sum of squares; other blocks, also those with NaN or beyond float32, are read again. */
+static void moments_block_once(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+    const float *x = (const float *)from->x;
+    float deviations, squares;
+    float center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
+    moments_sums(x, count, center, &deviations, &squares);
+    double share = 1 / (double)count, lost = (double)deviations * share;
+    result->moments.mean = (double)center + lost;
+    result->moments.squares = (double)squares - (double)deviations * lost;
+    if (!((double)squares <= 4 * result->moments.squares)) moments_block(from, start, count, result);
 }
 
 static void moments_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {

@@ -17,26 +17,34 @@ typedef struct row_operand {
     int64_t stride;
 } row_operand;
 
+enum {
+    ROW_INPUTS = 3,
+    ROW_ITEM = 4,         /* bytes of an element */
+    ROW_LINE = 16,        /* elements of a cache line */
+    ROWS_GRAIN = 1 << 15, /* elements worth a task */
+    ROWS_NEAR = 4096      /* elements of a row that stays in the nearest caches until it is read */
+};
+
 typedef struct row {
     int64_t length;
-    row_operand in[3];
-    row_operand out; /* to be read again */
-    char *out_data;  /* to be written; NULL where only the sum of the results is wanted */
+    row_operand in[ROW_INPUTS];
+    row_operand out;   /* to be read again */
+    char *out_data;    /* to be written; NULL where only the sum of the results is wanted */
+    const char *ahead; /* as many bytes from here on are worth fetching: the next row's, or its own */
     const lw_scalar *parameters;
 } row;
 
 typedef void row_function(const row *r);
 
-enum {
-    ROW_ITEM = 4,        /* bytes of an element */
-    ROWS_GRAIN = 1 << 15 /* elements worth a task */
-};
+RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) {
+    copy_strided(to, to_step, from, from_step, count, ROW_ITEM);
+}
 
 /* `count` elements of an operand from the start-th on: where they are, or packed. */
 static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
     if (operand.stride == ROW_ITEM) return from;
-    copy_strided(packed, ROW_ITEM, from, operand.stride, count, ROW_ITEM);
+    row_copy(packed, ROW_ITEM, from, operand.stride, count);
     return packed;
 }
 
@@ -46,7 +54,7 @@ static inline void *row_result(const row *r, int64_t start, void *packed) {
 }
 static inline void row_write(const row *r, int64_t start, int64_t count, const void *piece) {
     if (!r->out_data || r->out.stride == ROW_ITEM) return;
-    copy_strided(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count, ROW_ITEM);
+    row_copy(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count);
 }
 
 /* An operand's elements, or some blocks of them, folded as reduction.h folds those of one output. */
@@ -69,11 +77,19 @@ static reduced row_fold_blocks(const row *r, row_operand x, int64_t first, int64
     return result;
 }
 
-static reduced row_fold(const row *r, row_operand x, const reducer *f) {
+static reduced row_fold_long(const row *r, row_operand x, const reducer *f) {
     char packed[FOLD_BLOCK * ROW_ITEM];
     return row_fold_blocks(r, x, 0, divide_up(r->length, FOLD_BLOCK), f, packed);
 }
-static inline float row_fold_float32(const row *r, row_operand x, const reducer *f) {
+/* What follows a fold waits for it, and so for every call and every number that goes through memory. */
+LANE reduced row_fold(const row *r, row_operand x, const reducer *f) {
+    if (r->length > FOLD_BLOCK || x.stride != ROW_ITEM) return row_fold_long(r, x, f);
+    fold_source from = {.x = x.data, .y = x.data};
+    reduced result;
+    f->block(&from, 0, r->length, &result);
+    return result;
+}
+LANE float row_fold_float32(const row *r, row_operand x, const reducer *f) {
     reduced result = row_fold(r, x, f);
     return reduced_float32(&result);
 }
@@ -81,40 +97,60 @@ static inline float row_fold_float32(const row *r, row_operand x, const reducer 
 /* An element of the result, from those of the operands and numbers that are the same along the row. */
 typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
-enum { ROW_OPERANDS = 3, ROW_PIECE = 1024 };
+enum {
+    ROW_OPERANDS = ROW_INPUTS,
+    ROW_PIECE = 1024,
+    ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* computed at once */
+    ROW_STEP = ROW_REGISTERS * VF32_LANES
+};
 
-/* Where a piece of each operand is. It moves by -1, or by 0 where one register full of a number stands for it. */
+/* Where a piece of each operand is, and whether it moves on, or stays where one step full of a number stands for it. */
 typedef struct row_source {
     const float *at;
-    int64_t moves;
+    int moves;
 } row_source;
 
-LANE vf32 row_lanes(const row_source *in, int operands, int64_t i, int n, const vf32 *numbers,
+LANE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const vf32 *numbers,
                     row_expression *expression) {
     vf32 x[ROW_OPERANDS];
 #pragma GCC unroll 3
     for (int o = 0; o < operands; o++) {
-        const float *at = in[o].at + (i & in[o].moves);
+        const float *at = in[o].at + beyond;
         x[o] = n == VF32_LANES ? vf32_load(at) : vf32_load_partial(at, n, vf32_set(0));
     }
     return expression(x, numbers);
 }
+LANE void row_move(row_source *in, int operands, int count) {
+#pragma GCC unroll 3
+    for (int o = 0; o < operands; o++) in[o].at += in[o].moves ? count : 0;
+}
 
-/* `partial` is NULL where no sum is wanted. */
-LANE void row_piece(const row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
-                    float *result, float *partial) {
+/* `partial` is NULL where no sum is wanted. Results are stored after the step's last load: the compiler and the
+ * processor can't always tell that these are elsewhere. `ahead` is what will be read next; beside three operands, whose
+ * loads keep the ports busy, to fetch it costs more than to wait for it. */
+LANE void row_piece(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
+                    float *result, vf32 *partial, const float *ahead) {
     int64_t i = 0;
-    for (; i + VF32_LANES <= count; i += VF32_LANES) {
-        vf32 value = row_lanes(in, operands, i, VF32_LANES, numbers, expression);
-        vf32_store(result + i, value);
+    for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
+        vf32 value[ROW_REGISTERS];
+#pragma GCC unroll 4
+        for (int line = 0; line + ROW_LINE <= ROW_STEP && operands < ROW_OPERANDS; line += ROW_LINE)
+            __builtin_prefetch(ahead + i + line);
+#pragma GCC unroll 4
+        for (int r = 0; r < ROW_REGISTERS; r++)
+            value[r] = row_lanes(in, operands, r * VF32_LANES, VF32_LANES, numbers, expression);
+#pragma GCC unroll 4
+        for (int r = 0; r < ROW_REGISTERS; r++) vf32_store(result + i + r * VF32_LANES, value[r]);
         if (!partial) continue;
-        float *to = partial + i % FOLD_PARTIALS;
-        vf32_store(to, vf32_load(to) + value);
+#pragma GCC unroll 4
+        for (int r = 0; r < ROW_REGISTERS; r++) partial[i % FOLD_PARTIALS / VF32_LANES + r] += value[r];
     }
-    if (i < count) {
-        int n = (int)(count - i);
-        vf32_store_partial(result + i, row_lanes(in, operands, i, n, numbers, expression), n);
-        for (; i < count && partial; i++) partial[i % FOLD_PARTIALS] += result[i];
+    for (; i < count; i += VF32_LANES, row_move(in, operands, VF32_LANES)) {
+        int n = (int)min_int64(count - i, VF32_LANES);
+        vf32 value = row_lanes(in, operands, 0, n, numbers, expression);
+        vf32_store_partial(result + i, value, n);
+        vm32 within = vi32_lt(vi32_iota(), vi32_set(n));
+        if (partial) partial[i % FOLD_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
     }
 }
 
@@ -123,33 +159,27 @@ LANE void row_piece(const row_source *in, int operands, int64_t count, const vf3
  * them, then in double. */
 LANE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
                     row_expression *expression, int summed) {
-    float packed[ROW_OPERANDS][ROW_PIECE], partial[FOLD_PARTIALS];
-    row_source in[ROW_OPERANDS], moving[ROW_OPERANDS]; /* the same; these are known to move */
-    int64_t all_move = -1;
+    float packed[ROW_OPERANDS][ROW_PIECE];
+    row_source in[ROW_OPERANDS];
     double sum = 0;
 #pragma GCC unroll 3
     for (int o = 0; o < count; o++) {
-        in[o] = (row_source){packed[o], operands[o].data ? -1 : 0};
-        all_move &= in[o].moves;
-        if (!in[o].moves) vf32_store(packed[o], vf32_set(absent[o]));
+        in[o] = (row_source){packed[o], !absent || operands[o].data};
+        for (int i = 0; !in[o].moves && i < ROW_STEP; i += VF32_LANES) vf32_store(packed[o] + i, vf32_set(absent[o]));
     }
     for (int64_t start = 0; start < r->length; start += ROW_PIECE) {
         int64_t n = min_int64(r->length - start, ROW_PIECE);
 #pragma GCC unroll 3
-        for (int o = 0; o < count; o++) {
+        for (int o = 0; o < count; o++)
             if (in[o].moves) in[o].at = row_read(operands[o], start, n, packed[o]);
-            moving[o] = (row_source){in[o].at, -1};
-        }
         float *result = row_result(r, start, packed[0]);
-        for (int p = 0; p < FOLD_PARTIALS && summed; p++) partial[p] = 0;
-        if (all_move)
-            row_piece(moving, count, n, numbers, expression, result, summed ? partial : NULL);
-        else if (absent)
-            row_piece(in, count, n, numbers, expression, result, summed ? partial : NULL);
+        vf32 partial[FOLD_REGISTERS];
+        for (int p = 0; p < FOLD_REGISTERS && summed; p++) partial[p] = vf32_set(0);
+        row_piece(in, count, n, numbers, expression, result, summed ? partial : NULL, (const float *)r->ahead + start);
         row_write(r, start, n, result);
-        for (int half = FOLD_PARTIALS / 2; half && summed; half /= 2)
+        for (int half = FOLD_REGISTERS / 2; half && summed; half /= 2)
             for (int p = 0; p < half; p++) partial[p] += partial[p + half];
-        if (summed) sum += (double)partial[0];
+        if (summed) sum += (double)vf32_reduce_add(partial[0]);
     }
     return sum;
 }
@@ -168,18 +198,28 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
     (void)context;
     const rows *all = argument;
     const lw_layout *layout = all->layout;
-    int32_t outer = layout->ndim - layout->inner, result = all->input_count;
+    int32_t outer = layout->ndim - layout->inner, inputs = all->input_count;
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
+    int64_t line = outer ? layout->shape[outer - 1] : 1, step[LW_MAX_OPERANDS] = {0};
     row r = {.length = all->length, .parameters = all->parameters};
-    for (int32_t i = 0; i < all->input_count; i++) r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
-    r.out.stride = layout->inner ? layout->strides[result][outer] : 0;
-    walk w;
-    walk_start(&w, layout, 0, outer, result + 1, first);
-    for (int64_t i = first; i < end; i++, walk_next(&w)) {
-        for (int32_t o = 0; o < all->input_count; o++)
-            r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + w.offset[o] : NULL;
-        r.out.data = r.out_data = all->out + w.offset[result];
-        all->function(&r);
+    for (int32_t i = 0; i < inputs; i++) r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
+    r.out.stride = layout->inner ? layout->strides[inputs][outer] : 0;
+    for (int32_t o = 0; o <= inputs && outer; o++)
+        if (o == inputs || all->inputs[o]) step[o] = layout->strides[o][outer - 1];
+    int near = r.length <= ROWS_NEAR && r.in[0].stride == ROW_ITEM;
+    walk lines;
+    walk_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
+    for (int64_t i = first, at = first % line; i < end; at = 0, walk_next(&lines)) {
+        for (int32_t o = 0; o < inputs; o++)
+            r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + lines.offset[o] + at * step[o] : NULL;
+        r.out_data = all->out + lines.offset[inputs] + at * step[inputs];
+        for (int64_t stop = min_int64(end, i + line - at); i < stop; i++) {
+            r.out.data = r.out_data;
+            r.ahead = r.in[0].data + (near ? step[0] : 0);
+            all->function(&r);
+            for (int32_t o = 0; o < ROW_INPUTS; o++) r.in[o].data += o < inputs ? step[o] : 0;
+            r.out_data += step[inputs];
+        }
     }
     return LW_OK;
 }

@@ -5,7 +5,7 @@
 #ifndef LANEWISE_OPS_LAYER_NORM_H
 #define LANEWISE_OPS_LAYER_NORM_H
 
-#include "ops/var.h"
+#include "moments.h"
 #include "rows.h"
 
 /* x, weight and bias; the mean, what rounding it lost, and what to multiply by. */
@@ -21,25 +21,27 @@ static float layer_norm_measure(double squares, double eps) {
     return eps == 0 && squares < 0x1p-100 ? 0x1p100f : 1;
 }
 
-static void layer_norm_again(const row *r, double eps, float measure);
+static const reducer layer_norm_moments = {.size = sizeof(float), .block = moments_block_once, .join = moments_joined};
+
+RARE void layer_norm_again(const row *r, double eps, float measure);
 
 /* In one place, so that the compiler makes one loop of each function that it is given. */
 static void layer_norm_of(const row *r, double eps, int is_measured) {
-    reduced total = row_fold(r, r->in[0], &var_reducer_float32);
+    reduced total = row_fold(r, r->in[0], &layer_norm_moments);
     float measure = layer_norm_measure(total.moments.squares, eps);
     if (measure != 1 && !is_measured) {
         layer_norm_again(r, eps, measure);
         return;
     }
-    double mean = total.moments.mean, variance = total.moments.squares / (double)r->length;
-    float factor = (float)(1 / __builtin_sqrt(variance + eps));
+    double mean = total.moments.mean, length = (double)r->length;
+    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps)); /* one division, not two */
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* multiplied by and added, they change nothing */
     row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
 }
 
 /* The same of x times `measure`, which is written where the result comes. */
-static void layer_norm_again(const row *r, double eps, float measure) {
+RARE void layer_norm_again(const row *r, double eps, float measure) {
     row measured = *r;
     vf32 number = vf32_set(measure);
     row_map(r, r->in, 1, NULL, &number, layer_norm_measured, 0);

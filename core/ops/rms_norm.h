@@ -11,7 +11,8 @@ LANE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * fac
 
 static void rms_norm_row_float32(const row *r) {
     reduced total = row_fold(r, r->in[0], &norm_l2_reducer_float32);
-    vf32 factor = vf32_set((float)(1 / __builtin_sqrt(total.sum / (double)r->length + r->parameters[0].f)));
+    double length = (double)r->length;
+    vf32 factor = vf32_set((float)__builtin_sqrt(length / (total.sum + length * r->parameters[0].f)));
     static const float absent[] = {0, 1};
     row_map(r, r->in, 2, absent, &factor, rms_norm_scaled, 0);
 }

@@ -5,6 +5,7 @@
 
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
 LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }

@@ -5,6 +5,11 @@
 
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
+    vf32 one = vf32_set(1);
+    __asm__("" : "+x"(one)); /* the compiler would make an addition of it */
+    return _mm256_fmadd_ps(x, one, y);
+}
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return (vu32)_mm256_i32gather_epi32((const int *)table, (__m256i)i, 4);
 }

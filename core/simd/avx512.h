@@ -10,6 +10,11 @@
 LANE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
+    vf32 one = vf32_set(1);
+    __asm__("" : "+v"(one)); /* the compiler would make an addition of it */
+    return _mm512_fmadd_ps(x, one, y);
+}
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
 LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }

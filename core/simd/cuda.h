@@ -87,6 +87,7 @@ LANE bool vf64_isnan(double x) { return x != x; }
 LANE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
 LANE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
 LANE float vf32_fma_once(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+LANE float vf32_add_by_fma(float x, float y) { return x + y; }
 LANE float vf32_floor(float x) { return floorf(x); }
 LANE float vf32_ceil(float x) { return ceilf(x); }
 LANE float vf32_trunc(float x) { return truncf(x); }

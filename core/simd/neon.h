@@ -10,6 +10,7 @@
 LANE vf32 vf32_sqrt(vf32 x) { return vsqrtq_f32(x); }
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return vfmaq_f32(z, x, y); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return vminq_f32(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return vmaxq_f32(a, b); }
 LANE vf32 vf32_at_least(vf32 x, vf32 low) { return vmaxq_f32(x, low); }

@@ -24,6 +24,7 @@
 
 LANE vf32 vf32_sqrt(vf32 x) { return (vf32)wasm_f32x4_sqrt((v128_t)x); }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_min((v128_t)a, (v128_t)b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_max((v128_t)a, (v128_t)b); }
 LANE vf32 vf32_at_least(vf32 x, vf32 low) { return (vf32)wasm_f32x4_pmax((v128_t)x, (v128_t)low); }

@@ -10,6 +10,7 @@
 LANE vf32 vf32_sqrt(vf32 x) { return _mm_sqrt_ps(x); }
 LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
+LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
 LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }

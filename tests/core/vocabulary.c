@@ -73,6 +73,7 @@ static void test_floats(void) {
         CHECK(vf32_minimum(n.a, n.b), minimum(n.x[i], n.y[i]));
         CHECK(vf32_maximum(n.a, n.b), maximum(n.x[i], n.y[i]));
         CHECK(vf32_fma_once(n.a, n.b, n.c), fused(n.x[i], n.y[i], n.z[i]));
+        CHECK(vf32_add_by_fma(n.a, n.b), n.x[i] + n.y[i]);
         vf32 either = vf32_fma(n.a, n.b, n.c);
         CHECK(either, same_float(either[i], n.x[i] * n.y[i] + n.z[i]) ? either[i] : fused(n.x[i], n.y[i], n.z[i]));
         CHECK(vf32_at_least(n.a, vf32_set(-2)), n.x[i] < -2 ? -2 : n.x[i]);

@@ -93,6 +93,15 @@ def test_variance_survives_a_large_mean_on_every_path(backend):
     assert np.abs(np.asarray(lw.layer_norm(rows, eps=1e-5)) - exact).max() <= 0.0005 / 0.02
 
 
+def test_layer_norm_of_rows_unlike_the_elements_that_it_takes_for_typical(backend):
+    """One pass takes deviations from the mean of four elements; from such as these, variances lose three digits."""
+    rows = np.random.default_rng(2).normal(0, 1, (3, 4096)).astype("float32")
+    rows[:, [0, 1024, 2048, 4095]] = 10_000
+    exact = rows.astype("float64")
+    exact = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True)
+    assert np.abs(np.asarray(lw.layer_norm(lw.asarray(rows), eps=0.0)) - exact).max() <= 3e-5  # of 32
+
+
 def test_sums_keep_their_digits_on_every_path(backend):
     """2^20 times 0.1 in one float32 was off by a thousand. Within 2e-6 of the sum here: blocks of partial sums."""
     tenth = np.full(1_200_000, 0.1, "float32")
