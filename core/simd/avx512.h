@@ -15,8 +15,14 @@ LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
     __asm__("" : "+v"(one)); /* the compiler would make an addition of it */
     return _mm512_fmadd_ps(x, one, y);
 }
-LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
-LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
+/* The range instruction orders zeros, and leaves out NaN, which is added. Its constant: 4 the sign of what was chosen,
+ * with 0 the smaller and with 1 the larger. */
+LANE vf32 vf32_minimum(vf32 a, vf32 b) {
+    return _mm512_mask_add_ps(_mm512_range_ps(a, b, 4), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
+}
+LANE vf32 vf32_maximum(vf32 a, vf32 b) {
+    return _mm512_mask_add_ps(_mm512_range_ps(a, b, 5), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
+}
 LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
 LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
 LANE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
