@@ -2,9 +2,9 @@
 #ifndef LANEWISE_OPS_MAX_H
 #define LANEWISE_OPS_MAX_H
 
-#include "reduction.h"
+#include "extreme.h"
 
-REDUCTION(max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_maximum(a, b), total)
+EXTREME(max, -__builtin_inff(), vf32_maximum(a, b))
 REDUCTION(max, int32, int32, vi32_set(INT32_MIN), x, vi32_max(a, b), total)
 
 #endif

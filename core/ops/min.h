@@ -2,9 +2,9 @@
 #ifndef LANEWISE_OPS_MIN_H
 #define LANEWISE_OPS_MIN_H
 
-#include "reduction.h"
+#include "extreme.h"
 
-REDUCTION(min, float32, float32, vf32_set(__builtin_inff()), x, vf32_minimum(a, b), total)
+EXTREME(min, __builtin_inff(), vf32_minimum(a, b))
 REDUCTION(min, int32, int32, vi32_set(INT32_MAX), x, vi32_min(a, b), total)
 
 #endif

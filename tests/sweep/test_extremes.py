@@ -1,0 +1,62 @@
+"""NaN, infinities and the signs of zeros wherever they are, for the largest and the smallest element: a block is folded
+without looking at them first, and in ways that depend on its length."""
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+LENGTHS = (1, 2, 7, 8, 9, 17, 33, 40, 64, 100, 129, 200, 1000, 4096, 4097)
+EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}  # and by what to multiply to have a largest element
+
+
+@pytest.fixture(params=EXTREMES)
+def extreme(request):
+    return EXTREMES[request.param]
+
+
+def places(length):
+    """Of the first elements, the last ones and some between."""
+    return sorted(
+        {*range(min(length, 9)), *range(length // 3, length, length // 11 + 1), *range(max(length - 9, 0), length)}
+    )
+
+
+def result(extreme, values):
+    operation, sign = extreme
+    return np.float32(sign) * np.float32(operation(lw.asarray(np.float32(sign) * values)))
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_nan_wins_wherever_it_is(backend, extreme, length):
+    for nan in (np.float32(np.nan), -np.float32(np.nan)):
+        for place in places(length):
+            values = np.linspace(-3, 5, length, dtype="float32")
+            values[place] = nan
+            assert np.isnan(result(extreme, values)), place
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_a_zero_without_a_sign_is_larger(backend, extreme, length):
+    zeros = np.full(length, -0.0, "float32")
+    assert np.signbit(result(extreme, zeros))
+    assert not np.signbit(result(extreme, -zeros))
+    for place in places(length):
+        for others in (-0.0, -1.0, -np.inf):
+            values = np.full(length, others, "float32")
+            values[place] = 0.0
+            assert result(extreme, values).tobytes() == np.float32(0.0).tobytes(), (place, others)
+        values = np.full(length, -1.0, "float32")
+        values[place] = -0.0
+        assert result(extreme, values).tobytes() == np.float32(-0.0).tobytes(), place
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+def test_infinities_of_both_signs_are_no_nan(backend, extreme, length):
+    """Their sum is one."""
+    for place in places(length):
+        values = np.full(length, -np.inf, "float32")
+        values[-1 - place] = 3.0
+        assert result(extreme, values) == 3
+        values[place] = np.inf
+        assert result(extreme, values) == np.inf
