@@ -18,8 +18,12 @@ enum {
     FOLD_BLOCK = 4096,
     FOLD_PARTIALS = 64,
     FOLD_REGISTERS = FOLD_PARTIALS / VF32_LANES,
-    FOLD_GROUP = FOLD_REGISTERS < 8 ? FOLD_REGISTERS : 8, /* partials kept in registers at once */
-    FOLD_COLUMNS = 32                                     /* outputs that fold_columns works on at most */
+    /* A pass over a block keeps as many registers of partials as a processor has room for, and leaves the others to the
+     * next: so many of every FOLD_PERIOD neighbours, so that the first pass reads every cache line. */
+    FOLD_PERIOD = VF32_LANES == 1 ? 8 : 4,
+    FOLD_PASS = VF32_LANES == 1 ? 1 : 4 - (VF32_LANES == 4),
+    FOLD_TURNS = FOLD_REGISTERS / FOLD_PERIOD,
+    FOLD_COLUMNS = 32 /* outputs that fold_columns works on at most */
 };
 
 /* Where the elements are. With one input y is x. */
@@ -34,48 +38,79 @@ typedef vi32 fold_map(const char *x, const char *y, int n, vi32 state);
 typedef vi32 fold_join(vi32 left, vi32 right);
 
 LANE vi32 fold_lanes(vi32 x, fold_join *join) {
-    for (int n = VF32_LANES / 2; n; n /= 2) x = join(x, vi32_fold(x, n));
+    if (VF32_LANES >= 16) x = join(x, vi32_fold(x, 8));
+    if (VF32_LANES >= 8) x = join(x, vi32_fold(x, 4));
+    if (VF32_LANES >= 4) x = join(x, vi32_fold(x, 2));
+    if (VF32_LANES >= 2) x = join(x, vi32_fold(x, 1));
     return x;
 }
 
-/* The next n elements of a register of partials, where the block may end before or within them. */
-LANE vi32 fold_tail(vi32 partial, const char *x, const char *y, int64_t n, vi32 state, fold_map *map, fold_join *join) {
-    if (n <= 0) return partial;
-    if (n >= VF32_LANES) return join(partial, map(x, y, VF32_LANES, state));
-    vi32 joined = join(partial, map(x, y, (int)n, state));
-    return vi32_select(vi32_lt(vi32_iota(), vi32_set((int32_t)n)), joined, partial);
+/* The last n < FOLD_PARTIALS elements of a block, as they are joined to all registers of partials: joining the identity
+ * changes nothing. */
+LANE void fold_rest(const char *x, const char *y, int n, int size, vi32 identity, vi32 state, fold_map *map,
+                    vi32 *rest) {
+    for (int r = 0; r < FOLD_REGISTERS; r++, n -= VF32_LANES, x += VF32_LANES * size, y += VF32_LANES * size) {
+        rest[r] = identity;
+        if (n >= VF32_LANES)
+            rest[r] = map(x, y, VF32_LANES, state);
+        else if (n > 0)
+            rest[r] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), map(x, y, n, state), identity);
+    }
+}
+
+/* Folds registers `first` .. `first` + `width` - 1 of every period, and joins those of all periods. */
+LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, vi32 identity,
+                    vi32 state, const vi32 *rest, fold_map *map, fold_join *join, vi32 *joined) {
+    vi32 partial[FOLD_TURNS * FOLD_PASS];
+    x += first * VF32_LANES * size, y += first * VF32_LANES * size;
+#pragma GCC unroll 12
+    for (int r = 0; r < FOLD_TURNS * width; r++) partial[r] = identity;
+    for (; count >= FOLD_PARTIALS; count -= FOLD_PARTIALS) {
+#pragma GCC unroll 12
+        for (int r = 0; r < FOLD_TURNS * width; r++) {
+            int at = (r / width * FOLD_PERIOD + r % width) * VF32_LANES * size;
+            partial[r] = join(partial[r], map(x + at, y + at, VF32_LANES, state));
+        }
+        x += FOLD_PARTIALS * size, y += FOLD_PARTIALS * size;
+    }
+    if (count) {
+#pragma GCC unroll 12
+        for (int r = 0; r < FOLD_TURNS * width; r++)
+            partial[r] = join(partial[r], rest[r / width * FOLD_PERIOD + first + r % width]);
+    }
+#pragma GCC unroll 4
+    for (int n = FOLD_TURNS / 2 * width; n >= width; n /= 2)
+#pragma GCC unroll 6
+        for (int r = 0; r < n; r++) partial[r] = join(partial[r], partial[r + n]);
+#pragma GCC unroll 4
+    for (int r = 0; r < width; r++) joined[first + r] = partial[r];
 }
 
 /* A block of `count` contiguous elements of `size` bytes; the result is in lane 0. */
 LANE vi32 fold_block(const fold_source *from, int64_t count, int size, vi32 identity, vi32 state, fold_map *map,
                      fold_join *join) {
     const char *x = from->x, *y = from->y;
-    vi32 partial[FOLD_REGISTERS];
-    int64_t full = count / FOLD_PARTIALS * FOLD_PARTIALS;
-    for (int first = 0; first < FOLD_REGISTERS; first += FOLD_GROUP) {
-        vi32 group[FOLD_GROUP];
-#pragma GCC unroll 16
-        for (int r = 0; r < FOLD_GROUP; r++) group[r] = identity;
-        for (int64_t i = first * VF32_LANES; i < full; i += FOLD_PARTIALS)
-#pragma GCC unroll 16
-            for (int r = 0; r < FOLD_GROUP; r++)
-                group[r] = join(
-                    group[r], map(x + (i + r * VF32_LANES) * size, y + (i + r * VF32_LANES) * size, VF32_LANES, state));
-#pragma GCC unroll 16
-        for (int r = 0; r < FOLD_GROUP; r++) partial[first + r] = group[r];
+    vi32 joined[FOLD_PERIOD], rest[FOLD_REGISTERS];
+    int left = (int)(count % FOLD_PARTIALS);
+    if (left) {
+        int64_t at = (count - left) * size;
+        fold_rest(x + at, y + at, left, size, identity, state, map, rest);
     }
-    for (int r = 0; r < FOLD_REGISTERS && full + r * VF32_LANES < count; r++) {
-        int64_t i = full + r * VF32_LANES;
-        partial[r] = fold_tail(partial[r], x + i * size, y + i * size, count - i, state, map, join);
-    }
-    for (int n = FOLD_REGISTERS / 2; n; n /= 2)
-        for (int r = 0; r < n; r++) partial[r] = join(partial[r], partial[r + n]);
-    return fold_lanes(partial[0], join);
+    int first = 0;
+    for (; first + FOLD_PASS <= FOLD_PERIOD; first += FOLD_PASS)
+        fold_pass(x, y, first, FOLD_PASS, count, size, identity, state, rest, map, join, joined);
+    if (FOLD_PERIOD % FOLD_PASS)
+        fold_pass(x, y, first, FOLD_PERIOD % FOLD_PASS, count, size, identity, state, rest, map, join, joined);
+#pragma GCC unroll 4
+    for (int n = FOLD_PERIOD / 2; n; n /= 2)
+#pragma GCC unroll 4
+        for (int r = 0; r < n; r++) joined[r] = join(joined[r], joined[r + n]);
+    return fold_lanes(joined[0], join);
 }
 
-/* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials that have no elements
- * are left out: joining the identity changes nothing. The others are visited in the order that lets a stack of one
- * value per level join them as halving would: with their numbers' bits reversed. */
+/* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
+ * that have no elements are left out: joining the identity changes nothing. The others are visited in the order that
+ * lets a stack of one value per level join them as halving would: with their numbers' bits reversed. */
 LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int size, int registers, int n, vi32 identity,
                      const vi32 *state, fold_map *map, fold_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

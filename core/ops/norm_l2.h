@@ -10,22 +10,25 @@
 
 #include "ops/sum_of_squares.h"
 
-/* The sum of squares of a block whose plain sum is `sum`. Scaled down, elements are below 2^52, scaled up 2^50: the
- * sum of 4096 squares is finite, unless an element is not. */
-static double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
-    if (sum >= 0x1p-100f && sum < __builtin_inff()) return (double)sum;
+/* The sum of squares of a block whose plain sum, `sum`, says too little. Scaled down, elements are below 2^52, scaled up
+ * 2^50: the sum of 4096 squares is finite, unless an element is not. */
+RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[FOLD_BLOCK];
     copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
     for (int64_t i = 0; i < count; i++) scaled[i] *= factor;
     fold_source from = {.x = (const char *)scaled, .y = (const char *)scaled};
-    reduced again;
-    sum_of_squares_block_float32(&from, 0, count, &again);
-    return (double)reduced_float32(&again) / ((double)factor * (double)factor);
+    return (double)sum_of_squares_fold_float32(&from, count) / ((double)factor * (double)factor);
+}
+
+/* The sum of squares of a block whose plain sum is `sum`. */
+LANE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
+    if (sum >= 0x1p-100f && sum < __builtin_inff()) return (double)sum;
+    return norm_l2_scaled(x, stride, count, sum);
 }
 
 static void norm_l2_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
-    sum_of_squares_block_float32(from, start, count, result);
-    result->sum = norm_l2_rescued(from->x, sizeof(float), count, reduced_float32(result));
+    (void)start;
+    result->sum = norm_l2_rescued(from->x, sizeof(float), count, sum_of_squares_fold_float32(from, count));
 }
 
 static void norm_l2_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
