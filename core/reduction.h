@@ -53,18 +53,21 @@ typedef struct reduction {
     const lw_scalar *parameters;
     int32_t kept;     /* dimensions before the reduced ones */
     int64_t count;    /* reduced elements for each output */
-    int64_t blocks;   /* of those; one, empty, when there are none */
+    int64_t chunk;    /* blocks of those that go together: a power of two */
+    int64_t chunks;   /* one, empty, when there are none */
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* of them that are reduced side by side: a group */
     int64_t groups;   /* in all */
     int turned;       /* a group is packed so that its outputs lie side by side */
-    int64_t per_task; /* groups, or blocks of one group */
-    reduced *ready;   /* results of blocks, [group][block][width], or NULL while there are none */
+    int whole;        /* the elements of an output are contiguous */
+    int64_t per_task; /* groups */
+    reduced *ready;   /* results of chunks, [group][chunk][width], or NULL while there are none */
 } reduction;
 
 enum {
     REDUCTION_GRAIN = 1 << 16, /* elements worth a task */
-    REDUCTION_SHORT = 16       /* up to here many outputs at once pay for packing */
+    REDUCTION_CHUNK = REDUCTION_GRAIN / FOLD_BLOCK,
+    REDUCTION_SHORT = 16 /* up to here many outputs at once pay for packing */
 };
 
 /* Where a group's elements and outputs are. */
@@ -141,47 +144,103 @@ static void reduction_turn(const reduction *r, const reduction_group *g, reduced
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
-static void reduction_block(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
-    int64_t start = block * FOLD_BLOCK, count = min_int64(r->count - start, FOLD_BLOCK);
+/* A block of one output that has to be packed; out of line, for its buffers are large. */
+static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
+                                                       int64_t count, reduced *result) {
+    char packed[2][FOLD_BLOCK * 4];
+    int32_t last = r->reducer->inputs - 1;
+    fold_source from = {.x = reduction_gather(r, g, 0, start, count, packed[0])};
+    from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
+    r->reducer->block(&from, start, count, result);
+}
+
+/* A block of each output of a group, which lie side by side or are turned. */
+static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
     if (r->turned) {
         reduction_turn(r, g, results);
         return;
     }
+    int64_t start = block * FOLD_BLOCK, count = min_int64(r->count - start, FOLD_BLOCK);
     int32_t last = r->reducer->inputs - 1; /* of one input, the same: what is y for two */
-    fold_source from;
-    if (r->width > 1) {
-        from.x_stride = r->layout->strides[0][r->kept];
-        from.y_stride = r->layout->strides[last][r->kept];
-        from.x = g->in[0] + start * from.x_stride;
-        from.y = g->in[last] + start * from.y_stride;
-        r->reducer->columns(&from, start, count, g->width, results);
-        return;
-    }
-    char packed[2][FOLD_BLOCK * 4];
-    from.x = reduction_gather(r, g, 0, start, count, packed[0]);
-    from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
-    r->reducer->block(&from, start, count, results);
+    fold_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
+    from.x = g->in[0] + start * from.x_stride;
+    from.y = g->in[last] + start * from.y_stride;
+    r->reducer->columns(&from, start, count, g->width, results);
 }
 
-/* The tree: on the left the largest power of two of blocks that leaves some for the right. */
-static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t blocks,
+/* The elements of so many chunks from the first-th on. */
+static int64_t reduction_count(const reduction *r, int64_t first, int64_t chunks) {
+    int64_t size = FOLD_BLOCK * r->chunk;
+    return min_int64((first + chunks) * size, r->count) - first * size;
+}
+
+/* The part of the tree that is over one chunk, level by level: processors foresee how these loops branch, and not how a
+ * recursion does. */
+static void reduction_chunk(const reduction *r, const reduction_group *g, int64_t chunk, reduced *results) {
+    if (r->width > 1) {
+        reduction_columns(r, g, chunk, results);
+        return;
+    }
+    const reducer *reducer = r->reducer;
+    reduced part[REDUCTION_CHUNK];
+    int64_t start = chunk * REDUCTION_CHUNK * FOLD_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
+    int64_t step = FOLD_BLOCK * reducer->size, at = chunk * REDUCTION_CHUNK * step;
+    fold_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
+    for (int64_t done = 0; done < count || blocks == 0; done += FOLD_BLOCK, from.x += step, from.y += step) {
+        int64_t n = min_int64(count - done, FOLD_BLOCK);
+        if (r->whole)
+            reducer->block(&from, start + done, n, part + blocks++);
+        else
+            reduction_packed(r, g, start + done, n, part + blocks++);
+    }
+    for (int64_t n = 1; n < blocks; n *= 2)
+        for (int64_t b = 0; b + n < blocks; b += 2 * n)
+            reducer->join(part + b, n * FOLD_BLOCK, part + b + n,
+                          min_int64(n * FOLD_BLOCK, count - (b + n) * FOLD_BLOCK));
+    *results = part[0];
+}
+
+/* The tree: on the left the largest power of two of chunks that leaves some for the right. */
+static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
                            reduced *results) {
-    if (blocks == 1) {
+    if (chunks == 1) {
         if (!r->ready) {
-            reduction_block(r, g, first, results);
+            reduction_chunk(r, g, first, results);
             return;
         }
-        const reduced *ready = r->ready + (g->number * r->blocks + first) * r->width;
+        const reduced *ready = r->ready + (g->number * r->chunks + first) * r->width;
         for (int64_t c = 0; c < g->width; c++) results[c] = ready[c];
         return;
     }
     int64_t left = 1;
-    while (left * 2 < blocks) left *= 2;
+    while (left * 2 < chunks) left *= 2;
     reduced right[FOLD_COLUMNS];
     reduction_tree(r, g, first, left, results);
-    reduction_tree(r, g, first + left, blocks - left, right);
-    int64_t right_count = min_int64((first + blocks) * FOLD_BLOCK, r->count) - (first + left) * FOLD_BLOCK;
-    for (int64_t c = 0; c < g->width; c++) r->reducer->join(results + c, left * FOLD_BLOCK, right + c, right_count);
+    reduction_tree(r, g, first + left, chunks - left, right);
+    int64_t left_count = reduction_count(r, first, left), right_count = reduction_count(r, first + left, chunks - left);
+    for (int64_t c = 0; c < g->width; c++) r->reducer->join(results + c, left_count, right + c, right_count);
+}
+
+/* Outputs of one block each, which is where it is: only lines of outputs have to be walked. */
+static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
+    const reducer *reducer = r->reducer;
+    int32_t inputs = reducer->inputs, last = inputs - 1;
+    walk w;
+    walk_start(&w, r->layout, 0, r->kept ? r->kept - 1 : 0, inputs + 1, first / r->line);
+    for (int64_t column = first % r->line; first < end; column = 0, walk_next(&w)) {
+        int64_t stop = min_int64(end, first + r->line - column);
+        fold_source from = {.x = (const char *)r->inputs[0] + w.offset[0] + column * reduction_step(r, 0),
+                            .y = (const char *)r->inputs[last] + w.offset[last] + column * reduction_step(r, last)};
+        char *out = r->out + w.offset[inputs] + column * reduction_step(r, inputs);
+        for (; first < stop; first++) {
+            reduced total;
+            reducer->block(&from, 0, r->count, &total);
+            reducer->finish(&total, r->count, r->parameters, out);
+            from.x += reduction_step(r, 0);
+            from.y += reduction_step(r, last);
+            out += reduction_step(r, inputs);
+        }
+    }
 }
 
 /* Task: whole groups. */
@@ -190,38 +249,46 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
     const reduction *r = argument;
     int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
     int64_t out_stride = reduction_step(r, r->reducer->inputs);
+    if (r->whole && r->count <= FOLD_BLOCK) {
+        reduction_lines(r, first, end);
+        return LW_OK;
+    }
     reduction_walk w;
     reduction_start(&w, r, first);
     for (int64_t i = first; i < end; i++) {
         reduction_group g = reduction_next(&w, r);
         reduced results[FOLD_COLUMNS];
-        reduction_tree(r, &g, 0, r->blocks, results);
+        reduction_tree(r, &g, 0, r->chunks, results);
         for (int64_t c = 0; c < g.width; c++)
             r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
     }
     return LW_OK;
 }
 
-/* Task: some blocks of one group, into `ready`. */
-static lw_status reduction_blocks(lw_context *context, int64_t task, const void *argument) {
+/* Task: one chunk of one group, into `ready`. */
+static lw_status reduction_chunks(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const reduction *r = argument;
-    int64_t per_group = divide_up(r->blocks, r->per_task);
-    int64_t first = task % per_group * r->per_task, end = min_int64(first + r->per_task, r->blocks);
     reduction_walk w;
-    reduction_start(&w, r, task / per_group);
+    reduction_start(&w, r, task / r->chunks);
     reduction_group g = reduction_next(&w, r);
-    for (int64_t b = first; b < end; b++) reduction_block(r, &g, b, r->ready + (g.number * r->blocks + b) * r->width);
+    reduction_chunk(r, &g, task % r->chunks, r->ready + task * r->width);
     return LW_OK;
 }
 
-static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
-                        void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
-    const lw_layout *layout = layout_argument;
+/* Whether the elements of every output are contiguous. */
+static inline int reduction_is_whole(const lw_layout *layout, const reducer *reducer) {
+    int32_t last = layout->ndim - 1;
+    return layout->inner == 1 && layout->strides[0][last] == reducer->size &&
+           layout->strides[reducer->inputs - 1][last] == reducer->size;
+}
+
+static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const lw_layout *layout,
+                                                      const void *const *inputs, void *const *outputs,
+                                                      const lw_scalar *parameters, const reducer *reducer) {
     reduction r = {.reducer = reducer, .layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
     r.kept = layout->ndim - layout->inner;
     r.count = walk_count(layout, r.kept, layout->ndim);
-    r.blocks = r.count ? divide_up(r.count, FOLD_BLOCK) : 1;
     int64_t total = walk_count(layout, 0, r.kept);
     if (total == 0) return LW_OK;
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
@@ -230,16 +297,17 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
     r.width = side_by_side || r.turned ? FOLD_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
+    r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
+    r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
+    r.chunks = r.count ? divide_up(r.count, FOLD_BLOCK * r.chunk) : 1;
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
-    /* Few groups of many blocks: tasks of blocks, then the tree over their results. */
-    if (context->run && context->allocate && r.blocks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
-        r.ready = context->allocate(context, (size_t)(r.groups * r.blocks * r.width) * sizeof(reduced));
+    /* Few groups of many chunks: tasks of chunks, then the tree over their results. */
+    r.per_task = r.groups;
+    if (context->run && context->allocate && r.chunks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
+        r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
         if (r.ready) {
-            r.per_task = divide_up(REDUCTION_GRAIN, FOLD_BLOCK * min_int64(r.width, r.line));
-            int64_t tasks = r.groups * divide_up(r.blocks, r.per_task);
-            lw_status status = run_tasks(context, tasks, reduction_blocks, &r);
-            r.per_task = r.groups;
+            lw_status status = run_tasks(context, r.groups * r.chunks, reduction_chunks, &r);
             if (status == LW_OK) status = reduction_groups(context, 0, &r);
             if (context->release) context->release(context, r.ready);
             return status;
@@ -247,6 +315,20 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     }
     r.per_task = divide_up(REDUCTION_GRAIN, group_work);
     return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
+}
+
+/* Little that is contiguous is one block: there are neither groups nor tasks to think about. */
+static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
+                        void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
+    const lw_layout *layout = layout_argument;
+    if (layout->ndim != 1 || layout->shape[0] > FOLD_BLOCK || !reduction_is_whole(layout, reducer))
+        return reduce_any(context, layout, inputs, outputs, parameters, reducer);
+    int64_t count = layout->shape[0];
+    fold_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
+    reduced total;
+    reducer->block(&from, 0, count, &total);
+    reducer->finish(&total, count, parameters, outputs[0]);
+    return LW_OK;
 }
 
 /* A reducer's join where `sum` is all that is known. */
