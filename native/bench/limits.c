@@ -23,10 +23,12 @@ LANE float total(const vf32 *x, int count) {
 /* The floating-point operations of one turn of `madd`. */
 EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
 
-/* x <- x y + z in independent chains, with values that stay near 1. */
+/* x <- x y + z in independent chains, with values that stay near 1. A compiler must not know y and z: it would leave
+ * out the chain that begins at 1, and stays there. */
 EXPORT float madd(int64_t turns) {
     vf32 chain[CHAINS];
-    const vf32 y = vf32_set(0.5f), z = vf32_set(0.5f);
+    volatile float half = 0.5f;
+    const vf32 y = vf32_set(half), z = vf32_set(half);
 #pragma GCC unroll 32
     for (int i = 0; i < CHAINS; i++) chain[i] = vf32_set(1.0f + (float)i);
     for (int64_t turn = 0; turn < turns; turn++) {

@@ -30,10 +30,12 @@ static float total(v128_t x) {
 /* The floating-point operations of one turn of `madd`. */
 EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
 
-/* x <- x y + z in independent chains, with values that stay near 1. */
+/* x <- x y + z in independent chains, with values that stay near 1. A compiler must not know y and z: it would leave
+ * out the chain that begins at 1, and stays there. */
 EXPORT(madd) void madd(int turns) {
     v128_t chain[CHAINS];
-    const v128_t y = wasm_f32x4_splat(0.5f), z = wasm_f32x4_splat(0.5f);
+    volatile float half = 0.5f;
+    const v128_t y = wasm_f32x4_splat(half), z = wasm_f32x4_splat(half);
 #pragma clang loop unroll(full)
     for (int i = 0; i < CHAINS; i++) chain[i] = wasm_f32x4_splat(1.0f + (float)i);
     for (int turn = 0; turn < turns; turn++) {
