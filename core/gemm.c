@@ -3,34 +3,59 @@
  *
  * The loops cut C into columns (GEMM_OUTER_COLUMNS), the sum into depths (GEMM_DEPTH) and C's rows into
  * GEMM_OUTER_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
- * then tasks compute blocks of C: two more loops, over panels of B and of A. Packing takes any strides; zeros fill the
- * last panel. Each element of C is summed in an order that depends on k alone. */
+ * then tasks compute blocks of C: two more loops, over panels of B and of A. Where C has no more rows than a block, no
+ * two tasks need the same panel of B, and each packs its own, just before it is used. Packing takes any strides; zeros
+ * fill the last panel. Each element of C is summed in an order that depends on k alone. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
 #include "gemm.h"
 #include "gemm_thin.h"
 
-/* tile = A B, or added to it: `depth` steps through a panel of each. The loops over the tile's registers must be
- * unrolled completely: only then is the array of them kept in registers. */
-static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
-    enum { REGISTERS = GEMM_ROWS * GEMM_VECTORS };
-    vf32 sum[REGISTERS];
+/* tile = A B, or added to it: `depth` steps through a panel of each, for its first `rows` rows, a constant. The loops
+ * over the tile's registers must be unrolled completely: only then is the array of them kept in registers. */
+LANE void gemm_tile_of(int rows, int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
+    vf32 sum[GEMM_ROWS * GEMM_VECTORS];
+    int registers = rows * GEMM_VECTORS;
 #pragma GCC unroll 32
-    for (int s = 0; s < REGISTERS; s++) sum[s] = vf32_set(0);
+    for (int s = 0; s < registers; s++) sum[s] = vf32_set(0);
     for (int64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
         vf32 values[GEMM_VECTORS];
 #pragma GCC unroll 32
         for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
 #pragma GCC unroll 32
-        for (int s = 0; s < REGISTERS; s++)
+        for (int s = 0; s < registers; s++)
             sum[s] = vf32_fma(vf32_set(a[s / GEMM_VECTORS]), values[s % GEMM_VECTORS], sum[s]);
     }
 #pragma GCC unroll 32
-    for (int s = 0; s < REGISTERS; s++) {
+    for (int s = 0; s < registers; s++) {
         float *to = (float *)(tile + s / GEMM_VECTORS * tile_row) + s % GEMM_VECTORS * VF32_LANES;
         vf32_store(to, add ? vf32_load(to) + sum[s] : sum[s]);
     }
+}
+
+static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
+    gemm_tile_of(GEMM_ROWS, depth, a, b, tile, tile_row, add);
+}
+
+/* The last panel of A has fewer rows, and computes no more than a multiple of GEMM_EDGE. */
+static void gemm_edge_tile(int64_t rows, int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
+                           int add) {
+    if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS)
+        gemm_tile_of(GEMM_EDGE, depth, a, b, tile, tile_row, add);
+    else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS)
+        gemm_tile_of(2 * GEMM_EDGE, depth, a, b, tile, tile_row, add);
+    else
+        gemm_tile(depth, a, b, tile, tile_row, add);
+}
+
+/* What a tile is added to was last seen a whole depth ago, and comes while the sums run. */
+LANE void gemm_fetch(const char *tile, int64_t tile_row) {
+    enum { LINE = 64 / sizeof(float) };
+#pragma GCC unroll 16
+    for (int r = 0; r < GEMM_ROWS; r++)
+#pragma GCC unroll 16
+        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(tile + r * tile_row) + c);
 }
 
 /* Four by four floats, turned. */
@@ -83,10 +108,19 @@ static void gemm_pack_columns(float *to, const char *from, int64_t across, int64
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    float *a, *b;
+    float *a, *b;                           /* packed; b is NULL where each task packs its own panels */
     int64_t a_panels, b_panels, pack_tasks; /* to pack */
     int64_t block, task_columns;
 } gemm_part;
+
+static void gemm_pack_b_panel(const gemm_part *part, int64_t j, float *to) {
+    const gemm *g = part->g;
+    if (g->pack_b)
+        g->pack_b(g, part->p, part->depth, part->j + j, to);
+    else
+        gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
+                          min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
+}
 
 /* The same share of A as of B: the thread that begins with the first tasks here begins with the first blocks of C. */
 static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
@@ -99,45 +133,43 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
         gemm_pack_rows(part->a + i * part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
                        g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
     }
-    for (int64_t panel = task * part->b_panels / tasks; panel < (task + 1) * part->b_panels / tasks; panel++) {
-        int64_t j = panel * GEMM_COLUMNS;
-        float *to = part->b + j * part->depth;
-        if (g->pack_b)
-            g->pack_b(g, part->p, part->depth, part->j + j, to);
-        else
-            gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
-                              min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
-    }
+    for (int64_t panel = task * part->b_panels / tasks; panel < (task + 1) * part->b_panels / tasks; panel++)
+        gemm_pack_b_panel(part, panel * GEMM_COLUMNS, part->b + panel * GEMM_COLUMNS * part->depth);
     return LW_OK;
 }
 
 /* One tile of C, from packed panels; (i, j) is within the part. */
-static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j) {
+static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
     const gemm *g = part->g;
     int64_t rows = min_int64(part->rows - i, GEMM_ROWS), columns = min_int64(part->columns - j, GEMM_COLUMNS);
-    const float *a = part->a + i * part->depth, *b = part->b + j * part->depth;
+    const float *a = part->a + i * part->depth;
     int add = part->p > 0, last = part->p + part->depth == g->k;
     i += part->i, j += part->j;
-    if (rows == GEMM_ROWS && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
+    if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
         char *c = g->c + i * g->c_row + j * g->c_column;
-        gemm_tile(part->depth, a, b, c, g->c_row, add);
+        if (add) gemm_fetch(c, g->c_row);
+        gemm_edge_tile(rows, part->depth, a, b, c, g->c_row, add);
         if (last && (g->bias || g->activate)) gemm_finish_tile(g, i, j, rows, columns, c, g->c_row, columns);
         return;
     }
     float tile[GEMM_ROWS * GEMM_COLUMNS];
-    gemm_tile(part->depth, a, b, (char *)tile, sizeof(float) * GEMM_COLUMNS, 0);
+    gemm_edge_tile(rows, part->depth, a, b, (char *)tile, sizeof(float) * GEMM_COLUMNS, 0);
     gemm_put_tile(g, i, j, rows, columns, tile, GEMM_COLUMNS, add, last);
 }
 
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
+    _Alignas(64) float own[GEMM_COLUMNS * GEMM_DEPTH]; /* in the first caches from one panel to the next */
     int64_t across = divide_up(part->columns, part->task_columns);
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
-    for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS)
-        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) gemm_compute_tile(part, i, j);
+    for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
+        const float *b = part->b ? part->b + j * part->depth : own;
+        if (!part->b) gemm_pack_b_panel(part, j, own);
+        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) gemm_compute_tile(part, i, j, b);
+    }
     return LW_OK;
 }
 
@@ -154,7 +186,7 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
         part.p = 0;
         do { /* once also where k is 0, to write zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
-            part.b_panels = divide_up(part.columns, GEMM_COLUMNS);
+            part.b_panels = b ? divide_up(part.columns, GEMM_COLUMNS) : 0;
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
                 part.a_panels = divide_up(part.rows, GEMM_ROWS);
@@ -174,10 +206,11 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
 
 /* Tasks of about the same work, whatever the shape: several threads then end together. */
 static gemm_sizes gemm_choose_sizes(const gemm *g) {
-    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, GEMM_DEPTH, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30};
+    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_DEPTH) + (g->k == 0)); /* of parts that are alike */
+    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, depth, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30};
     if (gemm_work(g) < GEMM_SMALL) return sizes;
     int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_BLOCK)); /* of blocks that are alike */
-    int64_t panel = rows * GEMM_COLUMNS * min_int64(g->k, GEMM_DEPTH);
+    int64_t panel = rows * GEMM_COLUMNS * depth;
     sizes.block = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
     sizes.task_columns = min_int64(divide_up(GEMM_TASK, panel) * GEMM_COLUMNS, GEMM_TASK_COLUMNS);
     sizes.packing = 1 << 14;
@@ -191,14 +224,16 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = turn ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = gemm_choose_sizes(&g);
-    int64_t depth = min_int64(g.k, sizes.depth);
-    int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * depth;
-    int64_t b_size = divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * depth;
+    int is_shared = g.m > sizes.block; /* B, by several blocks of rows */
+    if (!is_shared) sizes.columns = g.n;
+    int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * sizes.depth;
+    int64_t b_size =
+        is_shared ? divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * sizes.depth : 0;
     a_size = divide_up(a_size, 16) * 16; /* so that b is aligned as well */
     float *scratch =
         context->allocate ? context->allocate(context, (size_t)(a_size + b_size + 16) * sizeof *scratch) : NULL;
     if (scratch) {
-        lw_status status = gemm_blocked(context, &g, sizes, scratch, scratch + a_size);
+        lw_status status = gemm_blocked(context, &g, sizes, scratch, is_shared ? scratch + a_size : NULL);
         if (context->release) context->release(context, scratch);
         return status;
     }

@@ -1,35 +1,40 @@
 /* The sizes of matrix multiplication, as data: one row for each instruction set.
  *
- * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more. A panel of B, depth x (vectors
- * x lanes) floats, and one of A, depth x rows, share the first-level cache; a block of A, block x depth, stays in the
- * second-level one. Measured on one core of an AMD Zen 5, 2026-11, in GFLOP/s for 512 x 512: avx512 254, avx2 135, avx
- * 129, sse2 48, scalar 13, simd128 in Node 20 68. One more row or vector spills registers on all but avx512, where 12
- * rows give 265, but 187 instead of 209 for 64 x 64. neon and relaxed_simd are not tuned. */
+ * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more; the last rows of C are as few as
+ * a multiple of GEMM_EDGE, a half or a third of the rows, or all. A panel of A, depth x rows floats, is in the
+ * first-level cache. A panel of B, depth x (vectors x lanes), is there too, or comes from the second-level one, which
+ * holds it beside a block of A, block x depth: on avx512 128 bytes for 16 multiplications.
+ *
+ * Measured on one core of an AMD EPYC (Zen 4, 32 KB and 1 MB), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2 109
+ * (both of 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. avx512 with a depth of 512 gives 107 for 1024 x
+ * 1024, with 256, where C is read and written twice as often, 103. The micro-kernel alone reaches the processor's peak
+ * there, so more rows gain nothing: 12 lose 3 for 64 x 64. On Zen 5, with twice the multiplications a cycle, they gave 265
+ * for 254, but 187 for 209 at 64 x 64. One more row or vector spills registers on all the others. neon is not tuned. */
 #ifndef LANEWISE_GEMM_TILES_H
 #define LANEWISE_GEMM_TILES_H
 
 #include "simd/simd.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_ROWS = 8, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 8, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 512, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX2
-enum { GEMM_ROWS = 6, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX
-enum { GEMM_ROWS = 6, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_SSE2
-enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_NEON
-enum { GEMM_ROWS = 8, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 8, GEMM_EDGE = 8, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif VF32_LANES == 4 /* WebAssembly */
-enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #else
-enum { GEMM_ROWS = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 64 };
+enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 64 };
 #endif
 
 enum {
     GEMM_COLUMNS = GEMM_VECTORS * VF32_LANES,
-    GEMM_OUTER_ROWS = 2048 / GEMM_BLOCK * GEMM_BLOCK, /* of A packed at once: 2 MB in the third-level cache */
-    GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 MB */
+    GEMM_OUTER_ROWS = 2048 / GEMM_BLOCK * GEMM_BLOCK, /* of A packed at once: 2 to 4 MB in the third-level cache */
+    GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 to 8 MB */
     GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
     GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
     GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
