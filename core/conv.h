@@ -17,6 +17,7 @@
 enum {
     CONV_FEW_CHANNELS = 4,
     CONV_CHANNELS = 16, /* whose strips are computed together */
+    CONV_TAPS = 16,     /* that are packed together */
     CONV_COLUMNS = 512  /* of a product of several images: enough to forget what a product costs besides */
 };
 
@@ -34,13 +35,47 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
+/* Taps that meet all columns of a panel side by side in memory. */
+typedef struct conv_taps {
+    int64_t count;
+    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* in the window; bytes from a channel */
+    int32_t inside[CONV_TAPS][GEMM_COLUMNS];    /* as in window_tap */
+} conv_taps;
+
+LANE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
+    int64_t t = taps->count++;
+    taps->number[t] = number;
+    taps->from[t] = tap->run[0].from;
+    for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) vi32_store(taps->inside[t] + c, vi32_load(tap->inside + c));
+}
+
+/* A channel after the other: what its taps share stays in the first cache, and B is written from front to back. */
+static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
+    const conv_images *images = g->source;
+    const lw_window_layout *w = images->layout;
+    int64_t all = w->kernel_size[0] * w->kernel_size[1], channel = first_row / all;
+    for (int64_t row = channel * all - first_row; row < depth; row += all, channel++) {
+        const char *x = images->x + channel * w->strides[0][1];
+        for (int64_t t = 0; t < taps->count; t++) {
+            int64_t p = row + taps->number[t];
+            if (p < 0 || p >= depth) continue;
+            const float *from = (const float *)(x + taps->from[t]);
+            for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES)
+                window_mask(to + p * GEMM_COLUMNS + c, vf32_load(from + c), taps->inside[t] + c);
+        }
+    }
+    taps->count = 0;
+}
+
 static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
     int64_t taps = w->kernel_size[0] * w->kernel_size[1], stride = w->strides[0][1];
     window_strip strip;
     window_tap tap;
+    conv_taps together;
     window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_COLUMNS));
+    together.count = 0;
     for (int64_t t = 0; t < taps; t++) {
         int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
         if (q == 0) window_tap_row(&tap, &strip, p);
@@ -48,9 +83,15 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) continue;
         window_tap_start(&tap, q);
+        if (tap.runs == 1 && tap.run[0].count == GEMM_COLUMNS && strip.step == sizeof(float)) {
+            conv_add_tap(&together, &tap, t);
+            if (together.count == CONV_TAPS) conv_pack_taps(&together, g, first_row, depth, to);
+            continue;
+        }
         for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride)
             window_tap_read(&tap, x, to + row * GEMM_COLUMNS, GEMM_COLUMNS);
     }
+    conv_pack_taps(&together, g, first_row, depth, to);
 }
 
 /* Puts what was computed as a matrix where the images are. */
