@@ -3,6 +3,7 @@
 #define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C | LW_CPU_AVX512)
 #define VF32_LANES 16
 #define SIMD_STREAM 1
+#define SIMD_SCALE 1
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -23,8 +24,8 @@ LANE vf32 vf32_minimum(vf32 a, vf32 b) {
 LANE vf32 vf32_maximum(vf32 a, vf32 b) {
     return _mm512_mask_add_ps(_mm512_range_ps(a, b, 5), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
 }
-LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
-LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm512_max_ps(low, x); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm512_min_ps(high, x); }
 LANE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }

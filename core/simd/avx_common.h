@@ -9,8 +9,8 @@
 LANE vf32 vf32_sqrt(vf32 x) { return _mm256_sqrt_ps(x); }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
-LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm256_max_ps(low, x); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm256_min_ps(high, x); }
 LANE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
 LANE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
 LANE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }

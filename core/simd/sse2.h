@@ -13,8 +13,8 @@ LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y,
 LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
 LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
-LANE vf32 vf32_at_most(vf32 x, vf32 high) { return portable_at_most(x, high); }
+LANE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm_max_ps(low, x); }
+LANE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm_min_ps(high, x); }
 LANE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
 LANE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
 LANE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
