@@ -16,7 +16,7 @@ LANE vf32 sigmoid_normal(vf32 x) {
 }
 
 LANE vf32 op_sigmoid_float32(vf32 x) {
-    if (exp_is_normal(x)) return sigmoid_normal(x);
+    if (__builtin_expect(exp_is_normal(x), 1)) return sigmoid_normal(x);
     vf32 bound = vf32_set(87);
     vf32 inside = sigmoid_normal(vf32_at_most(vf32_at_least(x, -bound), bound));
     return vf32_select(vf32_ge(x, -bound), inside, exp_any(vf32_at_least(x, vf32_set(-104))));

@@ -8,7 +8,7 @@
 LANE vf32 op_silu_float32(vf32 x) {
     const vf32 one = vf32_set(1);
     vm32 negative = vf32_lt(x, vf32_set(0));
-    if (exp_is_normal(x)) {
+    if (__builtin_expect(exp_is_normal(x), 1)) {
         vf32 z = exp_normal(-vf32_abs(x));
         return vf32_select(negative, x * z, x) / (one + z);
     }

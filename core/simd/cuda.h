@@ -14,6 +14,7 @@
 #define RARE static __device__ __noinline__
 #define VF32_LANES 1
 #define VF64_LANES 1
+#define SIMD_SCALE 0
 
 typedef float vf32;
 typedef int32_t vi32;

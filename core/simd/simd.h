@@ -39,6 +39,10 @@
 #define SIMD_STREAM 0 /* there are stores that go past the caches: vi32_stream, stream_end */
 #endif
 
+#ifndef SIMD_SCALE
+#define SIMD_SCALE 0 /* vf32_scale is one instruction: a way around it costs more */
+#endif
+
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* how a kernel with the same bits everywhere enters the table */
 #endif
