@@ -8,21 +8,20 @@
 
 #include "simd/simd.h"
 
-/* power 4: < 4e-7. */
+/* power 4: < 4e-7. In n = -|x|, p is a cubic polynomial times y (y + n + a) + b with a quadratic y: a multiplication
+ * fewer than by Horner's rule, and half the wait. Source of that form of a quartic polynomial: Motzkin, in Knuth, The Art
+ * of Computer Programming 2 (1997), 4.6.4. */
 LANE vf32 op_gelu_float32(vf32 x) {
-    const vf32 end = vf32_set(0x1.6b3334p+2f);
-    vf32 size = vf32_at_most(vf32_abs(x), end);
-    vf32 p = vf32_set(0x1.b2fbfcp-19f);
-    p = vf32_fma(p, size, vf32_set(-0x1.39c9d4p-15f));
-    p = vf32_fma(p, size, vf32_set(0x1.4636c2p-14f));
-    p = vf32_fma(p, size, vf32_set(0x1.1967ccp-11f));
-    p = vf32_fma(p, size, vf32_set(-0x1.c67122p-11f));
-    p = vf32_fma(p, size, vf32_set(-0x1.3554c2p-7f));
-    p = vf32_fma(p, size, vf32_set(-0x1.c43362p-9f));
-    p = vf32_fma(p, size, vf32_set(0x1.2f76dap-3f));
-    p = p * (end - size);
+    const vf32 end = vf32_set(0x1.6b851ep+2f), minus_zero = vf32_set(-0.0f);
+    vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-0x1.6b851ep+2f));
+    vf32 p = vf32_fma(n, vf32_set(-0x1.b257ecp-19f), vf32_set(0x1.c4e1a4p-16f));
+    p = vf32_fma(p, n, vf32_set(-0x1.9c3ba6p-14f));
+    p = vf32_fma(p, n, vf32_set(0x1.49f242p-13f));
+    vf32 y = vf32_fma(n + vf32_set(0x1.2e40ap+3f), n, vf32_set(0x1.14a9dcp+5f));
+    y = vf32_fma(y + (n + vf32_set(-0x1.084066p+3f)), y, vf32_set(0x1.e95936p+4f));
+    p = (end + n) * p * y;
     p = p * p;
-    return vf32_at_least(x, vf32_set(-0.0f)) - size * (p * p);
+    return vf32_fma(n * p, p, vf32_at_least(x, minus_zero));
 }
 
 /* power 8: < 4e-7. P(x) = (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
