@@ -35,8 +35,9 @@ LANE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
 LANE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
 LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-LANE int vm32_any(vm32 m) { return wasm_v128_any_true((v128_t)m); }
-LANE int vm32_all(vm32 m) { return wasm_i32x4_all_true((v128_t)m); }
+/* On x86 an instruction; engines make any_true and all_true of several. */
+LANE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
+LANE int vm32_all(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) == 15; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }
 LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
 LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
