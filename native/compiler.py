@@ -133,6 +133,8 @@ class Compiler:
 
     def _kernel_flags(self, target: Target, isa: Isa, include: Iterable[Path]) -> list[str]:
         command = [*self._begin(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
+        if target.binary_format != "wasm":
+            command += ["-falign-loops=32"]  # a short loop that crosses a line of code can take twice as long
         if self.family == "gcc":
             command += ["-Wno-psabi"]  # how vectors are passed matters between files, and this is one
         return [*command, *_directories(include)]
