@@ -10,7 +10,11 @@
 #include "memory.h"
 #include <stdlib.h>
 
-enum { ALIGNMENT = 64 };
+/* A processor takes a load for one of a store that it has not finished where their addresses agree in the lowest 12 bits,
+ * and waits. Where a result begins a little after an operand in these, each load meets the store before it: on Zen 4,
+ * 2026-11, relu of 16K takes 1.6 times as long 64 bytes after it, an addition of 128K 1.4 times. Blocks that all begin
+ * where a page does never meet so. Small ones would waste too much. */
+enum { LINE = 64, PAGE = 4096, PAGED = 16 * PAGE };
 
 #if defined(HUGE_PAGE)
 
@@ -54,11 +58,12 @@ void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {
         return map(bytes);
     }
-    char *memory = malloc(bytes + ALIGNMENT + sizeof(void *));
+    size_t alignment = bytes >= PAGED ? PAGE : LINE;
+    char *memory = malloc(bytes + alignment + sizeof(void *));
     if (!memory) {
         return NULL;
     }
-    char *aligned = (char *)(((uintptr_t)memory + sizeof(void *) + ALIGNMENT - 1) & ~(uintptr_t)(ALIGNMENT - 1));
+    char *aligned = (char *)(((uintptr_t)memory + sizeof(void *) + alignment - 1) & ~(uintptr_t)(alignment - 1));
     ((void **)aligned)[-1] = memory;
     return aligned;
 }
