@@ -4,7 +4,7 @@
 
 #include "extreme.h"
 
-EXTREME(max, -__builtin_inff(), vf32_maximum(a, b))
+EXTREME(max, -__builtin_inff(), vf32_at_least, extreme_and, vf32_maximum(a, b))
 REDUCTION(max, int32, int32, vi32_set(INT32_MIN), x, vi32_max(a, b), total)
 
 #endif

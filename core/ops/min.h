@@ -4,7 +4,7 @@
 
 #include "extreme.h"
 
-EXTREME(min, __builtin_inff(), vf32_minimum(a, b))
+EXTREME(min, __builtin_inff(), vf32_at_most, extreme_or, vf32_minimum(a, b))
 REDUCTION(min, int32, int32, vi32_set(INT32_MAX), x, vi32_min(a, b), total)
 
 #endif
