@@ -7,8 +7,8 @@
  *
  * The two loops here, along a block and across neighbouring blocks in memory, see elements and partials as the bits
  * of 32-bit lanes, and take the operation as two functions that vanish when they are inlined. Elements are of one
- * input, or of two and go together. The loops over partials are unrolled on request: only then are they kept in
- * registers, also by a compiler that saves space. */
+ * input, or of two and go together. A block may be folded in two ways at once, into as many sets of partials. The loops
+ * over partials are unrolled on request: only then are they kept in registers, also by a compiler that saves space. */
 #ifndef LANEWISE_FOLD_H
 #define LANEWISE_FOLD_H
 
@@ -18,12 +18,15 @@ enum {
     FOLD_BLOCK = 4096,
     FOLD_PARTIALS = 64,
     FOLD_REGISTERS = FOLD_PARTIALS / VF32_LANES,
-    /* A pass over a block keeps as many registers of partials as a processor has room for, and leaves the others to the
-     * next: so many of every FOLD_PERIOD neighbours, so that the first pass reads every cache line. */
-    FOLD_PERIOD = VF32_LANES == 1 ? 8 : 4,
-    FOLD_PASS = VF32_LANES == 1 ? 1 : 4 - (VF32_LANES == 4),
+    FOLD_SETS = 2, /* of partials, at most */
+    /* A pass over a block keeps as many registers of partials as a processor has room for, FOLD_ROOM, and leaves the
+     * others to the next: so many of every FOLD_PERIOD neighbours, so that the first pass reads every cache line. */
+    FOLD_ROOM = VF32_LANES == 4 ? 12 : 8,
+    FOLD_PERIOD = VF32_LANES == 1 ? 16 : 4,
     FOLD_TURNS = FOLD_REGISTERS / FOLD_PERIOD,
-    FOLD_COLUMNS = 32 /* outputs that fold_columns works on at most */
+    FOLD_FEW = FOLD_REGISTERS <= 8,        /* so that all partials may stay in registers */
+    FOLD_UNROLL = VF32_LANES == 1 ? 2 : 8, /* where partials are joined */
+    FOLD_COLUMNS = 32                      /* outputs that fold_columns works on at most */
 };
 
 /* Where the elements are. With one input y is x. */
@@ -32,80 +35,74 @@ typedef struct fold_source {
     int64_t x_stride, y_stride; /* across blocks: to the next element of a block */
 } fold_source;
 
-/* What n elements at x and y (n <= lanes; lanes beyond are of no interest) contribute to their partials. `state` is for
- * the operation to define; it is the same for a whole block. */
-typedef vi32 fold_map(const char *x, const char *y, int n, vi32 state);
-typedef vi32 fold_join(vi32 left, vi32 right);
+/* What n elements at x and y (n <= lanes; lanes beyond are of no interest) contribute to a partial of each set. `state`
+ * is for the operation to define; it is the same for a whole block. */
+typedef void fold_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
+typedef void fold_join(vi32 *left, const vi32 *right); /* into the left ones */
 
-LANE vi32 fold_lanes(vi32 x, fold_join *join) {
-    if (VF32_LANES >= 16) x = join(x, vi32_fold(x, 8));
-    if (VF32_LANES >= 8) x = join(x, vi32_fold(x, 4));
-    if (VF32_LANES >= 4) x = join(x, vi32_fold(x, 2));
-    if (VF32_LANES >= 2) x = join(x, vi32_fold(x, 1));
-    return x;
-}
-
-/* The last n < FOLD_PARTIALS elements of a block, as they are joined to all registers of partials: joining the identity
- * changes nothing. */
-LANE void fold_rest(const char *x, const char *y, int n, int size, vi32 identity, vi32 state, fold_map *map,
-                    vi32 *rest) {
-    for (int r = 0; r < FOLD_REGISTERS; r++, n -= VF32_LANES, x += VF32_LANES * size, y += VF32_LANES * size) {
-        rest[r] = identity;
-        if (n >= VF32_LANES)
-            rest[r] = map(x, y, VF32_LANES, state);
-        else if (n > 0)
-            rest[r] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), map(x, y, n, state), identity);
-    }
-}
-
-/* Folds registers `first` .. `first` + `width` - 1 of every period, and joins those of all periods. */
-LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, vi32 identity,
-                    vi32 state, const vi32 *rest, fold_map *map, fold_join *join, vi32 *joined) {
-    vi32 partial[FOLD_TURNS * FOLD_PASS];
-    x += first * VF32_LANES * size, y += first * VF32_LANES * size;
+/* Whole registers `first` .. `first` + `width` - 1 of every period. */
+LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
+                    vi32 identity, vi32 state, fold_map *map, fold_join *join, vi32 partial[][FOLD_SETS]) {
+    vi32 kept[FOLD_ROOM][FOLD_SETS];
 #pragma GCC unroll 12
-    for (int r = 0; r < FOLD_TURNS * width; r++) partial[r] = identity;
-    for (; count >= FOLD_PARTIALS; count -= FOLD_PARTIALS) {
+    for (int r = 0; r < FOLD_TURNS * width; r++)
+        for (int s = 0; s < sets; s++) kept[r][s] = identity;
+    x += first * VF32_LANES * size, y += first * VF32_LANES * size;
+    for (; count >= FOLD_PARTIALS; count -= FOLD_PARTIALS, x += FOLD_PARTIALS * size, y += FOLD_PARTIALS * size)
 #pragma GCC unroll 12
         for (int r = 0; r < FOLD_TURNS * width; r++) {
             int at = (r / width * FOLD_PERIOD + r % width) * VF32_LANES * size;
-            partial[r] = join(partial[r], map(x + at, y + at, VF32_LANES, state));
+            vi32 mapped[FOLD_SETS];
+            map(x + at, y + at, VF32_LANES, state, mapped);
+            join(kept[r], mapped);
         }
-        x += FOLD_PARTIALS * size, y += FOLD_PARTIALS * size;
-    }
-    if (count) {
 #pragma GCC unroll 12
-        for (int r = 0; r < FOLD_TURNS * width; r++)
-            partial[r] = join(partial[r], rest[r / width * FOLD_PERIOD + first + r % width]);
-    }
-#pragma GCC unroll 4
-    for (int n = FOLD_TURNS / 2 * width; n >= width; n /= 2)
-#pragma GCC unroll 6
-        for (int r = 0; r < n; r++) partial[r] = join(partial[r], partial[r + n]);
-#pragma GCC unroll 4
-    for (int r = 0; r < width; r++) joined[first + r] = partial[r];
+    for (int r = 0; r < FOLD_TURNS * width; r++)
+        for (int s = 0; s < sets; s++) partial[r / width * FOLD_PERIOD + first + r % width][s] = kept[r][s];
 }
 
-/* A block of `count` contiguous elements of `size` bytes; the result is in lane 0. */
-LANE vi32 fold_block(const fold_source *from, int64_t count, int size, vi32 identity, vi32 state, fold_map *map,
-                     fold_join *join) {
-    const char *x = from->x, *y = from->y;
-    vi32 joined[FOLD_PERIOD], rest[FOLD_REGISTERS];
-    int left = (int)(count % FOLD_PARTIALS);
-    if (left) {
-        int64_t at = (count - left) * size;
-        fold_rest(x + at, y + at, left, size, identity, state, map, rest);
+/* The n elements at x and y, a register or the last and fewer: joining the identity changes nothing. */
+LANE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, fold_map *map,
+                    fold_join *join, vi32 *partial) {
+    vi32 mapped[FOLD_SETS];
+    if (n >= VF32_LANES) {
+        map(x, y, VF32_LANES, state, mapped);
+    } else {
+        map(x, y, n, state, mapped);
+        for (int s = 0; s < sets; s++) mapped[s] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), mapped[s], identity);
     }
-    int first = 0;
-    for (; first + FOLD_PASS <= FOLD_PERIOD; first += FOLD_PASS)
-        fold_pass(x, y, first, FOLD_PASS, count, size, identity, state, rest, map, join, joined);
-    if (FOLD_PERIOD % FOLD_PASS)
-        fold_pass(x, y, first, FOLD_PERIOD % FOLD_PASS, count, size, identity, state, rest, map, join, joined);
+    join(partial, mapped);
+}
+
+/* A block of `count` contiguous elements of `size` bytes; the results, one of each set, are in lane 0. */
+LANE void fold_block(const fold_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
+                     fold_map *map, fold_join *join, vi32 *results) {
+    const char *x = from->x, *y = from->y;
+    vi32 partial[FOLD_REGISTERS][FOLD_SETS];
+    int room = FOLD_ROOM / (FOLD_TURNS * sets), width = room < FOLD_PERIOD ? room : FOLD_PERIOD, first = 0;
+    for (; first + width <= FOLD_PERIOD; first += width)
+        fold_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
+    if (FOLD_PERIOD % width)
+        fold_pass(x, y, first, FOLD_PERIOD % width, count, size, sets, identity, state, map, join, partial);
+    int rest = (int)(count % FOLD_PARTIALS), registers = (rest + VF32_LANES - 1) / VF32_LANES;
+    x += (count - rest) * size, y += (count - rest) * size;
+#pragma GCC unroll FOLD_FEW ? 8 : 1
+    for (int r = 0; r < (FOLD_FEW ? FOLD_REGISTERS : registers); r++) {
+        int at = r * VF32_LANES;
+        if (r < registers)
+            fold_rest(x + at * size, y + at * size, rest - at, sets, identity, state, map, join, partial[r]);
+    }
+#pragma GCC unroll 6
+    for (int n = FOLD_REGISTERS / 2; n; n /= 2)
+#pragma GCC unroll FOLD_UNROLL
+        for (int r = 0; r < n; r++) join(partial[r], partial[r + n]);
 #pragma GCC unroll 4
-    for (int n = FOLD_PERIOD / 2; n; n /= 2)
-#pragma GCC unroll 4
-        for (int r = 0; r < n; r++) joined[r] = join(joined[r], joined[r + n]);
-    return fold_lanes(joined[0], join);
+    for (int n = VF32_LANES / 2; n; n /= 2) {
+        vi32 folded[FOLD_SETS];
+        for (int s = 0; s < sets; s++) folded[s] = vi32_fold(partial[0][s], n);
+        join(partial[0], folded);
+    }
+    for (int s = 0; s < sets; s++) results[s] = partial[0][s];
 }
 
 /* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
@@ -125,13 +122,18 @@ LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int siz
         for (int r = 0; r < registers; r++) partial[r] = identity;
         for (int64_t i = p; i < count; i += FOLD_PARTIALS)
 #pragma GCC unroll 16
-            for (int r = 0; r < registers; r++)
-                partial[r] = join(partial[r], map(x + i * from->x_stride + r * VF32_LANES * size,
-                                                  y + i * from->y_stride + r * VF32_LANES * size,
-                                                  r + 1 < registers ? VF32_LANES : n, state[r]));
+            for (int r = 0; r < registers; r++) {
+                vi32 mapped;
+                map(x + i * from->x_stride + r * VF32_LANES * size, y + i * from->y_stride + r * VF32_LANES * size,
+                    r + 1 < registers ? VF32_LANES : n, state[r], &mapped);
+                join(partial + r, &mapped);
+            }
         int depth = 0;
         for (int pending = turn; pending & 1; pending >>= 1, depth++)
-            for (int r = 0; r < registers; r++) partial[r] = join(level[depth][r], partial[r]);
+            for (int r = 0; r < registers; r++) {
+                join(level[depth] + r, partial + r);
+                partial[r] = level[depth][r];
+            }
         for (int r = 0; r < registers; r++) level[depth][r] = partial[r];
     }
     for (int r = 0; r < registers; r++) results[r] = level[bits][r];

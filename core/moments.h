@@ -8,7 +8,7 @@
 
 #include "reduction.h"
 
-LANE vi32 moments_add(vi32 a, vi32 b) { return (vi32)((vf32)a + (vf32)b); }
+LANE void moments_add(vi32 *left, const vi32 *right) { *left = (vi32)((vf32)*left + (vf32)*right); }
 LANE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
 
 static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
@@ -34,53 +34,38 @@ LANE float moments_float(int32_t bits) {
     return x;
 }
 
-LANE vi32 moments_value(const char *x, const char *y, int n, vi32 state) {
+LANE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
     (void)y, (void)state;
-    return (vi32)lane_load_float32(x, n);
+    *value = (vi32)lane_load_float32(x, n);
 }
-LANE vi32 moments_deviation(const char *x, const char *y, int n, vi32 mean) {
+LANE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
     (void)y;
-    return (vi32)(lane_load_float32(x, n) - (vf32)mean);
+    *deviation = (vi32)(lane_load_float32(x, n) - (vf32)mean);
 }
-LANE vi32 moments_square(const char *x, const char *y, int n, vi32 mean) {
-    vf32 deviation = (vf32)moments_deviation(x, y, n, mean);
-    return (vi32)(deviation * deviation);
-}
-
-/* A deviation into both sums. With the subtraction that made it these are three additions and one product. */
-LANE void moments_take(vf32 e, vf32 *deviation, vf32 *square) {
-    *deviation = vf32_add_by_fma(e, *deviation);
-    *square = *square + e * e;
+LANE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
+    vi32 deviation;
+    moments_deviation(x, y, n, mean, &deviation);
+    *square = (vi32)((vf32)deviation * (vf32)deviation);
 }
 
-/* The sums of deviations from `center` and of their squares, of a block that is read once: partials as in fold.h, of
- * both sums as many as registers hold. */
-LANE void moments_sums(const float *x, int64_t count, float center, float *deviations, float *squares) {
-    enum { GROUP = FOLD_REGISTERS < 4 ? FOLD_REGISTERS : 4 };
-    vf32 deviation[FOLD_REGISTERS], square[FOLD_REGISTERS], middle = vf32_set(center);
-    int64_t full = count / FOLD_PARTIALS * FOLD_PARTIALS;
-    for (int first = 0; first < FOLD_REGISTERS; first += GROUP) {
-        vf32 d[GROUP], s[GROUP];
-#pragma GCC unroll 4
-        for (int r = 0; r < GROUP; r++) d[r] = s[r] = vf32_set(-0.0f);
-        for (int64_t i = first * VF32_LANES; i < full; i += FOLD_PARTIALS)
-#pragma GCC unroll 4
-            for (int r = 0; r < GROUP; r++) moments_take(vf32_load(x + i + r * VF32_LANES) - middle, d + r, s + r);
-#pragma GCC unroll 4
-        for (int r = 0; r < GROUP; r++) deviation[first + r] = d[r], square[first + r] = s[r];
-    }
-    for (int64_t i = full; i < count; i += VF32_LANES) {
-        int64_t r = (i - full) / VF32_LANES, n = count - i;
-        vf32 last = n < VF32_LANES ? vf32_load_partial(x + i, (int)n, middle) : vf32_load(x + i);
-        moments_take(last - middle, deviation + r, square + r);
-    }
-    for (int half = FOLD_REGISTERS / 2; half; half /= 2)
-        for (int r = 0; r < half; r++) {
-            deviation[r] = deviation[r] + deviation[r + half];
-            square[r] = square[r] + square[r + half];
-        }
-    *deviations = vf32_reduce_add(deviation[0]);
-    *squares = vf32_reduce_add(square[0]);
+/* Both in one reading. With the subtraction that made the deviation these are three additions and one product, of which
+ * the unit that multiplies takes two. */
+LANE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
+    moments_deviation(x, y, n, mean, sums);
+    sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
+}
+LANE void moments_add_both(vi32 *left, const vi32 *right) {
+    left[0] = (vi32)vf32_add_by_fma((vf32)right[0], (vf32)left[0]);
+    moments_add(left + 1, right + 1);
+}
+
+/* The sums of deviations from `center` and of their squares, of a block. */
+LANE void moments_sums(const fold_source *from, int64_t count, float center, float *deviations, float *squares) {
+    vi32 sums[2];
+    fold_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
+               moments_add_both, sums);
+    *deviations = vf32_first((vf32)sums[0]);
+    *squares = vf32_first((vf32)sums[1]);
 }
 
 LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
@@ -91,9 +76,10 @@ LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t c
 /* As in a reducer. */
 static void moments_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
-    vi32 sum = fold_block(from, count, sizeof(float), moments_identity(), vi32_set(0), moments_value, moments_add);
+    vi32 sum;
+    fold_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
     float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
-    moments_sums((const float *)from->x, count, mean, &deviations, &squares);
+    moments_sums(from, count, mean, &deviations, &squares);
     moments_of(mean, deviations, squares, count, result);
 }
 
@@ -104,7 +90,7 @@ static void moments_block_once(const fold_source *from, int64_t start, int64_t c
     const float *x = (const float *)from->x;
     float deviations, squares;
     float center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
-    moments_sums(x, count, center, &deviations, &squares);
+    moments_sums(from, count, center, &deviations, &squares);
     double share = 1 / (double)count, lost = (double)deviations * share;
     result->moments.mean = (double)center + lost;
     result->moments.squares = (double)squares - (double)deviations * lost;

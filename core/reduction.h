@@ -347,33 +347,36 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
 /* Defines the steps of a fold of one input or of two: <op>_map_<in>, <op>_join_<in> and <op>_joined_<in>. The
  * expressions are of lanes: `mapped`, what an element x, or the elements x and y (lanes of `in`), contribute; `joined`,
  * of the partials a and b (lanes of `out`). */
-#define FOLD_STEPS(op, in, out, mapped, joined)                                                    \
-    LANE vi32 op##_map_##in(const char *p, const char *q, int n, vi32 state) {                     \
-        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                              \
-        (void)y, (void)state;                                                                      \
-        return (vi32)(mapped);                                                                     \
-    }                                                                                              \
-    LANE vi32 op##_join_##in(vi32 left, vi32 right) {                                              \
-        lane_##out a = (lane_##out)left, b = (lane_##out)right;                                    \
-        return (vi32)(joined);                                                                     \
-    }                                                                                              \
-    static void op##_joined_##in(reduced *a, int64_t a_count, const reduced *b, int64_t b_count) { \
-        (void)a_count, (void)b_count;                                                              \
-        a->bits = vi32_first(op##_join_##in(vi32_set(a->bits), vi32_set(b->bits)));                \
+#define FOLD_STEPS(op, in, out, mapped, joined)                                                                  \
+    LANE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {                     \
+        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                                            \
+        (void)y, (void)state;                                                                                    \
+        *result = (vi32)(mapped);                                                                                \
+    }                                                                                                            \
+    LANE void op##_join_##in(vi32 *left, const vi32 *right) {                                                    \
+        lane_##out a = (lane_##out)left[0], b = (lane_##out)right[0];                                            \
+        left[0] = (vi32)(joined);                                                                                \
+    }                                                                                                            \
+    static void op##_joined_##in(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) { \
+        vi32 a = vi32_set(left->bits), b = vi32_set(right->bits);                                                \
+        (void)left_count, (void)right_count;                                                                     \
+        op##_join_##in(&a, &b);                                                                                  \
+        left->bits = vi32_first(a);                                                                              \
     }
 
 /* The same, <op>_fold_<in> of a block and <op>_block_<in>; `identity` is of lanes, too. */
-#define FOLD(op, in, out, identity, mapped, joined)                                                                   \
-    FOLD_STEPS(op, in, out, mapped, joined)                                                                           \
-    LANE scalar_##out op##_fold_##in(const fold_source *from, int64_t count) {                                        \
-        vi32 folded =                                                                                                 \
-            fold_block(from, count, sizeof(item_##in), (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in); \
-        return ((lane_##out)folded)[0];                                                                               \
-    }                                                                                                                 \
-    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {             \
-        (void)start;                                                                                                  \
-        scalar_##out folded = op##_fold_##in(from, count);                                                            \
-        __builtin_memcpy(&result->bits, &folded, sizeof folded);                                                      \
+#define FOLD(op, in, out, identity, mapped, joined)                                                                 \
+    FOLD_STEPS(op, in, out, mapped, joined)                                                                         \
+    LANE scalar_##out op##_fold_##in(const fold_source *from, int64_t count) {                                      \
+        vi32 folded;                                                                                                \
+        fold_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
+                   &folded);                                                                                        \
+        return ((lane_##out)folded)[0];                                                                             \
+    }                                                                                                               \
+    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {           \
+        (void)start;                                                                                                \
+        scalar_##out folded = op##_fold_##in(from, count);                                                          \
+        __builtin_memcpy(&result->bits, &folded, sizeof folded);                                                    \
     }
 
 /* Defines a fold, its reducer and the kernel lw_<op>_<in>. `finished` is of scalars: the partial `total` and the number
