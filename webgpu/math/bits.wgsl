@@ -10,6 +10,14 @@ fn lw_is_nan(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
+// The operand that is NaN, the first if both are; NaN where none is.
+fn lw_nan_of(x1: f32, x2: f32) -> f32 {
+    if (lw_is_nan(x1)) {
+        return x1;
+    }
+    return select(lw_from_bits(0x7fc00000u), x2, lw_is_nan(x2));
+}
+
 fn lw_magnitude(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu);
 }

@@ -10,14 +10,8 @@ fn lw_limit_quotient(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a > 0x7f800000u) {
-        return x1;
-    }
-    if (b > 0x7f800000u) {
-        return x2;
-    }
-    if (a == b) {
-        return lw_from_bits(0x7fc00000u);
+    if (a > 0x7f800000u || b > 0x7f800000u || a == b) {
+        return lw_nan_of(x1, x2);
     }
     return lw_from_bits(select(sign | 0x7f800000u, sign, a == 0u || b == 0x7f800000u));
 }

@@ -2,14 +2,8 @@
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a > 0x7f800000u) {
-        return x1;
-    }
-    if (b > 0x7f800000u) {
-        return x2;
-    }
-    if (a == 0x7f800000u || b == 0u) {
-        return lw_from_bits(0x7fc00000u);
+    if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) {
+        return lw_nan_of(x1, x2);
     }
     var rest = bitcast<f32>(a);
     if (a >= b) {
