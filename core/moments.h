@@ -112,4 +112,24 @@ static void moments_columns(const fold_source *from, int64_t start, int64_t coun
                    results + c);
 }
 
+/* The moments of a block from its elements times a power of two: scaled down they are below 2^52, scaled up 2^81. */
+RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
+    float scaled[FOLD_BLOCK];
+    fold_source from = reduction_scaled(x, stride, count, factor, scaled);
+    moments_block(&from, 0, count, result);
+    result->moments.mean /= (double)factor;
+    result->moments.squares /= (double)factor * (double)factor;
+}
+
+/* Where sums overflowed float32, or squares are so small that what is lost of those below the normal numbers may count,
+ * as in norm_l2.h. Beside a mean of 2^-20 or more, squares are as small as that only where they are 0. */
+LANE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
+    double mean = result->moments.mean, squares = result->moments.squares;
+    if (squares >= 0x1p-100 && squares < __builtin_inf()) return;
+    if (!(squares < __builtin_inf()))
+        moments_scaled(x, stride, count, 0x1p-76f, result);
+    else if (mean < 0x1p-20 && mean > -0x1p-20)
+        moments_scaled(x, stride, count, 0x1p100f, result);
+}
+
 #endif

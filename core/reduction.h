@@ -331,6 +331,13 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     return LW_OK;
 }
 
+/* A block of float32 times `factor`, in `scaled`. */
+static fold_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
+    copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
+    for (int64_t i = 0; i < count; i++) scaled[i] *= factor;
+    return (fold_source){.x = (const char *)scaled, .y = (const char *)scaled};
+}
+
 /* A reducer's join where `sum` is all that is known. */
 static void reduced_add(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;

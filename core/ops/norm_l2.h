@@ -14,9 +14,7 @@
  * 2^50: the sum of 4096 squares is finite, unless an element is not. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[FOLD_BLOCK];
-    copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
-    for (int64_t i = 0; i < count; i++) scaled[i] *= factor;
-    fold_source from = {.x = (const char *)scaled, .y = (const char *)scaled};
+    fold_source from = reduction_scaled(x, stride, count, factor, scaled);
     return (double)sum_of_squares_fold_float32(&from, count) / ((double)factor * (double)factor);
 }
 

@@ -1,18 +1,16 @@
-/* The standard deviation: the root of the variance (var.h). parameters: correction. */
+/* The standard deviation: the root of the variance (var.h), in double, which holds the square of every float32.
+ * parameters: correction. */
 #ifndef LANEWISE_OPS_STD_H
 #define LANEWISE_OPS_STD_H
 
 #include "ops/var.h"
 
 static void std_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
-    float value;
-    var_finish(total, count, parameters, (char *)&value);
-    value = vf32_first(vf32_sqrt(vf32_set(value)));
+    float value = (float)__builtin_sqrt(var_of(total, count, parameters));
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer std_reducer_float32 = {1,         sizeof(float), moments_block, moments_columns, moments_joined,
-                                            std_finish};
+static const reducer std_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_joined, std_finish};
 REDUCTION_KERNEL(std, float32)
 
 #endif

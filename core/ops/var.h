@@ -5,15 +5,28 @@
 
 #include "moments.h"
 
-static void var_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+static void var_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+    moments_block(from, start, count, result);
+    moments_rescue(from->x, sizeof(float), count, result);
+}
+
+static void var_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
+    moments_columns(from, start, count, columns, results);
+    for (int64_t c = 0; c < columns; c++)
+        moments_rescue(from->x + c * (int64_t)sizeof(float), from->x_stride, count, results + c);
+}
+
+static double var_of(const reduced *total, int64_t count, const lw_scalar *parameters) {
     double degrees = (double)count - parameters[0].f;
-    float value = (float)(total->moments.squares / (degrees > 0 ? degrees : 0));
-    if (count == 0) value = __builtin_nanf("");
+    return count ? total->moments.squares / (degrees > 0 ? degrees : 0) : __builtin_nan("");
+}
+
+static void var_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
+    float value = (float)var_of(total, count, parameters);
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer var_reducer_float32 = {1,         sizeof(float), moments_block, moments_columns, moments_joined,
-                                            var_finish};
+static const reducer var_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_joined, var_finish};
 REDUCTION_KERNEL(var, float32)
 
 #endif
