@@ -26,6 +26,7 @@ class _Group(NamedTuple):
     """Neighbouring axes of the view that one array indexes: one axis, or as many as a mask has dimensions."""
 
     axis: int
+    dimension: int  # of the tensor, where the first of them is: ints and None in the key change the view's
     span: int
     indices: Tensor  # integers; of a mask, the row-major positions of its true elements
 
@@ -66,7 +67,10 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
         return view
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        taken = _ext.take(view, group.indices, axis=group.axis)
+        try:
+            taken = _ext.take(view, group.indices, axis=group.axis)
+        except IndexOutOfRangeError:
+            raise _out_of_range(group, view.shape[group.axis]) from None
         return _move(taken, group.axis, plan.position, group.indices.ndim)
     order, extents, rest = _axes_first(view, plan)
     flat = view.permute_dims(order).reshape((math.prod(extents), *rest))
@@ -96,7 +100,10 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     values = _move(_broadcast(values, wanted), plan.position, 0, len(index_shape))
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
+        try:
+            _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
+        except IndexOutOfRangeError:
+            raise _out_of_range(group, view.shape[group.axis]) from None
         return
     ordered = view.permute_dims(order)
     shape = (math.prod(extents), *rest)
@@ -186,15 +193,15 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     """The group of an array, and how many dimensions of the tensor it uses up."""
     if isinstance(entry, bool):  # a mask without dimensions: a new axis, kept or emptied
         chosen = [0] if entry else []
-        return _Group(axis, 1, asarray(chosen, dtype=dtypes.int32)), 0
+        return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
     if not _is_mask(entry):
-        return _Group(axis, 1, entry), 1
+        return _Group(axis, dimension, 1, entry), 1
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
         raise ShapeError(
             f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; they must be equal"
         )
-    return _Group(axis, entry.ndim, _ext.mask_indices(entry)), entry.ndim
+    return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
 
 def _axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
@@ -224,12 +231,24 @@ def _counted_from_zero(group: _Group, extent: int) -> Tensor:
     indices = group.indices
     if indices.size == 0:
         return _ext.astype(indices, dtypes.int32)
-    for outside in (_ext.less(indices, -extent), _ext.less(extent - 1, indices)):
-        if bool(_ext.any(outside)):
-            wrong = int(indices.reshape(-1)[int(_ext.mask_indices(outside)[0])])
-            raise IndexOutOfRangeError(f"indexing: index {wrong} is out of range for an axis of extent {extent}")
+    outside = _outside(indices, extent)
+    if bool(_ext.any(outside)):
+        raise _out_of_range(group, extent)
     indices = _ext.astype(indices, dtypes.int32)
     return _ext.where(_ext.less(indices, 0), _ext.add(indices, extent), indices)
+
+
+def _outside(indices: Tensor, extent: int) -> Tensor:
+    return _ext.logical_or(_ext.less(indices, -extent), _ext.less(extent - 1, indices))
+
+
+def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
+    """The error that names the tensor's axis: kernels see the view's."""
+    first = int(_ext.mask_indices(_outside(group.indices, extent))[0])
+    wrong = int(group.indices.reshape(-1)[first])
+    return IndexOutOfRangeError(
+        f"indexing: index {wrong} is out of range for axis {group.dimension} of extent {extent}"
+    )
 
 
 def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:

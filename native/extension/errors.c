@@ -37,6 +37,17 @@ void lw_raise_no_memory(const char *operation, int64_t bytes) {
                  operation, (long long)bytes);
 }
 
+void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent) {
+    if (axis == LW_FLATTENED) {
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
+                     "%s: index %lld is out of range for the flattened tensor of extent %lld", operation,
+                     (long long)index, (long long)extent);
+    } else {
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range for axis %d of extent %lld",
+                     operation, (long long)index, axis, (long long)extent);
+    }
+}
+
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape) {
     int length = snprintf(text, LW_SHAPE_TEXT, "(");
     for (int i = 0; i < ndim; i++) {

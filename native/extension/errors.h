@@ -29,6 +29,10 @@ PyObject *lw_error_class(lw_error error);
 
 void lw_raise_no_memory(const char *operation, int64_t bytes);
 
+/* An index that an axis does not have; `axis` is LW_FLATTENED where the tensor counts as one dimension. */
+enum { LW_FLATTENED = -1 };
+void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent);
+
 /* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape);

@@ -4,8 +4,8 @@
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Indices become int32: int64 ones are checked on the way, other dtypes refused. */
-static int take_indices(const char *operation, lw_operand *indices) {
+/* Indices become int32: int64 ones are checked on the way, other dtypes refused. `axis` is as in lw_raise_index. */
+static int take_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
         return lw_operand_cast(operation, indices, LW_INT32);
@@ -20,8 +20,7 @@ static int take_indices(const char *operation, lw_operand *indices) {
     const int64_t *values = wide ? (const int64_t *)wide->data : NULL;
     for (int64_t i = 0; wide && i < wide->size; i++) {
         if (values[i] != (int32_t)values[i]) {
-            PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range", operation,
-                         (long long)values[i]);
+            lw_raise_index(operation, values[i], axis, extent);
             Py_DECREF((PyObject *)wide);
             return -1;
         }
@@ -36,7 +35,7 @@ typedef struct gathered {
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[2]; /* extent of the axis, bytes from one index to the next */
+    lw_scalar parameters[3]; /* extent of the axis, bytes from one index to the next; the axis, for errors */
 } gathered;
 
 /* x without one axis, with the indices' dimensions in its place. */
@@ -144,10 +143,12 @@ static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_
         return NULL;
     }
     gathered shape;
-    int axis = gather_axis(arguments, x);
-    if (axis < 0 || take_indices(operation->name, indices) < 0) {
+    int given_ndim = x->ndim, axis = gather_axis(arguments, x);
+    int named = x->ndim == given_ndim ? axis : LW_FLATTENED;
+    if (axis < 0 || take_indices(operation->name, indices, named, x->shape[axis]) < 0) {
         return NULL;
     }
+    shape.parameters[2].i = named;
     int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
     if ((along ? along_shape : gather_shape)(operation->name, x, indices, axis, &shape) < 0) {
         return NULL;
@@ -172,7 +173,9 @@ static int put(lw_tensor *target, lw_operand *indices, lw_operand *values, int a
     lw_operand x;
     gathered shape;
     lw_operand_of(target, &x);
-    if (take_indices(name, indices) < 0 || gather_shape(name, &x, indices, axis, &shape) < 0) {
+    shape.parameters[2].i = axis;
+    if (take_indices(name, indices, axis, target->shape[axis]) < 0 ||
+        gather_shape(name, &x, indices, axis, &shape) < 0) {
         return -1;
     }
     lw_operand both[2] = {*values, {.data = x.data, .ndim = (int8_t)shape.ndim, .shape = shape.shape}};

@@ -162,9 +162,8 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
                      "%s: no memory for the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
-    case LW_BAD_INDEX:
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range for an axis of extent %lld",
-                     operation->name, (long long)context->bad_index, (long long)parameters[0].i);
+    case LW_BAD_INDEX: /* the parameters are gather.c's */
+        lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
         PyErr_Format(lw_error_class(LW_DEVICE_FAULT), "%s: the device failed: %s", operation->name, context->message);

@@ -168,10 +168,21 @@ IMAGE = np.ones((1, 1, 4, 4), np.float32)
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: index 9 .* an axis of extent 3"),
-        (lambda x: lw.take_along_axis(x, [-4]), lw.IndexOutOfRangeError, "take_along_axis: index -4 .* of extent 3"),
-        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: index 9 .* of extent 1"),
-        (lambda x: x[[9]], lw.IndexOutOfRangeError, ".*index 9 .* of extent 3"),
+        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: index 9 .* for axis 0 of extent 3$"),
+        (lambda x: lw.take(IMAGE, [9], axis=-1), lw.IndexOutOfRangeError, "take: index 9 .* for axis 3 of extent 4$"),
+        (
+            lambda x: lw.take(IMAGE, [16]),
+            lw.IndexOutOfRangeError,
+            "take: index 16 .* the flattened tensor of extent 16$",
+        ),
+        (lambda x: lw.take(x, np.array([2**32])), lw.IndexOutOfRangeError, "take: .* for axis 0 of extent 3$"),
+        (
+            lambda x: lw.take_along_axis(x, [-4]),
+            lw.IndexOutOfRangeError,
+            "take_along_axis: index -4 .* axis 0 of extent 3$",
+        ),
+        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: index 9 .* axis 0 of extent 1$"),
+        (lambda x: x[9], lw.IndexOutOfRangeError, "index: 9 .* for axis 0 of extent 3$"),
         (lambda x: x[::0], lw.ArgumentError, "index: .* the step not 0"),
         (lambda x: x["a":], lw.ArgumentTypeError, "index: slice.* are ints"),
         (lambda x: x[lw.arange(3) :], lw.ArgumentError, r"index: .*\(3,\) has 3 elements.* pick it with an index$"),

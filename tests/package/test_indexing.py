@@ -164,12 +164,25 @@ def test_a_result_has_memory_of_its_own():
     assert x.tolist() == [0, 0, 0]
 
 
-@pytest.mark.parametrize("key", [[3], [-4], ([0], [9]), (slice(None), [4]), np.array([2**40])])
-def test_out_of_range(key):
+@pytest.mark.parametrize(
+    ("key", "wrong", "axis"),
+    [
+        ([3], 3, 0),
+        ([-4], -4, 0),
+        ([0, 5, -9], 5, 0),
+        (([0], [9]), 9, 1),
+        ((slice(None), [4]), 4, 1),
+        ((1, [4]), 4, 1),
+        ((None, [0], None, [[9]]), 9, 1),
+        (np.array([2**40]), 2**40, 0),
+    ],
+)
+def test_out_of_range(key, wrong, axis):
     x = lw.zeros((3, 4))
-    with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+    message = f"^indexing: index {wrong} is out of range for axis {axis} of extent {x.shape[axis]}$"
+    with pytest.raises(lw.IndexOutOfRangeError, match=message):
         x[key]
-    with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+    with pytest.raises(lw.IndexOutOfRangeError, match=message):
         x[key] = 1
     assert x.tolist() == [[0.0] * 4] * 3
 
