@@ -17,22 +17,22 @@ from lanewise.errors import ArgumentError, ShapeError
 __all__ = ["attention_scores", "matvec", "outer", "vecmat", "weighted_sum"]
 
 
-def matvec(x1: Any, x2: Any) -> Tensor:
+def matvec(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
     """Matrices times vectors: x1 (..., m, n), x2 (..., n)."""
     matrix, vector = tensor_of("matvec", "x1", x1), tensor_of("matvec", "x2", x2)
     _check("matvec", matrix, vector, matrix.shape[-1:], "(..., m, n) and (..., n)")
     if vector.ndim == 1:
-        return _ext.matmul(matrix, vector)
-    return _ext.squeeze(_ext.matmul(matrix, _ext.expand_dims(vector, -1)), -1)
+        return _ext.matmul(matrix, vector, out=out)
+    return _product("matvec", matrix, _ext.expand_dims(vector, -1), -1, out)
 
 
-def vecmat(x1: Any, x2: Any) -> Tensor:
+def vecmat(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
     """Vectors times matrices: x1 (..., n), x2 (..., n, m)."""
     vector, matrix = tensor_of("vecmat", "x1", x1), tensor_of("vecmat", "x2", x2)
     _check("vecmat", matrix, vector, matrix.shape[-2:-1], "(..., n) and (..., n, m)")
     if vector.ndim == 1:
-        return _ext.matmul(vector, matrix)
-    return _ext.squeeze(_ext.matmul(_ext.expand_dims(vector, -2), matrix), -2)
+        return _ext.matmul(vector, matrix, out=out)
+    return _product("vecmat", _ext.expand_dims(vector, -2), matrix, -2, out)
 
 
 def _check(operation: str, matrix: Tensor, vector: Tensor, wanted: tuple[int, ...], shapes: str) -> None:
@@ -44,14 +44,28 @@ def _check(operation: str, matrix: Tensor, vector: Tensor, wanted: tuple[int, ..
         )
 
 
-def outer(x1: Any, x2: Any) -> Tensor:
+def _product(operation: str, left: Tensor, right: Tensor, axis: int, out: Tensor | None) -> Tensor:
+    """Of matrices, without the axis that vectors were given."""
+    if out is None:
+        return _ext.squeeze(_ext.matmul(left, right), axis)
+    try:
+        _ext.matmul(left, right, out=_ext.expand_dims(out, axis) if isinstance(out, Tensor) else out)
+    except ShapeError:
+        wanted = _ext.squeeze(_ext.matmul(left, right), axis).shape
+        raise ShapeError(
+            f"{operation}: out has shape {out.shape}, the result {wanted}; give an out of that shape"
+        ) from None
+    return out
+
+
+def outer(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
     """Every element of one vector times every element of another."""
     rows, columns = tensor_of("outer", "x1", x1), tensor_of("outer", "x2", x2)
     if rows.ndim != 1 or columns.ndim != 1:
         raise ShapeError(
             f"outer: shapes {rows.shape} and {columns.shape} were given; two vectors are wanted, use reshape(-1)"
         )
-    return _ext.multiply(_ext.expand_dims(rows, 1), columns)
+    return _ext.multiply(_ext.expand_dims(rows, 1), columns, out=out)
 
 
 def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Tensor:

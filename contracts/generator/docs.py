@@ -39,7 +39,7 @@ def signature(contract: Contract, self_name: str) -> str:
     else:
         parts += [_parameter(each) for each in contract.parameters if each.positional]
     keywords = [_parameter(each) for each in contract.parameters if not each.positional]
-    if contract.kind.has_out:
+    if contract.has_out:
         keywords.append("out=None")
     if contract.device:
         keywords.append("device=None")
@@ -104,7 +104,7 @@ def _arguments(contract: Contract) -> list[str]:
         default = "" if parameter.required else f", default {literal(parameter.default)}"
         limits = f"; {parameter.limits.says}" if parameter.limits and parameter.limits.says else ""
         items.append(_item(f"{parameter.name} : {kind}{default}", _sentence(parameter.doc + limits)))
-    if contract.kind.has_out:
+    if contract.has_out:
         items.append(
             _item("out : Tensor, optional", f"Written and returned instead of a new tensor{_in_place(contract)}.")
         )

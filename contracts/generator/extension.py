@@ -178,7 +178,7 @@ def _descriptor(contract: Contract) -> str:
         .parameters = {f"parameters_{name}" if contract.parameters else "NULL"},
         .kernels = {f"kernels_{name}" if contract.kernel_names else "NULL"},
         .results = {{{", ".join(results)}}},
-        .takes_out = {int(contract.kind.has_out)},
+        .takes_out = {int(contract.has_out)},
         .in_place = {_in_place(contract)},
         .takes_number = {int(contract.takes_number)},
         .refuses_empty = {int(contract.refuses_empty)},

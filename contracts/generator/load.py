@@ -126,6 +126,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         fallback=_fallback(webgpu) if webgpu else None,
         internal=fields.flag("internal", default=False),
         method=fields.flag("method", default=kind.name != "creation"),
+        has_out=fields.flag("out", default=kind.has_out),
         device=fields.flag("device", default=False),
         returns=fields.text("returns", default="Tensor"),
         lender=fields.text("kernels", default=None),

@@ -41,7 +41,7 @@ class Kind:
     summary: str
     layout: str | None  # the C struct a kernel's `layout` points to; None where the kind has no kernels
     has_kernels: bool
-    has_out: bool  # the Python function takes `out=`
+    has_out: bool  # its Python functions take `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
     lanes: Mapping[str, Carried]
     inner: str  # what the layout's `inner` counts, in words
@@ -203,6 +203,7 @@ class Contract:
     fallback: str | None  # why WebGPU leaves it to the CPU, or None
     internal: bool  # has kernels, no Python function
     method: bool  # is also a method of Tensor
+    has_out: bool  # the Python function takes `out=`
     device: bool  # takes `device=`, as the array API's functions that make arrays do
     returns: str = "Tensor"  # the type in Python; of several tensors, a list or a tuple of them
     result_shape: str = ""  # these three, in words for docstrings, in place of what follows from the kind and `dtypes`

@@ -119,7 +119,7 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
     optional = [f"{each.name}: _Array | None = None" for each in contract.inputs if each.optional]
     positional = [_parameter(each) for each in contract.parameters if each.positional]
     keywords = [_parameter(each) for each in contract.parameters if not each.positional]
-    if contract.kind.has_out:
+    if contract.has_out:
         keywords.append("out: Tensor | None = None")
     if contract.device:
         keywords.append("device: _Device | None = None")

@@ -139,7 +139,7 @@ def test_what_is_no_parameter(contract):
 
 @pytest.mark.contracts(lambda contract: not contract.internal)
 def test_names_that_there_are_not(contract):
-    known = {"out": contract.kind.has_out, "device": contract.device}
+    known = {"out": contract.has_out, "device": contract.device}
     check(contract, [(name, None) for name in ("nothing", "where", "out", "device") if not known.get(name)])
 
 
@@ -187,7 +187,7 @@ def test_nothing_at_all(contract):
             assert str(error).startswith(f"{contract.operation}: ")
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.has_out and not contract.internal)
+@pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_what_is_no_out(contract):
     """Shapes, dtypes and memory that do not fit are in test_out.py."""
     check(contract, [("out", value) for value in ("x", 1, np.zeros(2, "f4"), [0.0], Odd(), (lw.zeros(2),))])

@@ -14,7 +14,7 @@ def first_case(oracle, dtype):
     return max(cases, key=lambda case: case.reference.size > 1)
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.has_out and not contract.internal)
+@pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_out(contract, dtype, backend, oracle):
     case = first_case(oracle, dtype)
     wanted = calls.run(contract, case)
@@ -78,7 +78,7 @@ def test_out_that_is_some_of_the_input_is_refused(contract, dtype, backend):
             function(lw.ones(4, dtype=dtype), *others, out=row)
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.has_out and not contract.internal)
+@pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_out_that_may_not_be_written(contract, backend, oracle):
     case = first_case(oracle, contract.computed[-1])
     wanted = calls.run(contract, case)
@@ -89,3 +89,23 @@ def test_out_that_may_not_be_written(contract, backend, oracle):
     for out, error in refused if wanted.size > 1 else refused[:1]:  # one element has no gaps
         with pytest.raises(error, match=f"^{contract.operation}: .*out"):
             getattr(lw, contract.operation)(*calls.arguments(contract, case), **calls.keywords(case), out=out)
+
+
+@pytest.mark.parametrize("name", ["matvec", "vecmat"])
+def test_out_of_several_vectors(name, backend):
+    """An axis comes and goes on the way: what is said of out is about the one that was given."""
+    matrices, vectors, function = lw.rand((2, 1, 3, 3), seed=1), lw.rand((2, 4, 3), seed=2), getattr(lw, name)
+    inputs = (matrices, vectors) if name == "matvec" else (vectors, matrices)
+    out = lw.zeros((2, 4, 3))
+    assert function(*inputs, out=out) is out
+    assert np.array_equal(bits(np.asarray(out)), bits(np.asarray(function(*inputs))))
+    for other, error, message in (
+        (lw.zeros((2, 4, 3, 1)), lw.ShapeError, r"out has shape \(2, 4, 3, 1\), the result \(2, 4, 3\)"),
+        (lw.zeros((2, 3, 4)).mT, lw.ArgumentError, "out is not contiguous"),
+        (vectors, lw.ArgumentError, "out shares memory"),
+        ([0.0], lw.ArgumentTypeError, "out is <class 'list'>"),
+    ):
+        with pytest.raises(error, match=f"^{name}: {message}"):
+            function(*inputs, out=other)
+    with pytest.raises(lw.ShapeError, match=f"^{name}: .*do not align"):
+        function(*(each[:, :0] if each is vectors else lw.rand((3, 1, 3, 3)) for each in inputs), out=out)
