@@ -84,9 +84,9 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
 
 /* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. NaN stays. */
 LANE vf32 attention_exp(vf32 x) {
-    const vf32 low = vf32_set(-87), one = vf32_set(1);
-    exp_parts parts = exp_split(vf32_at_least(x, low));
-    vf32 power = (parts.less_one + one) * vf32_scale_normal(one, parts.shifted);
+    const vf32 low = vf32_set(-87);
+    exp_parts parts = exp_split(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT));
+    vf32 power = (parts.less_one + vf32_set(1)) * vf32_power_of_two(parts.shifted);
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 

@@ -51,8 +51,8 @@ LANE log_parts log1p_split(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 sum = one + x;
     log_parts parts = log_split(sum);
-    parts.f = parts.f + (x - (sum - one)) *
-                            vf32_scale_normal(one, vf32_set(SIMD_SHIFT) - vf32_at_most(parts.power, vf32_set(64)));
+    vf32 power = vf32_at_most(parts.power, vf32_set(64));
+    parts.f = parts.f + (x - (sum - one)) * vf32_power_of_two(vf32_set(SIMD_EXPONENT) - power);
     return parts;
 }
 

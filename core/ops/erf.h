@@ -17,8 +17,8 @@ LANE vf32 op_erf_float32(vf32 x) {
     q = vf32_fma(q, size, vf32_set(0x1.a5301p-4f));
     q = vf32_fma(q, size, vf32_set(0x1.45f26cp-1f));
     q = vf32_fma(q, size, vf32_set(0x1.20dd76p+0f));
-    exp_parts parts = exp_split(-(size * q));
-    vf32 scale = vf32_scale_normal(one, parts.shifted);
+    exp_parts parts = exp_split(-(size * q), vf32_set(SIMD_EXPONENT));
+    vf32 scale = vf32_power_of_two(parts.shifted);
     return vf32_copysign(vf32_fma(scale, parts.less_one, scale - one), x);
 }
 

@@ -7,8 +7,9 @@
 #include "math/exp.h"
 
 LANE vf32 op_expm1_float32(vf32 x) {
-    exp_parts parts = exp_split(vf32_at_most(vf32_at_least(x, vf32_set(-20)), vf32_set(88.9f)));
-    vf32 half = vf32_scale_normal(vf32_set(1), parts.shifted - vf32_set(1));
+    exp_parts parts =
+        exp_split(vf32_at_most(vf32_at_least(x, vf32_set(-20)), vf32_set(88.9f)), vf32_set(SIMD_EXPONENT));
+    vf32 half = vf32_power_of_two(parts.shifted - vf32_set(1));
     vf32 result = vf32_fma(half, parts.less_one, half - vf32_set(0.5f));
     return vf32_select(vf32_lt(vf32_abs(x), vf32_set(0x1p-25f)), x, result + result);
 }

@@ -1,22 +1,22 @@
-/* x sigmoid(x), as x / (1 + e^-x) where x >= 0 and x e^x / (1 + e^x) elsewhere. In x e^x the scaling by 2^k comes last:
- * the product is still a number where e^x alone is 0. The bound keeps -inf from becoming -inf 0. < 3.5 ulp. */
+/* x sigmoid(x), as x / (s + 1 + d) s: multiplied by s last, no product overflows. Below -87 the sigmoid is e^x, and x e^x
+ * may be a number where e^x is 0; the bound keeps -inf from becoming -inf 0. < 2 ulp. */
 #ifndef LANEWISE_OPS_SILU_H
 #define LANEWISE_OPS_SILU_H
 
-#include "math/exp.h"
+#include "ops/sigmoid.h"
 
 LANE vf32 op_silu_float32(vf32 x) {
-    const vf32 one = vf32_set(1);
-    vm32 negative = vf32_lt(x, vf32_set(0));
     if (__builtin_expect(exp_is_normal(x), 1)) {
-        vf32 z = exp_normal(-vf32_abs(x));
-        return vf32_select(negative, x * z, x) / (one + z);
+        sigmoid_parts parts = sigmoid_split(x);
+        return x / parts.sum * parts.scale;
     }
-    exp_parts parts = exp_split(-vf32_at_most(vf32_abs(x), vf32_set(120)));
-    vf32 mantissa = parts.less_one + one;
-    vf32 z = vf32_scale(mantissa, parts.shifted);
-    vf32 below = vf32_scale(vf32_at_least(x, vf32_set(-120)) * mantissa, parts.shifted);
-    return vf32_select(negative, below, x) / (one + z);
+    const vf32 bound = vf32_set(87);
+    sigmoid_parts parts = sigmoid_split(vf32_at_most(vf32_at_least(x, -bound), bound));
+    vf32 inside = x / parts.sum * parts.scale;
+    vf32 near = vf32_at_most(vf32_at_least(x, vf32_set(-120)), bound);
+    exp_parts power = exp_split(near, vf32_set(SIMD_SHIFT));
+    vf32 below = vf32_scale(vf32_fma(near, power.less_one, near), power.shifted);
+    return vf32_select(vf32_ge(x, -bound), inside, below);
 }
 
 #endif

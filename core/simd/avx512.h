@@ -32,6 +32,7 @@ LANE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO
 LANE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return _mm512_scalef_ps(x, shifted - vf32_set(SIMD_SHIFT)); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return vf32_scale(x, shifted); }
+LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
 LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }

@@ -17,6 +17,7 @@ LANE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _M
 LANE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
+LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
 LANE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 

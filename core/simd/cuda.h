@@ -117,6 +117,7 @@ LANE float vf32_scale(float x, float shifted) {
 LANE float vf32_scale_normal(float x, float shifted) {
     return x * __int_as_float(((int32_t)(shifted - SIMD_SHIFT) + 127) << 23);
 }
+LANE float vf32_power_of_two(float shifted) { return __int_as_float(__float_as_int(shifted) << 23); }
 
 /* The instructions saturate; NaN they turn into 0 only in 32 bits. */
 LANE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }

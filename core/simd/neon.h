@@ -21,6 +21,7 @@ LANE vf32 vf32_trunc(vf32 x) { return vrndq_f32(x); }
 LANE vf32 vf32_round(vf32 x) { return vrndnq_f32(x); }
 LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
+LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
 LANE int vm32_any(vm32 m) { return vmaxvq_u32((uint32x4_t)m) != 0; }
 LANE int vm32_all(vm32 m) { return vminvq_u32((uint32x4_t)m) != 0; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }

@@ -65,11 +65,12 @@ LANE vf32 portable_scale(vf32 x, vf32 shifted) {
     return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
 }
 
-/* The same where x and the result are normal numbers: k is added to the exponent. 1 may become 0 and infinity. Of
- * NaN comes anything. */
+/* The same where x and the result are normal numbers: k is added to the exponent. Of NaN comes anything. */
 LANE vf32 portable_scale_normal(vf32 x, vf32 shifted) {
     return vf32_from_bits(vf32_bits(x) + (vf32_bits(shifted) << 23));
 }
+
+LANE vf32 portable_power_of_two(vf32 shifted) { return vf32_from_bits(vf32_bits(shifted) << 23); }
 
 LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {
     vu32 found;

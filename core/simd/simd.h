@@ -7,6 +7,9 @@
  * number, which its low bits hold. */
 #define SIMD_SHIFT 0x1.8p23f
 
+/* The same and the bias of exponents: the low bits of k + SIMD_EXPONENT are those that 2^k has as its exponent. */
+#define SIMD_EXPONENT (SIMD_SHIFT + 127)
+
 #if defined LW_ISA_CUDA
 #include "simd/cuda.h"
 #else

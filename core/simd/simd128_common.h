@@ -35,6 +35,7 @@ LANE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
 LANE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
 LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
 LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
+LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
 /* On x86 an instruction; engines make any_true and all_true of several. */
 LANE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
 LANE int vm32_all(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) == 15; }
