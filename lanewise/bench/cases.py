@@ -28,18 +28,31 @@ class Several:
 
 Argument = HostArray | Several | Literal
 
-DEFAULT_SIZES: Mapping[str, tuple[Size, ...]] = {"matrix": ((64,), (256,)), "window": ((56,),),
-                                                   "attention": ((512,),), "eigen": ((64,), (256,))}  # fmt: skip
-ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
-LARGEST_EDGE = 1 << 14
-
-# Operations an element, where the count is plain; matrices and windows count two a product.
-ARITHMETIC: Mapping[str, int] = {"add": 1, "subtract": 1, "multiply": 1, "divide": 1, "fma": 2, "sum": 1, "dot": 2}
-
 CHANNELS = 64
 KERNEL = 3
 DEPTH = 64  # of attention heads
 VARIABLES = 16  # of statistics
+
+ELEMENTS: tuple[Size, ...] = ((1 << 10,), (1 << 16,), (1 << 20,))  # in the caches, and beyond the second
+EDGES: tuple[Size, ...] = tuple((isqrt(count),) for (count,) in ELEMENTS)  # of one matrix with so many
+ROWS: tuple[Size, ...] = tuple((count // DEPTH,) for (count,) in ELEMENTS)
+DEFAULT_SIZES_BY_KIND: Mapping[str, tuple[Size, ...]] = {
+    "matrix": ((64,), (256,)),
+    "window": ((56,),),
+    "attention": ((512,),),
+    "eigen": ((64,), (256,)),
+}
+DEFAULT_SIZES_BY_NAME: Mapping[str, tuple[Size, ...]] = {
+    "matvec": EDGES,
+    "vecmat": EDGES,
+    "outer": EDGES,
+    "attention_scores": ROWS,
+    "weighted_sum": ROWS,
+}
+LARGEST_EDGE = 1 << 14
+
+# Operations an element, where the count is plain; matrices and windows count two a product.
+ARITHMETIC: Mapping[str, int] = {"add": 1, "subtract": 1, "multiply": 1, "divide": 1, "fma": 2, "sum": 1, "dot": 2}
 
 
 @dataclass(frozen=True)
@@ -107,7 +120,7 @@ def _parse_extent(text: str) -> int:
 
 def default_sizes(operation: Operation) -> tuple[Size, ...]:
     """The sizes to measure where the user names none."""
-    return DEFAULT_SIZES.get(operation.kind, ELEMENTS)
+    return DEFAULT_SIZES_BY_NAME.get(operation.name) or DEFAULT_SIZES_BY_KIND.get(operation.kind, ELEMENTS)
 
 
 def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
@@ -214,7 +227,8 @@ def _matvec(operation: Operation, size: Size, dtype: str) -> Case:
 
 def _outer(operation: Operation, size: Size, dtype: str) -> Case:
     """Of two vectors that are as long as the size's edge."""
-    m, n = size if len(size) == 2 else (size[0], size[0])
+    edges = _edges(operation, size, 2, "MxN")
+    m, n = edges if len(edges) == 2 else edges * 2
     arguments = [_draw(operation, item, (e,), dtype) for item, e in zip(operation.inputs, (m, n), strict=True)]
     return Case(operation, dtype, (m, n), tuple(arguments), result=m * n)
 
