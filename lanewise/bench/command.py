@@ -43,7 +43,7 @@ def _parser() -> argparse.ArgumentParser:
         "--peers",
         nargs="*",
         metavar="NAME",
-        help=f"of {', '.join(PEERS)}; default: every installed one; none: no names",
+        help=f"of {', '.join(PEERS)}; default: every installed one; without a name: none of them",
     )
     options.add_argument(
         "--threads", type=int, default=1, metavar="N", help="of Lanewise and of the peers (default: %(default)s)"
@@ -74,6 +74,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if options.markdown and not options.goals:
             raise ArgumentError("bench: --markdown writes the table of goals: --goals --markdown FILE")
+        if options.wheel and not options.browser:
+            raise ArgumentError("bench: --wheel is for --browser: natively, what is imported is measured")
         if options.browser or options.goals:
             return _goals(options)
         if options.plot:
@@ -112,8 +114,6 @@ def _goals(options: argparse.Namespace) -> int:
     documents = [Path(name) for name in options.markdown or ()]
     if options.browser:
         return _browser(options, documents)
-    if options.wheel:
-        raise ArgumentError("bench: --wheel is for --browser: natively, what is imported is measured")
     try:
         from lanewise.bench import cpu
     except ImportError:

@@ -247,6 +247,7 @@ def test_json_has_every_row_and_what_is_true_of_all(capsys):
         (["--goals", "--sizes", "4"], "leave out --sizes"),
         (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --backends, --threads"),
         (["--goals", "--wheel", "x.whl"], "--wheel is for --browser"),
+        (["add", "--wheel", "x.whl"], "--wheel is for --browser"),
         (["add", "--markdown", "README.md"], "--markdown writes the table of goals"),
         (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
     ],
