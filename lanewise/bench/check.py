@@ -17,6 +17,7 @@ from lanewise.bench.peers import convert
 
 RELATIVE = 1e-4
 OF_LARGEST = 1e-5  # sums that cancel are small against what they were made of
+LEAST = 2.0**-126  # that float32 holds to all its digits: of products of many factors less is left
 EDGE = 128
 SPREAD = 4099  # a prime: no pattern in the data repeats at this distance
 
@@ -59,7 +60,7 @@ def difference(got: Sequence[float], want: Sequence[float], at: Sequence[int], t
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, want, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
-        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack
+        near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack + LEAST
         if not (same or near):
             return f"element {position} is {mine:.9g}; {right:.9g} was expected"
     return ""

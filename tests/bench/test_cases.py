@@ -51,6 +51,14 @@ def test_rows_are_about_as_long_as_there_are_of_them():
     assert build(operations.find("softmax"), (2, 300)).size == (2, 300)
 
 
+def test_the_largest_of_a_row_differ():
+    case = build(operations.find("topk"), (1 << 20,))
+    (x,) = case.inputs
+    for start in range(0, x.size, case.size[-1]):
+        largest = sorted(x.view[start : start + case.size[-1]])[-11:]
+        assert len(set(largest)) == len(largest)
+
+
 @pytest.mark.parametrize(
     ("text", "size"), [("1024", (1024,)), ("64k", (65536,)), ("2M", (2 << 20,)), ("3x4K", (3, 4096))]
 )

@@ -27,6 +27,10 @@ def test_rounding_agrees():
     assert difference([1.00001, 1e-7], [1.0, 0.0], [0, 1]) == ""
 
 
+def test_less_than_float32_holds_agrees_with_0():
+    assert difference([0.0, 3.5e-44], [8.8e-48, 8.8e-48], [0, 1]) == ""
+
+
 @pytest.mark.parametrize(("got", "want"), [(1.001, 1.0), (nan, 1.0), (1.0, nan), (inf, 1.0), (inf, -inf), (0.0, 1.0)])
 def test_wrong_values_are_named_with_their_position(got, want):
     assert difference([5.0, got], [5.0, want], [0, 77]).startswith("element 77 is")
