@@ -3,20 +3,22 @@
  * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more; the last rows of C are as few as
  * a multiple of GEMM_EDGE, a half or a third of the rows, or all. A panel of A, depth x rows floats, is in the
  * first-level cache. A panel of B, depth x (vectors x lanes), is there too, or comes from the second-level one, which
- * holds it beside a block of A, block x depth: on avx512 128 bytes for 16 multiplications.
+ * holds it beside a block of A, block x depth: on avx512 128 bytes for 24 multiplications.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB and 1 MB), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2 109
  * (both of 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. avx512 with a depth of 512 gives 107 for 1024 x
- * 1024, with 256, where C is read and written twice as often, 103. The micro-kernel alone reaches the processor's peak
- * there, so more rows gain nothing: 12 lose 3 for 64 x 64. On Zen 5, with twice the multiplications a cycle, they gave 265
- * for 254, but 187 for 209 at 64 x 64. One more row or vector spills registers on all the others. neon is not tuned. */
+ * 1024, with 256, where C is read and written twice as often, 103. Fewer rows reach the processor's peak there as well, and
+ * 8 gain 3 for 64 x 64. Where twice as many multiplications go in a cycle, they don't: on an Intel Xeon with AMX (48 KB, 2
+ * MB), 2026-11, the micro-kernel of 8 rows makes 184 of the 197 that registers alone allow beside loads, that of 12 195, and
+ * 128 x 128 154 instead of 148, 256 x 256 149 instead of 142; 14 rows or a depth of 384 gain nothing more. One more row or
+ * vector spills registers on all the others. neon is not tuned. */
 #ifndef LANEWISE_GEMM_TILES_H
 #define LANEWISE_GEMM_TILES_H
 
 #include "simd/simd.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_ROWS = 8, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 512, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 12, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 512, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX2
 enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX
