@@ -81,7 +81,7 @@ def folder() -> Path | None:
     last, in Pyodide, or the user has none."""
     chosen = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
     if chosen:
-        return Path(chosen)
+        return Path(os.path.expanduser(chosen))  # a shell has not, where a file sets it
     if sys.platform == "emscripten":
         return None
     if sys.platform == "win32":

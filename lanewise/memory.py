@@ -101,7 +101,7 @@ def default_cache_limit() -> int:
         from lanewise import hardware  # nobody looks at the machine at import
 
         return (hardware.total_memory() or 2**32) // 16
-    if not text.isdecimal() or int(text) >= 2**63:
+    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() refuses thousands of digits
         raise ArgumentError(f"LANEWISE_CACHE_LIMIT is {text!r}; give a number of bytes")
     return int(text)
 

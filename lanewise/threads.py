@@ -43,7 +43,7 @@ def initialise() -> None:
     name = "LANEWISE_NUM_THREADS"
     text = os.environ.get(name, "").strip()
     if text:
-        _set(name, int(text) if text.isdecimal() else text)
+        _set(name, int(text) if text.isdecimal() and len(text) < 20 else text)  # int() refuses thousands of digits
 
 
 def _set(name: str, number: int | str) -> None:

@@ -65,7 +65,8 @@ def calibrate(*, save: bool = True) -> Calibration:
             except OSError as error:
                 warnings.warn(
                     f"calibrate: what was measured holds for this process alone: {calibration.folder()} cannot be "
-                    f"written to ({error.strerror}); set LANEWISE_CACHE_DIR to a folder that can, or give save=False",
+                    f"written to ({error.strerror}); set LANEWISE_CACHE_DIR to a folder that can, or save nothing: "
+                    "save=False, on the command line --no-save",
                     RuntimeWarning,
                     stacklevel=2,
                 )

@@ -73,7 +73,7 @@ class Loop:
     computed: Lane  # what the parameters become
     lanes: str  # how many elements go at once
     grain: int
-    is_short: bool  # a few instructions, so that the loop's own count
+    is_short: bool  # a few instructions, beside which those of the loop itself count
 
     @property
     def call(self) -> str:

@@ -320,7 +320,7 @@ def test_the_limit_of_the_environment():
     assert run(LIMIT, LANEWISE_CACHE_LIMIT="").startswith("4194304 4194304 ")
 
 
-@pytest.mark.parametrize("text", ["-1", "1GB", "nan", "1.5", "99999999999999999999"])
+@pytest.mark.parametrize("text", ["-1", "1GB", "nan", "1.5", "99999999999999999999", "9" * 5000])
 def test_an_environment_that_makes_no_sense(text):
     for words in (["-c", "import lanewise"], ["-P", "-m", "lanewise", "info"]):
         environment = {**os.environ, "LANEWISE_CACHE_LIMIT": text}

@@ -298,6 +298,7 @@ def test_threads_that_calibrate_take_turns(monkeypatch, folder):
         ("win32", {}, None),
         ("emscripten", {"XDG_CACHE_HOME": "/var/x"}, None),
         ("emscripten", {"LANEWISE_CACHE_DIR": "/mounted"}, "/mounted"),
+        ("linux", {"LANEWISE_CACHE_DIR": "~/kept"}, "/home/u/kept"),
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="the paths are POSIX ones")

@@ -64,7 +64,7 @@ def test_affinity_is_respected():
     assert 1 <= int(imported(None).stdout) <= most
 
 
-@pytest.mark.parametrize("value", ["0", "-2", "two", "1.5", "2000", "1e3"])
+@pytest.mark.parametrize("value", ["0", "-2", "two", "1.5", "2000", "1e3", "9" * 5000])
 def test_a_malformed_environment_is_named(value):
     done = imported(value)
     assert done.returncode == 1
