@@ -11,6 +11,7 @@ import pytest
 PROGRAM = """
 import os, signal, threading, time
 import lanewise as lw
+signal.signal(signal.SIGINT, signal.default_int_handler)  # the caller may run in the background, and ignore it
 {before}
 begin = time.perf_counter()
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
