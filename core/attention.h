@@ -205,6 +205,8 @@ static void attention_start(const attention_chunk *c, int is_thin) {
         for (int64_t i = 0; i < c->rows; i++)
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
+        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) /* products write none beyond value_depth */
+            vf32_store(c->weights + i, vf32_set(0));
     } else {
         count = divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * l->depth;
         for (int64_t i = 0; i < c->rows; i += GEMM_ROWS)
@@ -221,24 +223,34 @@ static void attention_start(const attention_chunk *c, int is_thin) {
     }
 }
 
-/* A row's result once more, from the keys that it sees alone, one after another. Products of blocks multiply the values
+/* A row's result once more, from the keys that it sees alone. Products of blocks multiply the values
  * of hidden keys by 0, which is NaN where they are not finite. Weights are divided first, so sums do not overflow. */
 static void attention_again(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
     float largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
+    const char *q = c->query + row * l->row_strides[0];
     for (int64_t j = 0; j < l->value_depth; j++) sums[j] = 0;
-    for (int64_t key = visible.begin; key < visible.end; key++) {
-        const char *q = c->query + row * l->row_strides[0], *k = c->key + key * l->row_strides[1];
-        const char *v = c->value + key * l->row_strides[2];
-        float score = 0, added = 0;
-        if (c->mask) added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
-        if (added == -__builtin_inff()) continue;
-        for (int64_t i = 0; i < l->depth; i++)
-            score += *(const float *)(q + i * l->column_strides[0]) * (float)l->scale *
-                     *(const float *)(k + i * l->column_strides[1]);
-        float weight = vf32_first(attention_exp(vf32_set(score + added - largest))) / total;
-        for (int64_t j = 0; j < l->value_depth; j++) sums[j] += weight * *(const float *)(v + j * l->column_strides[2]);
+    for (int64_t key = visible.begin; key < visible.end;) {
+        float weights[ATTENTION_KEYS];
+        const char *values[ATTENTION_KEYS];
+        int count = 0; /* of a block's keys that are not hidden */
+        for (; key < visible.end && count < ATTENTION_KEYS; key++) {
+            const char *k = c->key + key * l->row_strides[1];
+            float score = 0, added = 0;
+            if (c->mask) added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
+            if (added == -__builtin_inff()) continue;
+            for (int64_t i = 0; i < l->depth; i++)
+                score += *(const float *)(q + i * l->column_strides[0]) * (float)l->scale *
+                         *(const float *)(k + i * l->column_strides[1]);
+            weights[count] = vf32_first(attention_exp(vf32_set(score + added - largest))) / total;
+            values[count++] = c->value + key * l->row_strides[2];
+        }
+        for (int64_t j = 0; j < l->value_depth; j++) {
+            float sum = 0;
+            for (int i = 0; i < count; i++) sum += weights[i] * *(const float *)(values[i] + j * l->column_strides[2]);
+            sums[j] += sum;
+        }
     }
 }
 

@@ -16,6 +16,7 @@ from lanewise.cffi import ffi, lib
 
 OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
 POISON = 0xA5
+SCRATCH = 0xFF  # NaN, which spreads to whatever counts memory that was never written
 MARGIN = 64  # bytes around an array
 
 
@@ -88,7 +89,7 @@ class Context:
         return ffi.new("lw_context *")
 
     def _allocate(self, context: Any, count: int) -> Any:
-        memory = np.full(count + 2 * MARGIN + 64, POISON, np.uint8)
+        memory = np.full(count + 2 * MARGIN + 64, SCRATCH, np.uint8)
         address = memory.__array_interface__["data"][0]
         start = -(address + MARGIN) % 64 + MARGIN
         self.scratch[address + start] = (memory, start, count)
@@ -98,7 +99,7 @@ class Context:
         address = int(ffi.cast("uintptr_t", pointer))
         if address:
             memory, start, count = self.scratch.pop(address)
-            if (memory[:start] != POISON).any() or (memory[start + count :] != POISON).any():
+            if (memory[:start] != SCRATCH).any() or (memory[start + count :] != SCRATCH).any():
                 self.damage.append(f"scratch of {count} bytes was overrun")
 
     def _run(self, context: Any, count: int, task: Any, argument: Any) -> int:

@@ -95,6 +95,18 @@ def test_what_is_hidden_may_be_anything(queries, keys, width, anything):
         assert queries > keys or not np.isfinite(spoilt[-1]).any()
 
 
+def test_an_infinite_value_leaves_the_other_columns_exact():
+    """Rows with results that are not finite are computed again, from each key that they see."""
+    keys = 100_000
+    query, key, value = np.ones((2, 4), "float32"), np.ones((keys, 4), "float32"), np.ones((keys, 20), "float32")
+    value[5, 7] = np.inf
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            result = np.asarray(lw.scaled_dot_product_attention(query, key, value))
+        assert (result[:, 7] == np.inf).all()
+        assert np.abs(np.delete(result, 7, axis=1) - 1).max() < 1e-5
+
+
 class Counting(raw.Context):
     """Adds up the scratch memory that a kernel asks for."""
 
