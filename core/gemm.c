@@ -113,29 +113,46 @@ typedef struct gemm_part {
     int64_t block, task_columns;
 } gemm_part;
 
-static void gemm_pack_b_panel(const gemm_part *part, int64_t j, float *to) {
+/* A task's share of an operand that is `extent` wide, read in the runs that it lies in: whole panels, or some of their
+ * depth, for all of them at once. A panel alone would take a cache line or two of each row, from a page of its own. */
+LANE void gemm_pack_share(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
+                          int64_t depth, int64_t task, int64_t tasks) {
+    int by_depth = across == sizeof(float);
+    int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
+    int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
+    int64_t first_panel = by_depth ? 0 : first, end_panel = by_depth ? panels : end;
+    int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_RUN : depth;
+    for (; p < end_p; p += run)
+        for (int64_t panel = first_panel; panel < end_panel; panel++)
+            gemm_pack(to + (panel * depth + p) * width, width, from + panel * width * across + p * along, across, along,
+                      min_int64(extent - panel * width, width), min_int64(end_p - p, run));
+}
+
+static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const gemm_part *part = argument;
+    const gemm *g = part->g;
+    int64_t tasks = part->pack_tasks;
+    gemm_pack_share(part->a, GEMM_ROWS, g->a + part->i * g->a_row + part->p * g->a_column, g->a_row, g->a_column,
+                    part->rows, part->depth, task, tasks);
+    if (!g->pack_b && part->b_panels)
+        gemm_pack_share(part->b, GEMM_COLUMNS, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
+                        part->columns, part->depth, task, tasks);
+    for (int64_t panel = task * part->b_panels / tasks; g->pack_b && panel < (task + 1) * part->b_panels / tasks;
+         panel++)
+        g->pack_b(g, part->p, part->depth, part->j + panel * GEMM_COLUMNS,
+                  part->b + panel * GEMM_COLUMNS * part->depth);
+    return LW_OK;
+}
+
+/* A panel of B that no other task needs. */
+static void gemm_pack_own(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b)
         g->pack_b(g, part->p, part->depth, part->j + j, to);
     else
         gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
                           min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
-}
-
-/* The same share of A as of B: the thread that begins with the first tasks here begins with the first blocks of C. */
-static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
-    (void)context;
-    const gemm_part *part = argument;
-    const gemm *g = part->g;
-    int64_t tasks = part->pack_tasks;
-    for (int64_t panel = task * part->a_panels / tasks; panel < (task + 1) * part->a_panels / tasks; panel++) {
-        int64_t i = panel * GEMM_ROWS;
-        gemm_pack_rows(part->a + i * part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
-                       g->a_column, min_int64(part->rows - i, GEMM_ROWS), part->depth);
-    }
-    for (int64_t panel = task * part->b_panels / tasks; panel < (task + 1) * part->b_panels / tasks; panel++)
-        gemm_pack_b_panel(part, panel * GEMM_COLUMNS, part->b + panel * GEMM_COLUMNS * part->depth);
-    return LW_OK;
 }
 
 /* One tile of C, from packed panels; (i, j) is within the part. */
@@ -167,7 +184,7 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
     for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
         const float *b = part->b ? part->b + j * part->depth : own;
-        if (!part->b) gemm_pack_b_panel(part, j, own);
+        if (!part->b) gemm_pack_own(part, j, own);
         for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) gemm_compute_tile(part, i, j, b);
     }
     return LW_OK;
@@ -213,7 +230,7 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
     int64_t panel = rows * GEMM_COLUMNS * depth;
     sizes.block = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
     sizes.task_columns = min_int64(divide_up(GEMM_TASK, panel) * GEMM_COLUMNS, GEMM_TASK_COLUMNS);
-    sizes.packing = 1 << 14;
+    sizes.packing = 1 << 15;
     return sizes;
 }
 

@@ -5,20 +5,21 @@
  * first-level cache. A panel of B, depth x (vectors x lanes), is there too, or comes from the second-level one, which
  * holds it beside a block of A, block x depth: on avx512 128 bytes for 24 multiplications.
  *
- * Measured on one core of an AMD EPYC (Zen 4, 32 KB and 1 MB), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2 109
- * (both of 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. avx512 with a depth of 512 gives 107 for 1024 x
- * 1024, with 256, where C is read and written twice as often, 103. Fewer rows reach the processor's peak there as well, and
- * 8 gain 3 for 64 x 64. Where twice as many multiplications go in a cycle, they don't: on an Intel Xeon with AMX (48 KB, 2
- * MB), 2026-11, the micro-kernel of 8 rows makes 184 of the 197 that registers alone allow beside loads, that of 12 195, and
- * 128 x 128 154 instead of 148, 256 x 256 149 instead of 142; 14 rows or a depth of 384 gain nothing more. One more row or
- * vector spills registers on all the others. neon is not tuned. */
+ * Measured on one core of an AMD EPYC (Zen 4, 32 KB and 1 MB), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
+ * 109 (both of 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. Fewer rows on avx512 reach the
+ * processor's peak there as well, and 8 gain 3 for 64 x 64. Where twice as many multiplications go in a cycle, they
+ * don't: on an Intel Xeon with AMX (48 KB, 2 MB, and a third cache that gives 28 GB/s), 2026-11, the micro-kernel of
+ * 8 rows makes 184 of the 197 that registers alone allow beside loads, that of 12 195; 14 gain nothing more. There a
+ * depth of 256 gives 161 for 512 x 512, 159 for 1024 x 1024 and 147 for 2048 x 2048; 512, whose panels and whose B
+ * outgrow their caches, 150, 146 and 146; 384 161, 149 and 142. Packing in runs is 5 % of these: 0.30 ns for an
+ * element of B, 0.60 panel by panel. One more row or vector spills registers on all the others. neon is not tuned. */
 #ifndef LANEWISE_GEMM_TILES_H
 #define LANEWISE_GEMM_TILES_H
 
 #include "simd/simd.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_ROWS = 12, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 512, GEMM_BLOCK = 192 };
+enum { GEMM_ROWS = 12, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX2
 enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
 #elif defined LW_ISA_AVX
@@ -39,6 +40,7 @@ enum {
     GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 to 8 MB */
     GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
     GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
+    GEMM_PACK_RUN = 32,                               /* steps of the depth that are packed for all panels at once */
     GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
 };
 
