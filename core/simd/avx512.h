@@ -4,6 +4,7 @@
 #define VF32_LANES 16
 #define SIMD_STREAM 1
 #define SIMD_SCALE 1
+#define SIMD_TABLES 1
 #include <immintrin.h>
 
 #include "simd/portable.h"
@@ -36,6 +37,9 @@ LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted
 LANE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 LANE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
+LANE vf32 vf32_lookup_32(const float *table, vi32 i) {
+    return _mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
+}
 LANE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
 LANE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
 

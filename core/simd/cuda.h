@@ -15,6 +15,7 @@
 #define VF32_LANES 1
 #define VF64_LANES 1
 #define SIMD_SCALE 0
+#define SIMD_TABLES 0
 
 typedef float vf32;
 typedef int32_t vi32;
@@ -76,6 +77,7 @@ LANE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 3
 LANE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
 LANE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
 LANE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
+LANE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
 LANE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
 LANE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
 LANE int32_t vi32_max(int32_t a, int32_t b) { return a > b ? a : b; }

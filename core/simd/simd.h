@@ -46,6 +46,13 @@
 #define SIMD_SCALE 0 /* vf32_scale is one instruction: a way around it costs more */
 #endif
 
+#ifndef SIMD_TABLES
+#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction: a table is worth a few others */
+LANE vf32 vf32_lookup_32(const float *table, vi32 i) {
+    return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
+}
+#endif
+
 #ifndef SIMD_REPRODUCIBLE
 #define SIMD_REPRODUCIBLE(kernel) (kernel) /* how a kernel with the same bits everywhere enters the table */
 #endif

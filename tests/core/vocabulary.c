@@ -110,6 +110,8 @@ static void test_floats(void) {
     } while (0)
 
 static void test_integers(void) {
+    float squares[32];
+    for (int i = 0; i < 32; i++) squares[i] = (float)(i * i);
     static const uint32_t table[8] = {7, 0x80000000u, 0xffffffffu, 0, 0x01020304, 0xfedcba98u, 1, 0x5a5a5a5a};
     for (int round = 0; round < 20000 / VF32_LANES; round++) {
         int32_t x[VF32_LANES], y[VF32_LANES];
@@ -138,6 +140,7 @@ static void test_integers(void) {
         CHECK_INT(vi32_abs(a), x[i] < 0 ? 0u - (uint32_t)x[i] : (uint32_t)x[i]);
         CHECK_INT(vu32_mul_high(vi32_to_vu32(a), vi32_to_vu32(b)), ((uint64_t)(uint32_t)x[i] * (uint32_t)y[i]) >> 32);
         CHECK_INT(vu32_lookup(table, vi32_and(a, vi32_set(7))), table[x[i] & 7]);
+        CHECK_INT(vf32_to_vi32(vf32_lookup_32(squares, a)), (x[i] & 31) * (x[i] & 31));
         CHECK_INT(vi32_eq(a, b), x[i] == y[i] ? -1 : 0);
         CHECK_INT(vi32_ne(a, b), x[i] != y[i] ? -1 : 0);
         CHECK_INT(vi32_lt(a, b), x[i] < y[i] ? -1 : 0);
