@@ -12,6 +12,21 @@
 #include "gemm.h"
 #include "gemm_thin.h"
 
+/* The loop that all is spent in: where it begins in a line of code is worth up to 4 %. */
+#if __has_attribute(code_align) && !defined __wasm__
+#define GEMM_LOOP __attribute__((code_align(64)))
+#else
+#define GEMM_LOOP
+#endif
+
+/* Fetches a part of the tile below, which was last seen a whole depth ago and is added to next. */
+LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
+    enum { LINE = 64 / sizeof(float) };
+    const char *below = tile + GEMM_ROWS * tile_row;
+    for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++)
+        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(below + r * tile_row) + c);
+}
+
 /* tile = A B, or added to it: `depth` steps through a panel of each, for its first `rows` rows, a constant. The loops
  * over the tile's registers must be unrolled completely: only then is the array of them kept in registers. */
 LANE void gemm_tile_of(int rows, int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
@@ -19,13 +34,19 @@ LANE void gemm_tile_of(int rows, int64_t depth, const float *a, const float *b, 
     int registers = rows * GEMM_VECTORS;
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) sum[s] = vf32_set(0);
-    for (int64_t p = 0; p < depth; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
-        vf32 values[GEMM_VECTORS];
+    int64_t p = 0;
+    for (int turn = 0; p < depth; turn++) {
+        if (add) gemm_fetch(tile, tile_row, turn);
+        int64_t end = add ? depth * (turn + 1) / GEMM_FETCHES : depth;
+        GEMM_LOOP
+        for (; p < end; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
+            vf32 values[GEMM_VECTORS];
 #pragma GCC unroll 32
-        for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
+            for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
 #pragma GCC unroll 32
-        for (int s = 0; s < registers; s++)
-            sum[s] = vf32_fma(vf32_set(a[s / GEMM_VECTORS]), values[s % GEMM_VECTORS], sum[s]);
+            for (int s = 0; s < registers; s++)
+                sum[s] = vf32_fma(vf32_set(a[s / GEMM_VECTORS]), values[s % GEMM_VECTORS], sum[s]);
+        }
     }
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
@@ -47,15 +68,6 @@ static void gemm_edge_tile(int64_t rows, int64_t depth, const float *a, const fl
         gemm_tile_of(2 * GEMM_EDGE, depth, a, b, tile, tile_row, add);
     else
         gemm_tile(depth, a, b, tile, tile_row, add);
-}
-
-/* What a tile is added to was last seen a whole depth ago, and comes while the sums run. */
-LANE void gemm_fetch(const char *tile, int64_t tile_row) {
-    enum { LINE = 64 / sizeof(float) };
-#pragma GCC unroll 16
-    for (int r = 0; r < GEMM_ROWS; r++)
-#pragma GCC unroll 16
-        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(tile + r * tile_row) + c);
 }
 
 /* Four by four floats, turned. */
@@ -164,7 +176,6 @@ static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const
     i += part->i, j += part->j;
     if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
         char *c = g->c + i * g->c_row + j * g->c_column;
-        if (add) gemm_fetch(c, g->c_row);
         gemm_edge_tile(rows, part->depth, a, b, c, g->c_row, add);
         if (last && (g->bias || g->activate)) gemm_finish_tile(g, i, j, rows, columns, c, g->c_row, columns);
         return;

@@ -10,9 +10,10 @@
  * processor's peak there as well, and 8 gain 3 for 64 x 64. Where twice as many multiplications go in a cycle, they
  * don't: on an Intel Xeon with AMX (48 KB, 2 MB, and a third cache that gives 28 GB/s), 2026-11, the micro-kernel of
  * 8 rows makes 184 of the 197 that registers alone allow beside loads, that of 12 195; 14 gain nothing more. There a
- * depth of 256 gives 161 for 512 x 512, 159 for 1024 x 1024 and 147 for 2048 x 2048; 512, whose panels and whose B
- * outgrow their caches, 150, 146 and 146; 384 161, 149 and 142. Packing in runs is 5 % of these: 0.30 ns for an
- * element of B, 0.60 panel by panel. One more row or vector spills registers on all the others. neon is not tuned. */
+ * depth of 256 gives 160 for 512 x 512, 159 for 1024 x 1024 and 154 for 2048 x 2048, 384 160, 151 and 149; 512,
+ * whose panels and whose B outgrow their caches, 151, 147 and 150. Were B packed panel by panel, 1024 x 1024 would
+ * have 8 less; were a tile of C fetched at once, 2048 x 2048 10 less: so many misses hold up the panels. One more
+ * row or vector spills registers on all the others. neon is not tuned. */
 #ifndef LANEWISE_GEMM_TILES_H
 #define LANEWISE_GEMM_TILES_H
 
@@ -40,6 +41,7 @@ enum {
     GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 to 8 MB */
     GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
     GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
+    GEMM_FETCHES = 3,                                 /* parts in which a tile of C is fetched: few misses at a time */
     GEMM_PACK_RUN = 32,                               /* steps of the depth that are packed for all panels at once */
     GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
 };
