@@ -187,7 +187,8 @@ static void body_{name}(int64_t count, const void *const *inputs, void *output, 
     }}
 #endif
 }}
-static const elementwise kernel_{name} = {{body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {loop.grain}, {int(loop.is_short)}}};
+static const elementwise kernel_{name} = {{
+    body_{name}, {len(loop.inputs) + 1}, {{{sizes}}}, {loop.grain}, {int(loop.is_short)}}};
 static lw_status lw_{name}(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                            const lw_scalar *parameters) {{
     return elementwise_run(&kernel_{name}, context, layout, inputs, outputs, parameters);
