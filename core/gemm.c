@@ -91,7 +91,8 @@ LANE void gemm_pack(float *to, int width, const char *from, int64_t across, int6
                     int64_t depth) {
     int64_t w = 0;
     if (across == sizeof(float) && count == width) {
-        for (int64_t p = 0; p < depth; p++) copy_strided_32((char *)(to + p * width), 4, from + p * along, 4, width);
+        for (int64_t p = 0; p < depth; p++)
+            __builtin_memcpy(to + p * width, from + p * along, (size_t)width * sizeof *to);
         return;
     }
     if (along == sizeof(float) && VF32_LANES > 1)
