@@ -130,7 +130,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     for (int64_t j = range.begin / GEMM_COLUMNS * GEMM_COLUMNS; j < range.end; j += GEMM_COLUMNS)
         for (int64_t i = 0; i < rows; i += GEMM_ROWS)
             gemm_tile(l->depth, c->queries + (first + i) * l->depth, c->keys + j * l->depth,
-                      (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, 0);
+                      (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, GEMM_SET);
     range.begin = range.begin / VF32_LANES * VF32_LANES;
     range.end = divide_up(range.end, VF32_LANES) * VF32_LANES;
     for (int64_t i = 0; i < rows; i++) attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
@@ -141,7 +141,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS)
         for (int64_t i = 0; i < rows; i += GEMM_ROWS)
             gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_COLUMNS,
-                      (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), 1);
+                      (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), GEMM_ADD);
 }
 
 /* All keys that the chunk sees, a packed block at a time. */

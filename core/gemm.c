@@ -9,66 +9,8 @@
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
-#include "gemm.h"
+#include "gemm_kernel.h"
 #include "gemm_thin.h"
-
-/* The loop that all is spent in: where it begins in a line of code is worth up to 4 %. */
-#if __has_attribute(code_align) && !defined __wasm__
-#define GEMM_LOOP __attribute__((code_align(64)))
-#else
-#define GEMM_LOOP
-#endif
-
-/* Fetches a part of the tile below, which was last seen a whole depth ago and is added to next. */
-LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
-    enum { LINE = 64 / sizeof(float) };
-    const char *below = tile + GEMM_ROWS * tile_row;
-    for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++)
-        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(below + r * tile_row) + c);
-}
-
-/* tile = A B, or added to it: `depth` steps through a panel of each, for its first `rows` rows, a constant. The loops
- * over the tile's registers must be unrolled completely: only then is the array of them kept in registers. */
-LANE void gemm_tile_of(int rows, int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
-    vf32 sum[GEMM_ROWS * GEMM_VECTORS];
-    int registers = rows * GEMM_VECTORS;
-#pragma GCC unroll 32
-    for (int s = 0; s < registers; s++) sum[s] = vf32_set(0);
-    int64_t p = 0;
-    for (int turn = 0; p < depth; turn++) {
-        if (add) gemm_fetch(tile, tile_row, turn);
-        int64_t end = add ? depth * (turn + 1) / GEMM_FETCHES : depth;
-        GEMM_LOOP
-        for (; p < end; p++, a += GEMM_ROWS, b += GEMM_COLUMNS) {
-            vf32 values[GEMM_VECTORS];
-#pragma GCC unroll 32
-            for (int v = 0; v < GEMM_VECTORS; v++) values[v] = vf32_load(b + v * VF32_LANES);
-#pragma GCC unroll 32
-            for (int s = 0; s < registers; s++)
-                sum[s] = vf32_fma(vf32_set(a[s / GEMM_VECTORS]), values[s % GEMM_VECTORS], sum[s]);
-        }
-    }
-#pragma GCC unroll 32
-    for (int s = 0; s < registers; s++) {
-        float *to = (float *)(tile + s / GEMM_VECTORS * tile_row) + s % GEMM_VECTORS * VF32_LANES;
-        vf32_store(to, add ? vf32_load(to) + sum[s] : sum[s]);
-    }
-}
-
-static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, int add) {
-    gemm_tile_of(GEMM_ROWS, depth, a, b, tile, tile_row, add);
-}
-
-/* The last panel of A has fewer rows, and computes no more than a multiple of GEMM_EDGE. */
-static void gemm_edge_tile(int64_t rows, int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
-                           int add) {
-    if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS)
-        gemm_tile_of(GEMM_EDGE, depth, a, b, tile, tile_row, add);
-    else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS)
-        gemm_tile_of(2 * GEMM_EDGE, depth, a, b, tile, tile_row, add);
-    else
-        gemm_tile(depth, a, b, tile, tile_row, add);
-}
 
 /* Four by four floats, turned. */
 typedef float gemm_quad __attribute__((vector_size(16)));
@@ -175,17 +117,22 @@ static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const
     const float *a = part->a + i * part->depth;
     int add = part->p > 0, last = part->p + part->depth == g->k;
     i += part->i, j += part->j;
+    const int64_t b_row = GEMM_COLUMNS * sizeof *b;
     if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
         char *c = g->c + i * g->c_row + j * g->c_column;
-        gemm_edge_tile(rows, part->depth, a, b, c, g->c_row, add);
+        gemm_edge_tile(rows, columns, part->depth, a, (const char *)b, b_row, c, g->c_row,
+                       add ? GEMM_ADD_FAR : GEMM_SET);
         if (last && (g->bias || g->activate)) gemm_finish_tile(g, i, j, rows, columns, c, g->c_row, columns);
         return;
     }
     float tile[GEMM_ROWS * GEMM_COLUMNS];
-    gemm_edge_tile(rows, part->depth, a, b, (char *)tile, sizeof(float) * GEMM_COLUMNS, 0);
-    gemm_put_tile(g, i, j, rows, columns, tile, GEMM_COLUMNS, add, last);
+    int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_COLUMNS;
+    gemm_edge_tile(rows, columns, part->depth, a, (const char *)b, b_row, (char *)tile, width * (int64_t)sizeof *tile,
+                   GEMM_SET);
+    gemm_put_tile(g, i, j, rows, columns, tile, width, add, last);
 }
 
+/* Where the sums are short, what takes long is to write C: along its rows, while B's panels stay in the caches. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
@@ -194,6 +141,12 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
+    if (part->b && part->depth * (end_column - first_column) <= GEMM_NEAR) {
+        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS)
+            for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS)
+                gemm_compute_tile(part, i, j, part->b + j * part->depth);
+        return LW_OK;
+    }
     for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
         const float *b = part->b ? part->b + j * part->depth : own;
         if (!part->b) gemm_pack_own(part, j, own);

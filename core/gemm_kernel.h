@@ -1,0 +1,79 @@
+/* The micro-kernel of matrix multiplication: a tile of C from steps through a panel of A and one of B. */
+#ifndef LANEWISE_GEMM_KERNEL_H
+#define LANEWISE_GEMM_KERNEL_H
+
+#include "gemm.h"
+
+/* The loop that all is spent in: where it begins in a line of code is worth up to 4 %. */
+#if __has_attribute(code_align) && !defined __wasm__
+#define GEMM_LOOP __attribute__((code_align(64)))
+#else
+#define GEMM_LOOP
+#endif
+
+/* What becomes of the sums: the tile, or added to it. FAR: it was last seen a whole depth ago, and so was the one below,
+ * which is next. */
+typedef enum gemm_target { GEMM_SET, GEMM_ADD, GEMM_ADD_FAR } gemm_target;
+
+/* Fetches a part of the tile below: all its lines at once would hold up the panels. */
+LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
+    enum { LINE = 64 / sizeof(float) };
+    const char *below = tile + GEMM_ROWS * tile_row;
+    for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++)
+        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(below + r * tile_row) + c);
+}
+
+/* For `rows` rows of A's panel and `vectors` registers of B's, which are constants. B's rows are b_row bytes apart. The
+ * loops over the tile's registers must be unrolled completely: only then is the array of them kept in registers. */
+LANE void gemm_tile_of(int rows, int vectors, int64_t depth, const float *a, const char *b, int64_t b_row, char *tile,
+                       int64_t tile_row, gemm_target target) {
+    vf32 sum[GEMM_ROWS * GEMM_VECTORS];
+    int registers = rows * vectors, far = target == GEMM_ADD_FAR;
+#pragma GCC unroll 32
+    for (int s = 0; s < registers; s++) sum[s] = vf32_set(0);
+    int64_t p = 0;
+    for (int turn = 0; p < depth; turn++) {
+        if (far) gemm_fetch(tile, tile_row, turn);
+        int64_t end = far ? depth * (turn + 1) / GEMM_FETCHES : depth;
+        GEMM_LOOP
+        for (; p < end; p++, a += GEMM_ROWS, b += b_row) {
+            vf32 values[GEMM_VECTORS];
+#pragma GCC unroll 32
+            for (int v = 0; v < vectors; v++) values[v] = vf32_load((const float *)b + v * VF32_LANES);
+#pragma GCC unroll 32
+            for (int s = 0; s < registers; s++)
+                sum[s] = vf32_fma(vf32_set(a[s / vectors]), values[s % vectors], sum[s]);
+        }
+    }
+#pragma GCC unroll 32
+    for (int s = 0; s < registers; s++) {
+        float *to = (float *)(tile + s / vectors * tile_row) + s % vectors * VF32_LANES;
+        vf32_store(to, target == GEMM_SET ? sum[s] : vf32_load(to) + sum[s]);
+    }
+}
+
+static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row, gemm_target target) {
+    gemm_tile_of(GEMM_ROWS, GEMM_VECTORS, depth, a, (const char *)b, GEMM_COLUMNS * sizeof *b, tile, tile_row, target);
+}
+
+LANE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const float *a, const char *b, int64_t b_row,
+                            char *tile, int64_t tile_row, gemm_target target) {
+    if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS)
+        gemm_tile_of(GEMM_EDGE, vectors, depth, a, b, b_row, tile, tile_row, target);
+    else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS)
+        gemm_tile_of(2 * GEMM_EDGE, vectors, depth, a, b, b_row, tile, tile_row, target);
+    else
+        gemm_tile_of(GEMM_ROWS, vectors, depth, a, b, b_row, tile, tile_row, target);
+}
+
+/* The last panel of A has fewer rows, and computes no more than a multiple of GEMM_EDGE; that of B as few registers as
+ * hold its columns. */
+static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const float *a, const char *b, int64_t b_row,
+                           char *tile, int64_t tile_row, gemm_target target) {
+    if (columns <= VF32_LANES && VF32_LANES < GEMM_COLUMNS)
+        gemm_edge_tile_of(rows, 1, depth, a, b, b_row, tile, tile_row, target);
+    else
+        gemm_edge_tile_of(rows, GEMM_VECTORS, depth, a, b, b_row, tile, tile_row, target);
+}
+
+#endif
