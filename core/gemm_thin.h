@@ -142,8 +142,9 @@ static int gemm_is_thin(const gemm *whole, gemm *thin) {
     if (whole->pack_b) return 0;
     int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
     *thin = few_columns ? gemm_transposed(whole) : *whole;
-    if (thin->m > THIN_ROWS && gemm_work(thin) > 32 * 32 * 32) return 0;
-    return thin->b_column == sizeof(float) || (thin->b_row == sizeof(float) && thin->a_column == sizeof(float));
+    int is_small = gemm_work(thin) <= 32 * 32 * 32;
+    if (thin->b_column == sizeof(float)) return is_small || thin->m < THIN_ROWS;
+    return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || thin->m <= THIN_ROWS);
 }
 
 static void thin_compute(const gemm *g) {
