@@ -5,7 +5,8 @@
  * GEMM_OUTER_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
  * then tasks compute blocks of C: two more loops, over panels of B and of A. Where C has no more rows than a block, no
  * two tasks need the same panel of B, and each packs its own, just before it is used. Packing takes any strides; zeros
- * fill the last panel. Each element of C is summed in an order that depends on k alone. */
+ * fill the last panel. Where B has few columns, A is read where it lies; where A has few rows, B is, see gemm_few.h.
+ * Each element of C is summed in an order that depends on k and that choice alone. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -18,6 +19,7 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
+    int64_t unpacked;                       /* of the rows of A, the first: read where they lie */
     float *a, *b;                           /* packed; b is NULL where each task packs its own panels */
     int64_t a_panels, b_panels, pack_tasks; /* to pack */
     int64_t block, task_columns;
@@ -43,8 +45,8 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     const gemm_part *part = argument;
     const gemm *g = part->g;
     int64_t tasks = part->pack_tasks;
-    gemm_pack_share(part->a, GEMM_ROWS, g->a + part->i * g->a_row + part->p * g->a_column, g->a_row, g->a_column,
-                    part->rows, part->depth, task, tasks);
+    gemm_pack_share(part->a, GEMM_ROWS, g->a + (part->i + part->unpacked) * g->a_row + part->p * g->a_column, g->a_row,
+                    g->a_column, part->rows - part->unpacked, part->depth, task, tasks);
     if (!g->pack_b && part->b_panels)
         gemm_pack_share(part->b, GEMM_COLUMNS, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
                         part->columns, part->depth, task, tasks);
@@ -65,26 +67,35 @@ static void gemm_pack_own(const gemm_part *part, int64_t j, float *to) {
                           min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
 }
 
-/* One tile of C, from packed panels; (i, j) is within the part. */
+/* A tile's sums, from a packed panel of B. */
+static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b, char *tile,
+                          int64_t tile_row, gemm_target target) {
+    const gemm *g = part->g;
+    const int64_t b_step = GEMM_COLUMNS * sizeof *b;
+    if (i < part->unpacked)
+        gemm_unpacked_tile(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
+                           (const char *)b, b_step, tile, tile_row, target);
+    else
+        gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked) * part->depth),
+                       (const char *)b, b_step, tile, tile_row, target);
+}
+
+/* One tile of C; (i, j) is within the part. */
 static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
     const gemm *g = part->g;
     int64_t rows = min_int64(part->rows - i, GEMM_ROWS), columns = min_int64(part->columns - j, GEMM_COLUMNS);
-    const float *a = part->a + i * part->depth;
+    int64_t row = part->i + i, column = part->j + j;
     int add = part->p > 0, last = part->p + part->depth == g->k;
-    i += part->i, j += part->j;
-    const int64_t b_row = GEMM_COLUMNS * sizeof *b;
     if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
-        char *c = g->c + i * g->c_row + j * g->c_column;
-        gemm_edge_tile(rows, columns, part->depth, a, (const char *)b, b_row, c, g->c_row,
-                       add ? GEMM_ADD_FAR : GEMM_SET);
-        if (last && (g->bias || g->activate)) gemm_finish_tile(g, i, j, rows, columns, c, g->c_row, columns);
+        char *c = g->c + row * g->c_row + column * g->c_column;
+        gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_FAR : GEMM_SET);
+        if (last && (g->bias || g->activate)) gemm_finish_tile(g, row, column, rows, columns, c, g->c_row, columns);
         return;
     }
     float tile[GEMM_ROWS * GEMM_COLUMNS];
     int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_COLUMNS;
-    gemm_edge_tile(rows, columns, part->depth, a, (const char *)b, b_row, (char *)tile, width * (int64_t)sizeof *tile,
-                   GEMM_SET);
-    gemm_put_tile(g, i, j, rows, columns, tile, width, add, last);
+    gemm_sum_tile(part, i, rows, columns, b, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
+    gemm_put_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
 /* Where the sums are short, what takes long is to write C: along its rows, while B's panels stay in the caches. */
@@ -114,6 +125,7 @@ typedef struct gemm_sizes {
     int64_t rows, columns, depth; /* packed at once */
     int64_t block, task_columns;  /* rows and columns that a task computes */
     int64_t packing;              /* floats that a task packs */
+    int is_narrow;                /* so few columns that to pack whole panels of A does not pay */
 } gemm_sizes;
 
 static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
@@ -126,7 +138,8 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
             part.b_panels = b ? divide_up(part.columns, GEMM_COLUMNS) : 0;
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
-                part.a_panels = divide_up(part.rows, GEMM_ROWS);
+                part.unpacked = sizes.is_narrow ? part.rows / GEMM_ROWS * GEMM_ROWS : 0;
+                part.a_panels = divide_up(part.rows - part.unpacked, GEMM_ROWS);
                 int64_t packed = (part.a_panels * GEMM_ROWS + part.b_panels * GEMM_COLUMNS) * part.depth;
                 part.pack_tasks = 1 + packed / sizes.packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
@@ -144,7 +157,8 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
 /* Tasks of about the same work, whatever the shape: several threads then end together. */
 static gemm_sizes gemm_choose_sizes(const gemm *g) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_DEPTH) + (g->k == 0)); /* of parts that are alike */
-    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, depth, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30};
+    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, depth, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30, 0};
+    sizes.is_narrow = g->n <= GEMM_NARROW && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     if (gemm_work(g) < GEMM_SMALL) return sizes;
     int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_BLOCK)); /* of blocks that are alike */
     int64_t panel = rows * GEMM_COLUMNS * depth;
@@ -163,10 +177,10 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     gemm_sizes sizes = gemm_choose_sizes(&g);
     int is_few = gemm_is_few(&g), is_shared = g.m > sizes.block; /* B, by several blocks of rows */
     if (!is_shared) sizes.columns = g.n;
-    int64_t a_size = divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS * sizes.depth;
+    int64_t a_rows = sizes.is_narrow ? GEMM_ROWS : divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS;
+    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned as well */
     int64_t b_size =
         is_shared ? divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * sizes.depth : 0;
-    a_size = divide_up(a_size, 16) * 16; /* so that b is aligned as well */
     int64_t size = is_few ? few_scratch(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
     if (scratch) {
@@ -176,7 +190,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         return status;
     }
     float a[GEMM_ROWS * GEMM_STACK_DEPTH], b[GEMM_COLUMNS * GEMM_STACK_DEPTH];
-    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS, 1 << 30};
+    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS, 1 << 30, 0};
     return gemm_blocked(context, &g, small, a, b);
 }
 

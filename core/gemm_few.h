@@ -11,6 +11,7 @@
 enum {
     FEW_ROWS = 48, /* a multiple of every GEMM_ROWS */
     FEW_DEPTH = 32,
+    FEW_SUMS = 256, /* of a depth each are added up: what rounding adds to the error grows with their number */
     FEW_COLUMNS = 512
 };
 
@@ -34,8 +35,9 @@ static void few_strip(const gemm *g, const float *a, int64_t first, int64_t colu
                 b_row = GEMM_COLUMNS * sizeof *last;
             }
             for (int64_t i = 0; i < g->m; i += GEMM_ROWS)
-                gemm_edge_tile(min_int64(g->m - i, GEMM_ROWS), count, depth, a + i * g->k + p * GEMM_ROWS, b, b_row,
-                               (char *)(sums + i * width + j), row_bytes, p ? GEMM_ADD : GEMM_SET);
+                gemm_edge_tile(min_int64(g->m - i, GEMM_ROWS), count, depth,
+                               (const char *)(a + i * g->k + p * GEMM_ROWS), b, b_row, (char *)(sums + i * width + j),
+                               row_bytes, p ? GEMM_ADD : GEMM_SET);
         }
     }
     gemm_put_tile(g, 0, first, g->m, columns, sums, width, 0, 1);
@@ -51,7 +53,7 @@ static lw_status few_task(lw_context *context, int64_t task, const void *argumen
 }
 
 static int gemm_is_few(const gemm *g) {
-    return g->m <= FEW_ROWS && g->k > 0 && g->b_column == sizeof(float) && !g->pack_b;
+    return g->m <= FEW_ROWS && g->k > 0 && g->k <= FEW_DEPTH * FEW_SUMS && g->b_column == sizeof(float) && !g->pack_b;
 }
 
 static int64_t few_scratch(const gemm *g) { return divide_up(g->m, GEMM_ROWS) * GEMM_ROWS * g->k; }

@@ -42,6 +42,7 @@ enum {
     GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 to 8 MB */
     GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
     GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
+    GEMM_NARROW = 160,                                /* columns of C for which to pack A does not pay */
     GEMM_NEAR = 1 << 14,                              /* floats of B that stay in the nearest caches */
     GEMM_FETCHES = 3,                                 /* parts in which a tile of C is fetched: few misses at a time */
     GEMM_PACK_RUN = 32,                               /* steps of the depth that are packed for all panels at once */
