@@ -144,7 +144,8 @@ static int gemm_is_thin(const gemm *whole, gemm *thin) {
     *thin = few_columns ? gemm_transposed(whole) : *whole;
     int is_small = gemm_work(thin) <= 32 * 32 * 32;
     if (thin->b_column == sizeof(float)) return is_small || thin->m < THIN_ROWS;
-    return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || thin->m <= THIN_ROWS);
+    int is_few = thin->m <= THIN_ROWS || (thin->m <= 2 * THIN_ROWS && thin->k >= THIN_PIECE);
+    return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
 }
 
 static void thin_compute(const gemm *g) {
