@@ -143,7 +143,7 @@ static int gemm_is_thin(const gemm *whole, gemm *thin) {
     int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
     *thin = few_columns ? gemm_transposed(whole) : *whole;
     int is_small = gemm_work(thin) <= 32 * 32 * 32;
-    if (thin->b_column == sizeof(float)) return is_small || thin->m < THIN_ROWS;
+    if (thin->b_column == sizeof(float)) return is_small || few_columns || thin->m < THIN_ROWS;
     int is_few = thin->m <= THIN_ROWS || (thin->m <= 2 * THIN_ROWS && thin->k >= THIN_PIECE);
     return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
 }
