@@ -223,8 +223,8 @@ static void attention_start(const attention_chunk *c, int is_thin) {
     }
 }
 
-/* A row's result once more, from the keys that it sees alone. Products of blocks multiply the values
- * of hidden keys by 0, which is NaN where they are not finite. Weights are divided first, so sums do not overflow. */
+/* A row's result once more, from the keys that it sees alone. Products of blocks multiply the values of hidden keys by 0,
+ * which is NaN where they are not finite. Weights are divided first, so sums do not overflow. */
 static void attention_again(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);

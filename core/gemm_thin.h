@@ -9,9 +9,10 @@
 enum {
     THIN_ROWS = 4,
     THIN_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
-    THIN_PIECE = 256,   /* elements of a sum */
-    THIN_STRIP = 64,    /* columns */
-    THIN_STREAM = 1024, /* columns, where B is read once from memory: 4 KB of each of its rows */
+    THIN_SMALL = 32 * 32 * 32, /* multiplications, which are a little of everything */
+    THIN_PIECE = 256,          /* elements of a sum */
+    THIN_STRIP = 64,           /* columns */
+    THIN_STREAM = 1024,        /* columns, where B is read once from memory: 4 KB of each of its rows */
     THIN_STREAM_ROWS = 8
 };
 
@@ -142,7 +143,7 @@ static int gemm_is_thin(const gemm *whole, gemm *thin) {
     if (whole->pack_b) return 0;
     int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
     *thin = few_columns ? gemm_transposed(whole) : *whole;
-    int is_small = gemm_work(thin) <= 32 * 32 * 32;
+    int is_small = gemm_work(thin) <= THIN_SMALL;
     if (thin->b_column == sizeof(float)) return is_small || few_columns || thin->m < THIN_ROWS;
     int is_few = thin->m <= THIN_ROWS || (thin->m <= 2 * THIN_ROWS && thin->k >= THIN_PIECE);
     return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
@@ -151,7 +152,7 @@ static int gemm_is_thin(const gemm *whole, gemm *thin) {
 static void thin_compute(const gemm *g) {
     if (g->b_column != sizeof(float))
         thin_columns(g);
-    else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > 32 * 32 * 32)
+    else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > THIN_SMALL)
         thin_stream(g);
     else
         thin_rows(g);
