@@ -1,10 +1,11 @@
 /* Runs a library of kernels over the oracle's files, where there is no Python: under an emulator, or with sanitizers.
  *
- *     runner LIBRARY ORACLE...      opens a library
- *     runner ORACLE...              built with LW_STATIC and the kernels linked in
+ *     runner LIBRARY ORACLE...              opens a library
+ *     runner ORACLE...                      built with LW_STATIC and the kernels linked in
+ *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *
- * One line a file: operation, cases, failures, and a checksum of all results, to compare bits between libraries. The
- * format of the files is contracts/generator/oracle.py's, what is near enough tests/oracle_file.py's. */
+ * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
+ * libraries. The format of the files is contracts/generator/oracle.py's, what is near enough tests/oracle_file.py's. */
 #include "cpu.h"
 #include "kernel_names.h"
 #include "lanewise_table.h"
@@ -159,17 +160,23 @@ static uint8_t *placed(const array *a, void **memory) {
     return (uint8_t *)*memory + lead;
 }
 
+static FILE *results_file; /* of --results, or NULL */
+
 static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
     return sum;
 }
 
-/* The results' bits, but that one NaN is as good as another. */
+/* The results' bits. All NaNs count as the same one: their payloads differ between instruction sets. */
 static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t count) {
+    static const uint8_t zeros[8];
     for (size_t i = 0; i < count; i++) {
         const uint8_t *p = out + i * item_size[dtype];
         int is_nan = dtype >= LW_FLOAT16 && isnan(element(dtype, p));
         sum = is_nan ? mix(sum, (const uint8_t *)"nan", 3) : mix(sum, p, item_size[dtype]);
+        if (results_file && fwrite(is_nan ? zeros : p, item_size[dtype], 1, results_file) != 1) {
+            stop("the file of results cannot be written");
+        }
     }
     return sum;
 }
@@ -300,7 +307,12 @@ int main(int argc, char **argv) {
     printf("library %s, processor %llx\n", library->head.name, features);
     if (library->head.signature != LW_SIGNATURE) stop("the library is of other contracts");
     if (library->head.cpu_features & ~features) stop("the processor lacks what the library needs");
-    int failed = sum_of_tenths(library);
-    for (int i = 1; i < argc; i++) failed += run_file(library, argv[i]);
+    int failed = sum_of_tenths(library), first = 1;
+    if (argc > 2 && strcmp(argv[1], "--results") == 0) {
+        if (!(results_file = fopen(argv[2], "wb"))) stop("the file of results cannot be opened");
+        first = 3;
+    }
+    for (int i = first; i < argc; i++) failed += run_file(library, argv[i]);
+    if (results_file && fclose(results_file)) stop("the file of results cannot be written");
     return failed != 0;
 }

@@ -1,0 +1,77 @@
+"""Prints one SHA-256 for each operation and CPU backend, over the results of all of the operation's oracle cases. A change
+that must not change any value prints the same lines before and after.
+
+    python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
+    python tests/native/oracle_digest.py add softmax
+
+All NaNs count as the same one. Needs build/oracle: python contracts/generate.py --oracle build/oracle
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import hashlib
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+
+from native import compiler
+from native.targets import TARGETS, host
+from tests.native.oracle_runner import ORACLE, compile_runner
+
+Command = list[str | Path]
+
+
+def runners() -> dict[str, Command]:
+    """The command that runs oracle cases, by backend."""
+    import lanewise as lw
+    from lanewise.libraries import checked_path
+
+    program = compile_runner(host(), compiler.choose())
+    names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
+    commands: dict[str, Command] = {name: [program, checked_path(name)] for name in names}
+    emulator = shutil.which("qemu-aarch64")
+    if emulator and "neon" not in commands:
+        target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: no system to emulate
+        neon = next(isa for isa in target.isas if isa.name == "neon")
+        commands["neon"] = [emulator, compile_runner(target, compiler.choose(), neon)]
+    return commands
+
+
+def digest(command: Command, oracle: Path) -> str:
+    """The SHA-256 of the results of one operation's cases. The runner must exit 0: every result near its reference."""
+    with tempfile.TemporaryDirectory() as folder:
+        results = Path(folder) / "results"
+        subprocess.run([*command, "--results", results, oracle], check=True, stdout=subprocess.DEVNULL, timeout=600)
+        return hashlib.sha256(results.read_bytes()).hexdigest()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("operations", nargs="*", help="default: all")
+    names = parser.parse_args().operations
+    found = {path.stem: path for path in ORACLE}
+    if not found:
+        parser.error("build/oracle is empty; run: python contracts/generate.py --oracle build/oracle")
+    if unknown := sorted(set(names) - set(found)):
+        parser.error(f"there is no oracle file for {', '.join(unknown)}")
+    with contextlib.redirect_stdout(sys.stderr):  # the build's progress
+        commands = runners()
+    rows = [(operation, backend) for operation in names or found for backend in commands]
+    with ThreadPoolExecutor() as pool:
+        for row, found_digest in zip(
+            rows, pool.map(lambda row: digest(commands[row[1]], found[row[0]]), rows), strict=True
+        ):
+            print(*row, found_digest, flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
