@@ -37,7 +37,7 @@ RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean somethi
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS
 
-BESIDE = ("kinds.yaml", "coming_from.yaml")  # in the folder of the contracts
+SHARED = ("kinds.yaml", "coming_from.yaml")  # about several operations; every other file of the folder is a contract
 
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
@@ -75,10 +75,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 def load_contracts(folder: Path) -> tuple[Contract, ...]:
     """Every contract of the folder, by name of operation."""
     kinds = load_kinds(folder)
-    paths = sorted(folder.glob("*-v*.yaml"))
-    strays = sorted(path.name for path in folder.glob("*.yaml") if path not in paths and path.name not in BESIDE)
-    if strays:
-        raise ContractError(f"contracts/{strays[0]}: not a contract's name; call it <operation>-v1.yaml")
+    paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
     _check_names(contracts)
     _check_lenders(contracts)
@@ -89,8 +86,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
     """One contract."""
     fields = Fields(read_yaml(path), f"contracts/{path.name}")
     operation = fields.name("operation")
-    if path.name != f"{operation}-v1.yaml":
-        raise fields.error(f"describes operation {operation!r}; rename the file to {operation}-v1.yaml")
+    if path.name != f"{operation}.yaml":
+        raise fields.error(f"describes operation {operation!r}; rename the file to {operation}.yaml")
     kind = kinds[fields.choice("kind", tuple(kinds))]
     inputs = tuple(_input(name, each) for name, each in fields.sections("inputs"))
     parameters = tuple(_parameter(name, each) for name, each in fields.sections("parameters"))

@@ -30,5 +30,5 @@ def check(contracts: tuple[Contract, ...], root: Path) -> None:
         for path in sorted((root / folder).glob(f"*{suffix}")):
             if path.stem not in operations:
                 raise ContractError(
-                    f"{folder}/{path.name}: no contract; write contracts/{path.stem}-v1.yaml, or remove the file"
+                    f"{folder}/{path.name}: no contract; write contracts/{path.stem}.yaml, or remove the file"
                 )

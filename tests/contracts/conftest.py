@@ -48,5 +48,5 @@ def folder(tmp_path: Path) -> Path:
     contracts = tmp_path / "contracts"
     contracts.mkdir()
     shutil.copy(ROOT / "contracts" / "kinds.yaml", contracts)
-    (contracts / "slant-v1.yaml").write_text(SLANT, encoding="utf-8")
+    (contracts / "slant.yaml").write_text(SLANT, encoding="utf-8")
     return contracts

@@ -43,7 +43,7 @@ fn lw_slant_float32(x: f32, slope: f32) -> f32 {
 def test_an_operation_is_three_files(repository, slant):
     """They come, and everything follows; they go, and nothing is left."""
     files = {
-        repository / "contracts/slant-v1.yaml": slant,
+        repository / "contracts/slant.yaml": slant,
         repository / "core/ops/slant.h": SLANT_C,
         repository / "webgpu/ops/slant.wgsl": SLANT_WGSL,
     }
@@ -71,7 +71,7 @@ def test_only_what_changed_is_written(repository):
     assert f"wrote {out / 'lanewise_table.h'}" in first.stdout
     assert generate(repository, "--out", out, "-v").stdout == ""
     (out / "own.h").touch()  # somebody else's
-    path = repository / "contracts" / "relu-v1.yaml"
+    path = repository / "contracts" / "relu.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace('summary: "Each', 'summary: "Any'), encoding="utf-8")
     changed = generate(repository, "--out", out, "-v").stdout
     assert "lanewise_operations.c" in changed
@@ -96,7 +96,7 @@ def test_the_same_again(repository):
             "webgpu/ops/relu.wgsl",
             "relu: no WGSL function; write webgpu/ops/relu.wgsl, or declare `webgpu: {fallback: cpu, why: ...}`",
         ),
-        ("contracts/relu-v1.yaml", "core/ops/relu.h: no contract; write contracts/relu-v1.yaml, or remove the file"),
+        ("contracts/relu.yaml", "core/ops/relu.h: no contract; write contracts/relu.yaml, or remove the file"),
     ],
 )
 def test_missing_files_stop_it(repository, missing, message):
@@ -110,7 +110,7 @@ def test_missing_files_stop_it(repository, missing, message):
 
 def test_a_declared_fallback_needs_no_shader(repository):
     (repository / "webgpu/ops/floor.wgsl").unlink()
-    path = repository / "contracts" / "floor-v1.yaml"
+    path = repository / "contracts" / "floor.yaml"
     path.write_text(path.read_text(encoding="utf-8") + "webgpu: {fallback: cpu, why: a test}\n", encoding="utf-8")
     assert generate(repository, "--out", repository / "build").returncode == 0
 
@@ -126,7 +126,7 @@ def test_a_declared_fallback_needs_no_shader(repository):
     ],
 )
 def test_the_signature_is_of_what_kernels_are_handed(folder, found, changed, moves):
-    path = folder / "slant-v1.yaml"
+    path = folder / "slant.yaml"
     text = path.read_text(encoding="utf-8") + "aliases: []\n"
     text = text.replace("default: 0.01", "default: 1") if "int" in changed else text
     before = table.signature(load_contracts(folder))
