@@ -11,8 +11,7 @@
  *
  * A hidden score is -inf. A row that sees nothing is zeros, as in PyTorch. What a hidden key and its value are does not
  * matter, NaN and infinities included: attention_again. */
-#ifndef LANEWISE_ATTENTION_H
-#define LANEWISE_ATTENTION_H
+#pragma once
 
 #include "gemm.c"
 #include "math/exp.h"
@@ -94,8 +93,9 @@ LANE vf32 attention_exp(vf32 x) {
  * no largest one, but becomes a weight, and so the total. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
-    if (c->mask || visible.begin > range.begin || visible.end < range.end)
+    if (c->mask || visible.begin > range.begin || visible.end < range.end) {
         attention_hide(c, row, scores, key, range, visible);
+    }
     vf32 most = vf32_set(c->largest[row]), total = vf32_set(0);
     for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
         vf32 score = vf32_load(scores + i);
@@ -112,7 +112,9 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
     if (largest != before) {
         vf32 scale = attention_exp(vf32_set(before) - less);
         float *sums = c->sums + row * c->width;
-        for (int64_t i = 0; i < c->width; i += VF32_LANES) vf32_store(sums + i, vf32_load(sums + i) * scale);
+        for (int64_t i = 0; i < c->width; i += VF32_LANES) {
+            vf32_store(sums + i, vf32_load(sums + i) * scale);
+        }
         c->total[row] *= vf32_first(scale);
         c->largest[row] = largest;
     }
@@ -124,24 +126,35 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     const lw_attention_layout *l = c->layout;
     int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(float);
     attention_range range = attention_visible(l, c->first + first, c->first + first + rows - 1, key);
-    if (range.begin < 0) range.begin = 0;
+    if (range.begin < 0) {
+        range.begin = 0;
+    }
     range.end = min_int64(range.end, keys);
-    if (range.begin >= range.end) return;
-    for (int64_t j = range.begin / GEMM_COLUMNS * GEMM_COLUMNS; j < range.end; j += GEMM_COLUMNS)
-        for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+    if (range.begin >= range.end) {
+        return;
+    }
+    for (int64_t j = range.begin / GEMM_COLUMNS * GEMM_COLUMNS; j < range.end; j += GEMM_COLUMNS) {
+        for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
             gemm_tile(l->depth, c->queries + (first + i) * l->depth, c->keys + j * l->depth,
                       (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, GEMM_SET);
+        }
+    }
     range.begin = range.begin / VF32_LANES * VF32_LANES;
     range.end = divide_up(range.end, VF32_LANES) * VF32_LANES;
-    for (int64_t i = 0; i < rows; i++) attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
+    for (int64_t i = 0; i < rows; i++) {
+        attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
+    }
     int64_t depth = min_int64(range.end, keys) - range.begin;
-    for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+    for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
         gemm_pack_rows(c->weights + i * depth, (const char *)(c->scores + i * ATTENTION_KEYS + range.begin), row_bytes,
                        sizeof(float), min_int64(rows - i, GEMM_ROWS), depth);
-    for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS)
-        for (int64_t i = 0; i < rows; i += GEMM_ROWS)
+    }
+    for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS) {
+        for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
             gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_COLUMNS,
                       (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), GEMM_ADD);
+        }
+    }
 }
 
 /* All keys that the chunk sees, a packed block at a time. */
@@ -149,14 +162,18 @@ static void attention_blocks(const attention_chunk *c, attention_range seen) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_KEYS) {
         int64_t keys = min_int64(seen.end - key, ATTENTION_KEYS);
-        for (int64_t j = 0; j < keys; j += GEMM_COLUMNS)
+        for (int64_t j = 0; j < keys; j += GEMM_COLUMNS) {
             gemm_pack_columns(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
                               l->column_strides[1], min_int64(keys - j, GEMM_COLUMNS), l->depth);
-        for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS)
+        }
+        for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS) {
             gemm_pack_columns(c->values + j * ATTENTION_KEYS,
                               c->value + key * l->row_strides[2] + j * l->column_strides[2], l->column_strides[2],
                               l->row_strides[2], min_int64(l->value_depth - j, GEMM_COLUMNS), keys);
-        for (int64_t first = 0; first < c->rows; first += ATTENTION_ROWS) attention_block(c, first, key, keys);
+        }
+        for (int64_t first = 0; first < c->rows; first += ATTENTION_ROWS) {
+            attention_block(c, first, key, keys);
+        }
     }
 }
 
@@ -181,7 +198,9 @@ static void attention_thin(const attention_chunk *c, attention_range seen) {
         };
         thin_compute(&product);
         attention_range range = {0, divide_up(keys, VF32_LANES) * VF32_LANES};
-        for (int64_t i = 0; i < c->rows; i++) attention_row(c, i, c->scores + i * ATTENTION_THIN_KEYS, key, range);
+        for (int64_t i = 0; i < c->rows; i++) {
+            attention_row(c, i, c->scores + i * ATTENTION_THIN_KEYS, key, range);
+        }
         product.n = l->value_depth;
         product.k = keys;
         product.a = (const char *)c->scores;
@@ -192,8 +211,9 @@ static void attention_thin(const attention_chunk *c, attention_range seen) {
         product.c = (char *)c->weights;
         product.c_row = c->width * (int64_t)sizeof(float);
         thin_compute(&product);
-        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES)
+        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->sums + i, vf32_load(c->sums + i) + vf32_load(c->weights + i));
+        }
     }
 }
 
@@ -202,21 +222,27 @@ static void attention_start(const attention_chunk *c, int is_thin) {
     const lw_attention_layout *l = c->layout;
     int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;
     if (is_thin) {
-        for (int64_t i = 0; i < c->rows; i++)
+        for (int64_t i = 0; i < c->rows; i++) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
-        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) /* products write none beyond value_depth */
+        }
+        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) { /* products write none beyond value_depth */
             vf32_store(c->weights + i, vf32_set(0));
+        }
     } else {
         count = divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * l->depth;
-        for (int64_t i = 0; i < c->rows; i += GEMM_ROWS)
+        for (int64_t i = 0; i < c->rows; i += GEMM_ROWS) {
             gemm_pack_rows(c->queries + i * l->depth, c->query + i * row, row, column,
                            min_int64(c->rows - i, GEMM_ROWS), l->depth);
+        }
     }
     vf32 scale = vf32_set((float)l->scale);
-    for (int64_t i = 0; i < count; i += VF32_LANES) vf32_store(c->queries + i, vf32_load(c->queries + i) * scale);
-    for (int64_t i = 0; i < divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * c->width; i += VF32_LANES)
+    for (int64_t i = 0; i < count; i += VF32_LANES) {
+        vf32_store(c->queries + i, vf32_load(c->queries + i) * scale);
+    }
+    for (int64_t i = 0; i < divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * c->width; i += VF32_LANES) {
         vf32_store(c->sums + i, vf32_set(0));
+    }
     for (int64_t i = 0; i < c->rows; i++) {
         c->largest[i] = -__builtin_inff();
         c->total[i] = 0;
@@ -230,7 +256,9 @@ static void attention_again(const attention_chunk *c, int64_t row, float total) 
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
     float largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
     const char *q = c->query + row * l->row_strides[0];
-    for (int64_t j = 0; j < l->value_depth; j++) sums[j] = 0;
+    for (int64_t j = 0; j < l->value_depth; j++) {
+        sums[j] = 0;
+    }
     for (int64_t key = visible.begin; key < visible.end;) {
         float weights[ATTENTION_KEYS];
         const char *values[ATTENTION_KEYS];
@@ -238,17 +266,24 @@ static void attention_again(const attention_chunk *c, int64_t row, float total) 
         for (; key < visible.end && count < ATTENTION_KEYS; key++) {
             const char *k = c->key + key * l->row_strides[1];
             float score = 0, added = 0;
-            if (c->mask) added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
-            if (added == -__builtin_inff()) continue;
-            for (int64_t i = 0; i < l->depth; i++)
+            if (c->mask) {
+                added = *(const float *)(c->mask + row * l->row_strides[3] + key * l->column_strides[3]);
+            }
+            if (added == -__builtin_inff()) {
+                continue;
+            }
+            for (int64_t i = 0; i < l->depth; i++) {
                 score += *(const float *)(q + i * l->column_strides[0]) * (float)l->scale *
                          *(const float *)(k + i * l->column_strides[1]);
+            }
             weights[count] = vf32_first(attention_exp(vf32_set(score + added - largest))) / total;
             values[count++] = c->value + key * l->row_strides[2];
         }
         for (int64_t j = 0; j < l->value_depth; j++) {
             float sum = 0;
-            for (int i = 0; i < count; i++) sum += weights[i] * *(const float *)(values[i] + j * l->column_strides[2]);
+            for (int i = 0; i < count; i++) {
+                sum += weights[i] * *(const float *)(values[i] + j * l->column_strides[2]);
+            }
             sums[j] += sum;
         }
     }
@@ -266,7 +301,9 @@ static void attention_finish(const attention_chunk *c) {
             differences = differences + (result - result);
             vf32_store(sums + j, result);
         }
-        if (vm32_any(vf32_isnan(differences)) && whole == whole) attention_again(c, i, whole);
+        if (vm32_any(vf32_isnan(differences)) && whole == whole) {
+            attention_again(c, i, whole);
+        }
         copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
     }
 }
@@ -305,12 +342,16 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     attention_chunk c = {.layout = l};
     size_t bytes = (size_t)attention_memory(all, &c, NULL) * sizeof(float);
     float *memory = context->allocate ? context->allocate(context, bytes) : NULL;
-    if (!memory) return LW_NO_MEMORY;
+    if (!memory) {
+        return LW_NO_MEMORY;
+    }
     attention_memory(all, &c, memory);
     lw_layout batch = {.ndim = l->batch_ndim};
     for (int32_t d = 0; d < l->batch_ndim; d++) {
         batch.shape[d] = l->batch_shape[d];
-        for (int o = 0; o < 5; o++) batch.strides[o][d] = l->batch_strides[o][d];
+        for (int o = 0; o < 5; o++) {
+            batch.strides[o][d] = l->batch_strides[o][d];
+        }
     }
     int64_t end = min_int64((task + 1) * all->per_task, all->count);
     for (int64_t index = task * all->per_task; index < end; index++) {
@@ -322,17 +363,22 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
         c.key = (const char *)all->inputs[1] + w.offset[1];
         c.value = (const char *)all->inputs[2] + w.offset[2];
         c.mask = all->inputs[3];
-        if (c.mask) c.mask += w.offset[3] + c.first * l->row_strides[3];
+        if (c.mask) {
+            c.mask += w.offset[3] + c.first * l->row_strides[3];
+        }
         c.out = all->out + w.offset[4] + c.first * l->row_strides[4];
         attention_range seen = attention_visible(l, c.first, c.first + c.rows - 1, 0);
         attention_start(&c, all->is_thin);
-        if (all->is_thin)
+        if (all->is_thin) {
             attention_thin(&c, seen);
-        else
+        } else {
             attention_blocks(&c, seen);
+        }
         attention_finish(&c);
     }
-    if (context->release) context->release(context, memory);
+    if (context->release) {
+        context->release(context, memory);
+    }
     return LW_OK;
 }
 
@@ -344,11 +390,13 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
     all.is_thin =
         l->queries <= THIN_ROWS && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
     all.count = all.chunks;
-    for (int32_t d = 0; d < l->batch_ndim; d++) all.count *= l->batch_shape[d];
-    if (all.count == 0 || l->value_depth == 0) return LW_OK;
+    for (int32_t d = 0; d < l->batch_ndim; d++) {
+        all.count *= l->batch_shape[d];
+    }
+    if (all.count == 0 || l->value_depth == 0) {
+        return LW_OK;
+    }
     double work = (double)min_int64(l->queries, ATTENTION_CHUNK) * (double)l->keys * (double)(l->depth + all.width);
     all.per_task = 1 + (int64_t)(ATTENTION_GRAIN / (work + 1));
     return run_tasks(context, divide_up(all.count, all.per_task), attention_task, &all);
 }
-
-#endif

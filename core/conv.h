@@ -8,8 +8,7 @@
  * in strips, by the definition, for groups with few output channels, which a micro-kernel's rows would not fill, and
  * for layouts whose strides a matrix cannot have. The padding is multiplied like any zeros, so that inf there gives NaN
  * both ways. */
-#ifndef LANEWISE_CONV_H
-#define LANEWISE_CONV_H
+#pragma once
 
 #include "gemm.c"
 #include "window.h"
@@ -46,7 +45,9 @@ LANE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
     int64_t t = taps->count++;
     taps->number[t] = number;
     taps->from[t] = tap->run[0].from;
-    for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) vi32_store(taps->inside[t] + c, vi32_load(tap->inside + c));
+    for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) {
+        vi32_store(taps->inside[t] + c, vi32_load(tap->inside + c));
+    }
 }
 
 /* A channel after the other: what its taps share stays in the first cache, and B is written from front to back. */
@@ -58,10 +59,13 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
         const char *x = images->x + channel * w->strides[0][1];
         for (int64_t t = 0; t < taps->count; t++) {
             int64_t p = row + taps->number[t];
-            if (p < 0 || p >= depth) continue;
+            if (p < 0 || p >= depth) {
+                continue;
+            }
             const float *from = (const float *)(x + taps->from[t]);
-            for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES)
+            for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) {
                 window_mask(to + p * GEMM_COLUMNS + c, vf32_load(from + c), taps->inside[t] + c);
+            }
         }
     }
     taps->count = 0;
@@ -78,18 +82,25 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     together.count = 0;
     for (int64_t t = 0; t < taps; t++) {
         int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
-        if (q == 0) window_tap_row(&tap, &strip, p);
+        if (q == 0) {
+            window_tap_row(&tap, &strip, p);
+        }
         int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with this tap in the panel */
         int64_t row = channel * taps + t - first_row;
-        if (row >= depth) continue;
+        if (row >= depth) {
+            continue;
+        }
         window_tap_start(&tap, q);
         if (tap.runs == 1 && tap.run[0].count == GEMM_COLUMNS && strip.step == sizeof(float)) {
             conv_add_tap(&together, &tap, t);
-            if (together.count == CONV_TAPS) conv_pack_taps(&together, g, first_row, depth, to);
+            if (together.count == CONV_TAPS) {
+                conv_pack_taps(&together, g, first_row, depth, to);
+            }
             continue;
         }
-        for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride)
+        for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride) {
             window_tap_read(&tap, x, to + row * GEMM_COLUMNS, GEMM_COLUMNS);
+        }
     }
     conv_pack_taps(&together, g, first_row, depth, to);
 }
@@ -97,10 +108,12 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
 /* Puts what was computed as a matrix where the images are. */
 static void conv_put(const conv *all, const float *from, int64_t images, char *out) {
     const gemm *g = &all->product;
-    for (int64_t row = 0; row < g->m; row++)
-        for (int64_t image = 0; image < images; image++, from += g->n)
+    for (int64_t row = 0; row < g->m; row++) {
+        for (int64_t image = 0; image < images; image++, from += g->n) {
             copy_strided(out + row * g->c_row + image * all->layout->strides[3][0], g->c_column, (const char *)from,
                          sizeof(float), g->n, sizeof(float));
+        }
+    }
 }
 
 /* The product of `images` images and a group of channels. */
@@ -112,15 +125,21 @@ static lw_status conv_product(lw_context *context, const conv *all, int64_t imag
     conv_images source = {w, (const char *)g.source + image * w->strides[0][0] + group * all->x_group};
     g.source = &source;
     g.a += group * g.m * g.a_row;
-    if (g.bias) g.bias += group * g.m * g.bias_row;
+    if (g.bias) {
+        g.bias += group * g.m * g.bias_row;
+    }
     g.c = out;
-    if (images == 1) return gemm_run(context, &g);
+    if (images == 1) {
+        return gemm_run(context, &g);
+    }
     g.n *= images;
     g.c = (char *)memory;
     g.c_column = sizeof(float);
     g.c_row = g.n * (int64_t)sizeof(float);
     lw_status status = gemm_run(context, &g);
-    if (status == LW_OK) conv_put(all, memory, images, out);
+    if (status == LW_OK) {
+        conv_put(all, memory, images, out);
+    }
     return status;
 }
 
@@ -130,14 +149,19 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->products), together = all->images;
     size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(float);
     float *memory = together > 1 && context->allocate ? context->allocate(context, bytes) : NULL;
-    if (!memory) together = 1;
+    if (!memory) {
+        together = 1;
+    }
     lw_status status = LW_OK;
     for (int64_t product = first; product < end && status == LW_OK; product++) {
         int64_t image = product / w->groups * all->images, last = min_int64(image + all->images, w->batch);
-        for (; image < last && status == LW_OK; image += together)
+        for (; image < last && status == LW_OK; image += together) {
             status = conv_product(context, all, image, min_int64(together, last - image), product % w->groups, memory);
+        }
     }
-    if (memory && context->release) context->release(context, memory);
+    if (memory && context->release) {
+        context->release(context, memory);
+    }
     return status;
 }
 
@@ -160,8 +184,11 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
     int64_t width = window_width(strip->count);
     float buffer[WINDOW_STRIP];
     window_tap tap;
-    for (int64_t r = 0; r < rows; r++)
-        for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_set(0));
+    for (int64_t r = 0; r < rows; r++) {
+        for (int64_t v = 0; v < width; v += VF32_LANES) {
+            vf32_store(result[r] + v, vf32_set(0));
+        }
+    }
     for (int64_t p = 0; p < w->kernel_size[0]; p++) {
         window_tap_row(&tap, strip, p);
         for (int64_t q = 0; q < w->kernel_size[1]; q++) {
@@ -172,15 +199,18 @@ static void conv_compute_strip(const conv_strips *s, const window_strip *strip, 
                 for (int64_t c = 0; c < channels; c++) {
                     vf32 factor = vf32_set(gemm_float(weight + c * step[1]));
                     window_tap_read(&tap, x + c * w->strides[0][1], buffer, width);
-                    for (int64_t v = 0; v < width; v += VF32_LANES)
+                    for (int64_t v = 0; v < width; v += VF32_LANES) {
                         vf32_store(result[r] + v, vf32_fma(factor, vf32_load(buffer + v), vf32_load(result[r] + v)));
+                    }
                 }
             }
         }
     }
     for (int64_t r = 0; s->bias && r < rows; r++) {
         vf32 bias = vf32_set(gemm_float(s->bias + (first + r) * w->strides[2][0]));
-        for (int64_t v = 0; v < width; v += VF32_LANES) vf32_store(result[r] + v, vf32_load(result[r] + v) + bias);
+        for (int64_t v = 0; v < width; v += VF32_LANES) {
+            vf32_store(result[r] + v, vf32_load(result[r] + v) + bias);
+        }
     }
 }
 
@@ -202,9 +232,10 @@ static lw_status conv_strips_task(lw_context *context, int64_t task, const void 
             int64_t image = number / w->out_size[1] / w->out_size[0];
             char *to = s->out + image * out[0] + first * out[1] + i * out[2] + j * out[3];
             part = min_int64(w->out_size[1] - j, strip.count - done);
-            for (int64_t r = 0; r < rows; r++)
+            for (int64_t r = 0; r < rows; r++) {
                 copy_strided(to + r * out[1], out[3], (const char *)(result[r] + done), sizeof(float), part,
                              sizeof(float));
+            }
         }
     }
     return LW_OK;
@@ -240,21 +271,24 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         .pack_b = conv_pack,
         .source = inputs[0],
     };
-    if (w->batch == 0 || all.product.m == 0 || all.product.n == 0) return LW_OK;
+    if (w->batch == 0 || all.product.m == 0 || all.product.n == 0) {
+        return LW_OK;
+    }
     int weight_is_matrix = (weight[2] == w->kernel_size[1] * weight[3] || w->kernel_size[0] == 1) &&
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
-    if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix)
+    if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix) {
         return conv_by_strips(context, w, inputs, outputs, taps);
+    }
     double work = gemm_work(&all.product);
     int64_t most = work >= GEMM_SMALL ? 1 : (int64_t)(GEMM_SMALL / (work + 1)); /* a part of a task is small */
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, most), w->batch);
-    if (all.images < 1) all.images = 1;
+    if (all.images < 1) {
+        all.images = 1;
+    }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
     int is_split = work >= (all.products < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE); /* each product, into tasks */
     all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }
-
-#endif

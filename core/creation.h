@@ -2,8 +2,7 @@
  *
  * core/ops/<op>.h defines, for each dtype, a piece_function <op>_piece_<dtype>, and with CREATION the kernel
  * lw_<op>_<dtype> that calls it; kernels.c includes the header and names the kernel in the table. */
-#ifndef LANEWISE_CREATION_H
-#define LANEWISE_CREATION_H
+#pragma once
 
 #include "pieces.h"
 #include "strided.h"
@@ -13,5 +12,3 @@
                                        void *const *outputs, const lw_scalar *parameters) {                \
         return run_pieces(context, layout, inputs, 0, outputs, parameters, 0, op##_piece_##dtype);         \
     }
-
-#endif

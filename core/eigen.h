@@ -7,8 +7,7 @@
  *
  * Everything runs along contiguous rows, which are padded with zeros to whole groups of EIGEN_GROUP. Sums have that many
  * partial ones on every instruction set and nothing is fused, so all of them give the same bits. */
-#ifndef LANEWISE_EIGEN_H
-#define LANEWISE_EIGEN_H
+#pragma once
 
 #include "simd/simd.h"
 #include "strided.h"
@@ -41,22 +40,32 @@ static double eigen_abs(double x) { return x < 0 ? -x : x; }
 static double eigen_dot(const double *x, const double *y, int64_t width) {
     enum { VECTORS = EIGEN_GROUP / VF64_LANES };
     vf64 sum[VECTORS];
-    for (int v = 0; v < VECTORS; v++) sum[v] = vf64_set(0);
-    for (int64_t k = 0; k < width; k += EIGEN_GROUP)
-        for (int v = 0; v < VECTORS; v++)
+    for (int v = 0; v < VECTORS; v++) {
+        sum[v] = vf64_set(0);
+    }
+    for (int64_t k = 0; k < width; k += EIGEN_GROUP) {
+        for (int v = 0; v < VECTORS; v++) {
             sum[v] = sum[v] + vf64_load(x + k + v * VF64_LANES) * vf64_load(y + k + v * VF64_LANES);
+        }
+    }
     double parts[EIGEN_GROUP];
-    for (int v = 0; v < VECTORS; v++) vf64_store(parts + v * VF64_LANES, sum[v]);
-    for (int n = EIGEN_GROUP / 2; n; n /= 2)
-        for (int k = 0; k < n; k++) parts[k] += parts[k + n];
+    for (int v = 0; v < VECTORS; v++) {
+        vf64_store(parts + v * VF64_LANES, sum[v]);
+    }
+    for (int n = EIGEN_GROUP / 2; n; n /= 2) {
+        for (int k = 0; k < n; k++) {
+            parts[k] += parts[k + n];
+        }
+    }
     return parts[0];
 }
 
 /* to -= x a + y b. */
 static void eigen_subtract(double *to, double x, const double *a, double y, const double *b, int64_t width) {
     vf64 factor = vf64_set(x), other = vf64_set(y);
-    for (int64_t k = 0; k < width; k += VF64_LANES)
+    for (int64_t k = 0; k < width; k += VF64_LANES) {
         vf64_store(to + k, vf64_load(to + k) - (factor * vf64_load(a + k) + other * vf64_load(b + k)));
+    }
 }
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
@@ -66,16 +75,24 @@ static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, rest = 0, neighbour = row[i - 1], length, half;
-    for (int64_t k = 0; k < i - 1; k++) rest += row[k] * row[k];
+    for (int64_t k = 0; k < i - 1; k++) {
+        rest += row[k] * row[k];
+    }
     m->d[i] = row[i];
     m->e[i - 1] = neighbour;
-    if (rest == 0) return 0;
+    if (rest == 0) {
+        return 0;
+    }
     length = __builtin_sqrt(rest + neighbour * neighbour);
-    if (neighbour > 0) length = -length;
+    if (neighbour > 0) {
+        length = -length;
+    }
     m->e[i - 1] = length;
     half = rest + neighbour * neighbour - neighbour * length;
     row[i - 1] = neighbour - length;
-    for (int64_t k = i; k < m->width; k++) row[k] = 0;
+    for (int64_t k = i; k < m->width; k++) {
+        row[k] = 0;
+    }
     return half;
 }
 
@@ -86,8 +103,9 @@ static lw_status eigen_product_task(lw_context *context, int64_t task, const voi
     (void)context;
     const eigen *m = argument;
     int64_t first = task * m->per_task;
-    for (int64_t j = first; j < eigen_end(m, first); j++)
+    for (int64_t j = first; j < eigen_end(m, first); j++) {
         m->q[j] = eigen_dot(m->a + j * m->width, m->a + m->i * m->width, eigen_width(m->i)) / m->h[m->i];
+    }
     return LW_OK;
 }
 
@@ -97,8 +115,9 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
     const eigen *m = argument;
     const double *v = m->a + m->i * m->width;
     int64_t first = task * m->per_task;
-    for (int64_t j = first; j < eigen_end(m, first); j++)
+    for (int64_t j = first; j < eigen_end(m, first); j++) {
         eigen_subtract(m->a + j * m->width, v[j], m->q, m->q[j], v, eigen_width(m->i));
+    }
     return LW_OK;
 }
 
@@ -144,25 +163,39 @@ static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
         const double *v = m->a + m->i * m->width;
         double half = eigen_reflection(m);
         m->h[m->i] = half;
-        if (half == 0) continue;
-        for (int64_t k = m->i; k < m->width; k++) m->q[k] = 0;
+        if (half == 0) {
+            continue;
+        }
+        for (int64_t k = m->i; k < m->width; k++) {
+            m->q[k] = 0;
+        }
         lw_status status = eigen_rows(context, m, eigen_product_task);
-        if (status != LW_OK) return status;
+        if (status != LW_OK) {
+            return status;
+        }
         double along = eigen_dot(v, m->q, eigen_width(m->i)) / (2 * half);
         eigen_subtract(m->q, along, v, 0, v, eigen_width(m->i));
         status = eigen_rows(context, m, eigen_update_task);
-        if (status != LW_OK) return status;
+        if (status != LW_OK) {
+            return status;
+        }
     }
     m->d[0] = m->a[0];
     return LW_OK;
 }
 
 static lw_status eigen_accumulate(lw_context *context, eigen *m) {
-    for (int64_t k = 0; k < m->n * m->width; k++) m->z[k] = 0;
-    for (int64_t k = 0; k < m->n; k++) m->z[k * m->width + k] = 1;
+    for (int64_t k = 0; k < m->n * m->width; k++) {
+        m->z[k] = 0;
+    }
+    for (int64_t k = 0; k < m->n; k++) {
+        m->z[k * m->width + k] = 1;
+    }
     for (m->i = 1; m->i < m->n; m->i++) {
         lw_status status = m->h[m->i] == 0 ? LW_OK : eigen_rows(context, m, eigen_accumulate_task);
-        if (status != LW_OK) return status;
+        if (status != LW_OK) {
+            return status;
+        }
     }
     return LW_OK;
 }
@@ -210,17 +243,25 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     for (int64_t first = 0; first < m->n; first++) {
         for (int steps = 0;; steps++) {
             int64_t last = first;
-            while (last < m->n - 1 && eigen_abs(m->e[last]) > nothing) last++;
-            if (last == first) break;
+            while (last < m->n - 1 && eigen_abs(m->e[last]) > nothing) {
+                last++;
+            }
+            if (last == first) {
+                break;
+            }
             if (steps == EIGEN_STEPS) {
                 m->d[0] = __builtin_nan("");
                 return LW_OK;
             }
             eigen_step(m, first, last);
-            if (!m->z || m->first > m->last) continue;
+            if (!m->z || m->first > m->last) {
+                continue;
+            }
             m->per_task = (m->last - m->first) * m->width < EIGEN_SWEEP ? m->width : EIGEN_COLUMNS;
             lw_status status = run_tasks(context, divide_up(m->width, m->per_task), eigen_rotate_task, m);
-            if (status != LW_OK) return status;
+            if (status != LW_OK) {
+                return status;
+            }
         }
     }
     return LW_OK;
@@ -229,14 +270,17 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
 /* The lower triangle of x, on both sides. Whether all of it is finite. */
 static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
     double doubt = 0;
-    for (int64_t k = 0; k < m->n * m->width; k++) m->a[k] = 0;
-    for (int64_t i = 0; i < m->n; i++)
+    for (int64_t k = 0; k < m->n * m->width; k++) {
+        m->a[k] = 0;
+    }
+    for (int64_t i = 0; i < m->n; i++) {
         for (int64_t j = 0; j <= i; j++) {
             float value;
             __builtin_memcpy(&value, x + i * row + j * column, sizeof value);
             doubt += (double)value - (double)value; /* 0, or NaN */
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
+    }
     return doubt == 0;
 }
 
@@ -250,13 +294,16 @@ static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char 
     int64_t *order = (int64_t *)m->q;
     for (int64_t k = 0; k < m->n; k++) {
         int64_t place = k;
-        for (; place > 0 && m->d[order[place - 1]] > m->d[k]; place--) order[place] = order[place - 1];
+        for (; place > 0 && m->d[order[place - 1]] > m->d[k]; place--) {
+            order[place] = order[place - 1];
+        }
         order[place] = k;
     }
     for (int64_t k = 0; k < m->n; k++) {
         eigen_put(values + k * l->column_strides[1], m->d[order[k]]);
-        for (int64_t i = 0; vectors && i < m->n; i++)
+        for (int64_t i = 0; vectors && i < m->n; i++) {
             eigen_put(vectors + i * l->row_strides[2] + k * l->column_strides[2], m->z[order[k] * m->width + i]);
+        }
     }
 }
 
@@ -272,14 +319,26 @@ static lw_status eigen_compute(lw_context *context, eigen *m, const eigen_batch 
     char *vectors = b->vectors ? b->vectors + offset[2] : NULL;
     lw_status status = LW_OK;
     int finite = eigen_read(m, b->x + offset[0], l->row_strides[0], l->column_strides[0]);
-    if (finite) status = eigen_tridiagonal(context, m);
-    if (finite && status == LW_OK && vectors) status = eigen_accumulate(context, m);
-    if (finite && status == LW_OK) status = eigen_diagonal(context, m);
-    if (!finite || m->d[0] != m->d[0]) {
-        for (int64_t k = 0; k < m->n; k++) m->d[k] = __builtin_nan("");
-        for (int64_t k = 0; vectors && k < m->n * m->width; k++) m->z[k] = __builtin_nan("");
+    if (finite) {
+        status = eigen_tridiagonal(context, m);
     }
-    if (status == LW_OK) eigen_write(m, l, b->values + offset[1], vectors);
+    if (finite && status == LW_OK && vectors) {
+        status = eigen_accumulate(context, m);
+    }
+    if (finite && status == LW_OK) {
+        status = eigen_diagonal(context, m);
+    }
+    if (!finite || m->d[0] != m->d[0]) {
+        for (int64_t k = 0; k < m->n; k++) {
+            m->d[k] = __builtin_nan("");
+        }
+        for (int64_t k = 0; vectors && k < m->n * m->width; k++) {
+            m->z[k] = __builtin_nan("");
+        }
+    }
+    if (status == LW_OK) {
+        eigen_write(m, l, b->values + offset[1], vectors);
+    }
     return status;
 }
 
@@ -288,7 +347,9 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     const lw_matrix_layout *l = b->layout;
     int64_t n = l->n, width = eigen_width(n), matrices = b->vectors ? 2 : 1;
     double *memory = context->allocate ? context->allocate(context, (size_t)((matrices * n + 6) * width) * 8) : NULL;
-    if (!memory) return LW_NO_MEMORY;
+    if (!memory) {
+        return LW_NO_MEMORY;
+    }
     double *rest = memory + matrices * n * width;
     eigen m = {.n = n, .width = width, .a = memory, .z = b->vectors ? memory + n * width : NULL};
     m.d = rest;
@@ -300,15 +361,20 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     lw_layout batch = {.ndim = l->batch_ndim};
     for (int32_t d = 0; d < batch.ndim; d++) {
         batch.shape[d] = l->batch_shape[d];
-        for (int o = 0; o < 3; o++) batch.strides[o][d] = l->batch_strides[o][d];
+        for (int o = 0; o < 3; o++) {
+            batch.strides[o][d] = l->batch_strides[o][d];
+        }
     }
     walk w;
     int64_t first = task * b->per_task, end = min_int64(first + b->per_task, b->count);
     walk_start(&w, &batch, 0, batch.ndim, 3, first);
     lw_status status = LW_OK;
-    for (int64_t i = first; i < end && status == LW_OK; i++, walk_next(&w))
+    for (int64_t i = first; i < end && status == LW_OK; i++, walk_next(&w)) {
         status = eigen_compute(context, &m, b, w.offset);
-    if (context->release) context->release(context, memory);
+    }
+    if (context->release) {
+        context->release(context, memory);
+    }
     return status;
 }
 
@@ -316,10 +382,12 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};
-    for (int32_t d = 0; d < l->batch_ndim; d++) b.count *= l->batch_shape[d];
-    if (b.count == 0 || l->n == 0) return LW_OK;
+    for (int32_t d = 0; d < l->batch_ndim; d++) {
+        b.count *= l->batch_shape[d];
+    }
+    if (b.count == 0 || l->n == 0) {
+        return LW_OK;
+    }
     b.per_task = l->n * eigen_width(l->n) < EIGEN_GRAIN ? 1 + EIGEN_GRAIN / (l->n * l->n * l->n) : b.count;
     return run_tasks(context, divide_up(b.count, b.per_task), eigen_task, &b);
 }
-
-#endif

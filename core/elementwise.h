@@ -5,8 +5,7 @@
  * where the body works are handed over in place; the others are packed into small buffers, CHUNK elements at a time,
  * and a result that has gaps is unpacked from one. An output may be the same memory as an input with the same
  * strides: no element is read after it is written. */
-#ifndef LANEWISE_ELEMENTWISE_H
-#define LANEWISE_ELEMENTWISE_H
+#pragma once
 
 #include "stream.h"
 #include "strided.h"
@@ -55,28 +54,42 @@ typedef struct elementwise_call {
 
 static int is_contiguous(const lw_layout *layout, int32_t operand, int64_t size) {
     for (int32_t d = layout->ndim - 1; d >= 0; d--) {
-        if (layout->shape[d] != 1 && layout->strides[operand][d] != size) return 0;
+        if (layout->shape[d] != 1 && layout->strides[operand][d] != size) {
+            return 0;
+        }
         size *= layout->shape[d];
     }
     return 1;
 }
 
 static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t size) {
-    if (is_contiguous(layout, operand, size)) return IN_PLACE;
+    if (is_contiguous(layout, operand, size)) {
+        return IN_PLACE;
+    }
     const int64_t *strides = layout->strides[operand];
     int64_t step = 0;
-    for (int32_t d = 0; d < layout->ndim; d++) step |= strides[d];
-    if (step == 0) return FILLED;
+    for (int32_t d = 0; d < layout->ndim; d++) {
+        step |= strides[d];
+    }
+    if (step == 0) {
+        return FILLED;
+    }
     int32_t last = layout->ndim - 1;
-    if (layout->shape[last] >= LONG_ROW) return strides[last] == size ? BY_ROW : PACKED;
+    if (layout->shape[last] >= LONG_ROW) {
+        return strides[last] == size ? BY_ROW : PACKED;
+    }
     step = 0;
-    for (int32_t d = 0; d < last; d++) step |= strides[d];
+    for (int32_t d = 0; d < last; d++) {
+        step |= strides[d];
+    }
     return step == 0 ? REPEATED : PACKED;
 }
 
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
     char item[8]; /* no store into the buffer can change it, so it stays in a register */
-    for (int32_t i = 0; i < size; i++) item[i] = place[i];
+    for (int32_t i = 0; i < size; i++) {
+        item[i] = place[i];
+    }
     switch (size) {
     case 1:
         copy_strided_8(buffer, 1, item, 0, count);
@@ -99,7 +112,9 @@ static void advance(walk *w, int64_t rows) {
     while (rows > 0 && d >= w->first) {
         int64_t part = min_int64(rows, w->layout->shape[d] - w->index[d]);
         w->index[d] += part - 1;
-        for (int32_t o = 0; o < w->operands; o++) w->offset[o] += (part - 1) * w->layout->strides[o][d];
+        for (int32_t o = 0; o < w->operands; o++) {
+            w->offset[o] += (part - 1) * w->layout->strides[o][d];
+        }
         walk_next(w); /* which carries into the slower dimensions */
         rows -= part;
     }
@@ -113,12 +128,13 @@ static void transfer(const elementwise_call *call, walk w, int64_t column, int64
     for (int64_t done = 0; done < count; column = 0) {
         int64_t part = min_int64(call->row - column, count - done);
         char *place = call->data[operand] + w.offset[operand] + column * step;
-        if (unpack)
+        if (unpack) {
             copy_strided(place, step, buffer + done * size, size, part, size);
-        else if (step)
+        } else if (step) {
             copy_strided(buffer + done * size, size, place, step, part, size);
-        else
+        } else {
             fill_buffer(buffer + done * size, place, part, size);
+        }
         done += part;
         walk_next(&w);
     }
@@ -144,8 +160,12 @@ static __attribute__((noinline)) void run_rest(const elementwise *kernel, int64_
 LANE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
                    const lw_scalar *parameters) {
     int64_t rest = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - rest;
-    if (whole) kernel->body(whole, inputs, output, parameters);
-    if (rest) run_rest(kernel, whole, rest, inputs, output, parameters);
+    if (whole) {
+        kernel->body(whole, inputs, output, parameters);
+    }
+    if (rest) {
+        run_rest(kernel, whole, rest, inputs, output, parameters);
+    }
 }
 
 static lw_status elementwise_task(lw_context *context, int64_t task, const void *argument) {
@@ -160,32 +180,50 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int64_t column = position % call->row;
     int64_t first = min_int64(end - position, CHUNK);
     for (int32_t o = 0; o < inputs; o++) {
-        if (call->passage[o] == FILLED) fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
-        if (call->passage[o] == REPEATED) transfer(call, w, column, first, o, buffer[o], 0);
+        if (call->passage[o] == FILLED) {
+            fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
+        }
+        if (call->passage[o] == REPEATED) {
+            transfer(call, w, column, first, o, buffer[o], 0);
+        }
     }
     for (int64_t most = SIMD_STREAM && call->lead ? call->lead : call->most; position < end; most = call->most) {
         int64_t count = min_int64(end - position, most);
-        if (call->by_row) count = min_int64(count, call->row - column);
+        if (call->by_row) {
+            count = min_int64(count, call->row - column);
+        }
         void *arrays[LW_MAX_OPERANDS];
         for (int32_t o = 0; o <= inputs; o++) {
             int32_t size = kernel->size[o];
             arrays[o] = buffer[o];
-            if (call->passage[o] == IN_PLACE) arrays[o] = call->data[o] + position * size;
-            if (call->passage[o] == BY_ROW) arrays[o] = call->data[o] + w.offset[o] + column * size;
-            if (call->passage[o] == PACKED && o < inputs) transfer(call, w, column, count, o, buffer[o], 0);
+            if (call->passage[o] == IN_PLACE) {
+                arrays[o] = call->data[o] + position * size;
+            }
+            if (call->passage[o] == BY_ROW) {
+                arrays[o] = call->data[o] + w.offset[o] + column * size;
+            }
+            if (call->passage[o] == PACKED && o < inputs) {
+                transfer(call, w, column, count, o, buffer[o], 0);
+            }
         }
         run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
-        if (call->passage[inputs] == PACKED) transfer(call, w, column, count, inputs, buffer[inputs], 1);
+        if (call->passage[inputs] == PACKED) {
+            transfer(call, w, column, count, inputs, buffer[inputs], 1);
+        }
         if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
             int32_t size = kernel->size[inputs];
             stream_copy(call->data[inputs] + position * size, buffer[inputs], count * size);
         }
         position += count;
         column += count;
-        if (column >= call->row) advance(&w, column / call->row);
+        if (column >= call->row) {
+            advance(&w, column / call->row);
+        }
         column %= call->row;
     }
-    if (SIMD_STREAM && call->passage[inputs] == STREAMED) stream_end();
+    if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
+        stream_end();
+    }
     return LW_OK;
 }
 
@@ -195,16 +233,22 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
 static int is_streamed(const elementwise_call *call, const lw_context *context) {
     int32_t last = call->kernel->operands - 1;
     int in_place = 0;
-    for (int32_t o = 0; o < last; o++) in_place |= call->data[o] == call->data[last];
+    for (int32_t o = 0; o < last; o++) {
+        in_place |= call->data[o] == call->data[last];
+    }
     return call->kernel->is_short && call->passage[last] == IN_PLACE && !in_place &&
            stream_pays(context, call->total * call->kernel->size[last]);
 }
 
 /* Small work on contiguous operands: neither rows nor tasks to think about. */
 LANE int is_simple(const elementwise *kernel, const lw_layout *layout) {
-    if (layout->ndim != 1 || layout->shape[0] > kernel->grain) return 0;
+    if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
+        return 0;
+    }
     int64_t gaps = 0;
-    for (int32_t o = 0; o < kernel->operands; o++) gaps |= layout->strides[o][0] ^ kernel->size[o];
+    for (int32_t o = 0; o < kernel->operands; o++) {
+        gaps |= layout->strides[o][0] ^ kernel->size[o];
+    }
     return gaps == 0;
 }
 
@@ -215,29 +259,44 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters, .grain = kernel->grain};
     call.total = walk_count(layout, 0, layout->ndim);
     if (call.total <= 1) {
-        if (call.total == 1) run_body(kernel, 1, inputs, outputs[0], parameters);
+        if (call.total == 1) {
+            run_body(kernel, 1, inputs, outputs[0], parameters);
+        }
         return LW_OK;
     }
-    for (int32_t o = 0; o < last; o++) call.data[o] = (char *)inputs[o];
+    for (int32_t o = 0; o < last; o++) {
+        call.data[o] = (char *)inputs[o];
+    }
     call.data[last] = outputs[0];
     call.row = call.most = call.total;
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
-        if (call.passage[o] == REPEATED && o == last) call.passage[o] = PACKED; /* there is but one row */
-        if (call.passage[o] == BY_ROW) call.by_row = 1;
-        if (call.passage[o] >= FILLED) call.most = min_int64(call.most, CHUNK);
-        if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) call.row = layout->shape[layout->ndim - 1];
+        if (call.passage[o] == REPEATED && o == last) {
+            call.passage[o] = PACKED; /* there is but one row */
+        }
+        if (call.passage[o] == BY_ROW) {
+            call.by_row = 1;
+        }
+        if (call.passage[o] >= FILLED) {
+            call.most = min_int64(call.most, CHUNK);
+        }
+        if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
+            call.row = layout->shape[layout->ndim - 1];
+        }
     }
     if (SIMD_STREAM && is_streamed(&call, context)) {
         call.passage[last] = STREAMED;
         call.most = min_int64(call.most, CHUNK);
         call.lead = stream_lead(call.data[last]) / kernel->size[last];
     }
-    for (int32_t o = 0; o <= last; o++)
+    for (int32_t o = 0; o <= last; o++) {
         if (call.passage[o] == REPEATED) { /* each chunk begins at the same column */
             call.most = CHUNK / call.row * call.row;
-            if (SIMD_STREAM) call.lead = 0;
+            if (SIMD_STREAM) {
+                call.lead = 0;
+            }
         }
+    }
     int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
     call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* alike, and of whole cache lines */
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
@@ -245,9 +304,9 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
 
 LANE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
                                const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
-    if (!is_simple(kernel, layout)) return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
+    if (!is_simple(kernel, layout)) {
+        return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
+    }
     run_body(kernel, layout->shape[0], inputs, outputs[0], parameters);
     return LW_OK;
 }
-
-#endif

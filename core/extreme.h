@@ -4,8 +4,7 @@
  * leave out NaN and the order of zeros. With it a block is folded, beside a sum that is NaN where an element is. Only
  * where the sum is NaN or the result a zero, a second pass looks for NaN and at the signs. Values may meet in any order
  * and more than once, so there are no partials as in fold.h. */
-#ifndef LANEWISE_EXTREME_H
-#define LANEWISE_EXTREME_H
+#pragma once
 
 #include "reduction.h"
 
@@ -40,16 +39,20 @@ LANE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one 
     extreme all[EXTREME_CHAINS];
     int64_t turn = 2 * chains * VF32_LANES;
 #pragma GCC unroll 4
-    for (int r = 0; r < chains; r++)
+    for (int r = 0; r < chains; r++) {
         all[r] = extreme_pair(x + 2 * r * VF32_LANES, x + (2 * r + 1) * VF32_LANES, one, value, other);
+    }
     for (int64_t i = turn; i < count; i += turn) {
         const float *next = x + min_int64(i, count - turn);
 #pragma GCC unroll 4
-        for (int r = 0; r < chains; r++, next += 2 * VF32_LANES)
+        for (int r = 0; r < chains; r++, next += 2 * VF32_LANES) {
             all[r] = extreme_joined(all[r], extreme_pair(next, next + VF32_LANES, one, value, other), value, other);
+        }
     }
 #pragma GCC unroll 4
-    for (int r = 1; r < chains; r++) all[0] = extreme_joined(all[0], all[r], value, other);
+    for (int r = 1; r < chains; r++) {
+        all[0] = extreme_joined(all[0], all[r], value, other);
+    }
     return all[0];
 }
 
@@ -57,16 +60,18 @@ LANE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one 
 LANE extreme extreme_pass(const float *x, int64_t count, float identity, extreme_one *one, extreme_join *value,
                           extreme_join *other) {
     extreme all;
-    if (count >= 2 * EXTREME_CHAINS * VF32_LANES)
+    if (count >= 2 * EXTREME_CHAINS * VF32_LANES) {
         all = extreme_run(x, count, EXTREME_CHAINS, one, value, other);
-    else if (count >= 2 * VF32_LANES)
+    } else if (count >= 2 * VF32_LANES) {
         all = extreme_run(x, count, 1, one, value, other);
-    else if (count >= VF32_LANES)
+    } else if (count >= VF32_LANES) {
         all = extreme_pair(x, x + count - VF32_LANES, one, value, other);
-    else
+    } else {
         all = one(vf32_load_partial(x, (int)count, vf32_set(identity)));
-    for (int n = VF32_LANES / 2; n; n /= 2)
+    }
+    for (int n = VF32_LANES / 2; n; n /= 2) {
         all = extreme_joined(all, (extreme){vf32_fold(all.value, n), vf32_fold(all.other, n)}, value, other);
+    }
     return all;
 }
 
@@ -89,5 +94,3 @@ LANE extreme extreme_pass(const float *x, int64_t count, float identity, extreme
     }                                                                                                        \
     FOLD_STEPS(op, float32, float32, x, joined)                                                              \
     REDUCTION_BY(1, op, float32, float32, vf32_set(identity), total)
-
-#endif

@@ -9,8 +9,7 @@
  * of 32-bit lanes, and take the operation as two functions that vanish when they are inlined. Elements are of one
  * input, or of two and go together. A block may be folded in two ways at once, into as many sets of partials. The loops
  * over partials are unrolled on request: only then are they kept in registers, also by a compiler that saves space. */
-#ifndef LANEWISE_FOLD_H
-#define LANEWISE_FOLD_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -45,8 +44,11 @@ LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t 
                     vi32 identity, vi32 state, fold_map *map, fold_join *join, vi32 partial[][FOLD_SETS]) {
     vi32 kept[FOLD_ROOM][FOLD_SETS];
 #pragma GCC unroll 12
-    for (int r = 0; r < FOLD_TURNS * width; r++)
-        for (int s = 0; s < sets; s++) kept[r][s] = identity;
+    for (int r = 0; r < FOLD_TURNS * width; r++) {
+        for (int s = 0; s < sets; s++) {
+            kept[r][s] = identity;
+        }
+    }
     x += first * VF32_LANES * size, y += first * VF32_LANES * size;
     for (; count >= FOLD_PARTIALS; count -= FOLD_PARTIALS, x += FOLD_PARTIALS * size, y += FOLD_PARTIALS * size)
 #pragma GCC unroll 12
@@ -57,8 +59,11 @@ LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t 
             join(kept[r], mapped);
         }
 #pragma GCC unroll 12
-    for (int r = 0; r < FOLD_TURNS * width; r++)
-        for (int s = 0; s < sets; s++) partial[r / width * FOLD_PERIOD + first + r % width][s] = kept[r][s];
+    for (int r = 0; r < FOLD_TURNS * width; r++) {
+        for (int s = 0; s < sets; s++) {
+            partial[r / width * FOLD_PERIOD + first + r % width][s] = kept[r][s];
+        }
+    }
 }
 
 /* The n elements at x and y, a register or the last and fewer: joining the identity changes nothing. */
@@ -69,7 +74,9 @@ LANE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity
         map(x, y, VF32_LANES, state, mapped);
     } else {
         map(x, y, n, state, mapped);
-        for (int s = 0; s < sets; s++) mapped[s] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), mapped[s], identity);
+        for (int s = 0; s < sets; s++) {
+            mapped[s] = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), mapped[s], identity);
+        }
     }
     join(partial, mapped);
 }
@@ -80,29 +87,38 @@ LANE void fold_block(const fold_source *from, int64_t count, int size, int sets,
     const char *x = from->x, *y = from->y;
     vi32 partial[FOLD_REGISTERS][FOLD_SETS];
     int room = FOLD_ROOM / (FOLD_TURNS * sets), width = room < FOLD_PERIOD ? room : FOLD_PERIOD, first = 0;
-    for (; first + width <= FOLD_PERIOD; first += width)
+    for (; first + width <= FOLD_PERIOD; first += width) {
         fold_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
-    if (FOLD_PERIOD % width)
+    }
+    if (FOLD_PERIOD % width) {
         fold_pass(x, y, first, FOLD_PERIOD % width, count, size, sets, identity, state, map, join, partial);
+    }
     int rest = (int)(count % FOLD_PARTIALS), registers = (rest + VF32_LANES - 1) / VF32_LANES;
     x += (count - rest) * size, y += (count - rest) * size;
 #pragma GCC unroll FOLD_FEW ? 8 : 1
     for (int r = 0; r < (FOLD_FEW ? FOLD_REGISTERS : registers); r++) {
         int at = r * VF32_LANES;
-        if (r < registers)
+        if (r < registers) {
             fold_rest(x + at * size, y + at * size, rest - at, sets, identity, state, map, join, partial[r]);
+        }
     }
 #pragma GCC unroll 6
     for (int n = FOLD_REGISTERS / 2; n; n /= 2)
 #pragma GCC unroll FOLD_UNROLL
-        for (int r = 0; r < n; r++) join(partial[r], partial[r + n]);
+        for (int r = 0; r < n; r++) {
+            join(partial[r], partial[r + n]);
+        }
 #pragma GCC unroll 4
     for (int n = VF32_LANES / 2; n; n /= 2) {
         vi32 folded[FOLD_SETS];
-        for (int s = 0; s < sets; s++) folded[s] = vi32_fold(partial[0][s], n);
+        for (int s = 0; s < sets; s++) {
+            folded[s] = vi32_fold(partial[0][s], n);
+        }
         join(partial[0], folded);
     }
-    for (int s = 0; s < sets; s++) results[s] = partial[0][s];
+    for (int s = 0; s < sets; s++) {
+        results[s] = partial[0][s];
+    }
 }
 
 /* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
@@ -113,13 +129,19 @@ LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int siz
     const char *x = from->x + at, *y = from->y + at;
     vi32 level[7][4];
     int bits = 0;
-    while (bits < 6 && (1 << bits) < count) bits++;
+    while (bits < 6 && (1 << bits) < count) {
+        bits++;
+    }
     for (int turn = 0; turn < 1 << bits; turn++) {
         int p = 0;
-        for (int b = 0; b < bits; b++) p |= (turn >> b & 1) << (bits - 1 - b);
+        for (int b = 0; b < bits; b++) {
+            p |= (turn >> b & 1) << (bits - 1 - b);
+        }
         vi32 partial[4];
 #pragma GCC unroll 16
-        for (int r = 0; r < registers; r++) partial[r] = identity;
+        for (int r = 0; r < registers; r++) {
+            partial[r] = identity;
+        }
         for (int64_t i = p; i < count; i += FOLD_PARTIALS)
 #pragma GCC unroll 16
             for (int r = 0; r < registers; r++) {
@@ -129,14 +151,19 @@ LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int siz
                 join(partial + r, &mapped);
             }
         int depth = 0;
-        for (int pending = turn; pending & 1; pending >>= 1, depth++)
+        for (int pending = turn; pending & 1; pending >>= 1, depth++) {
             for (int r = 0; r < registers; r++) {
                 join(level[depth] + r, partial + r);
                 partial[r] = level[depth][r];
             }
-        for (int r = 0; r < registers; r++) level[depth][r] = partial[r];
+        }
+        for (int r = 0; r < registers; r++) {
+            level[depth][r] = partial[r];
+        }
     }
-    for (int r = 0; r < registers; r++) results[r] = level[bits][r];
+    for (int r = 0; r < registers; r++) {
+        results[r] = level[bits][r];
+    }
 }
 
 /* One block of each of `columns` <= FOLD_COLUMNS outputs that lie side by side: element i of column c is at
@@ -147,9 +174,13 @@ LANE void fold_columns(const fold_source *from, int64_t count, int64_t columns, 
     int64_t c = 0;
     for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
         vi32 states[4], folded[4];
-        for (int r = 0; r < REGISTERS; r++) states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
+        for (int r = 0; r < REGISTERS; r++) {
+            states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
+        }
         fold_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, folded);
-        for (int r = 0; r < REGISTERS; r++) vi32_store(results + c + r * VF32_LANES, folded[r]);
+        for (int r = 0; r < REGISTERS; r++) {
+            vi32_store(results + c + r * VF32_LANES, folded[r]);
+        }
     }
     for (; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
@@ -182,5 +213,3 @@ LANE vm32 lane_load_bool(const char *p, int n) {
     const uint8_t *x = (const uint8_t *)p;
     return n == VF32_LANES ? vm32_load_bool(x) : vm32_load_partial_bool(x, n, vm32_set(0));
 }
-
-#endif

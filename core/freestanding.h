@@ -1,7 +1,6 @@
 /* What compilers call even where there is no C library: to copy a large struct, or for a loop that they recognise.
  * Hidden, so that a library of kernels calls nothing outside itself. Included once, by the generated kernels.c. */
-#ifndef LANEWISE_FREESTANDING_H
-#define LANEWISE_FREESTANDING_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,6 +47,4 @@ FREESTANDING void *memset(void *to, int byte, size_t count) {
 #ifdef __APPLE__ /* where a memset of zeros becomes a call of one of these: on ARM, on x86 */
 FREESTANDING void bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
 FREESTANDING void __bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
-#endif
-
 #endif

@@ -7,8 +7,7 @@
  *
  * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and names the
  * kernels in the table. */
-#ifndef LANEWISE_GATHER_H
-#define LANEWISE_GATHER_H
+#pragma once
 
 #include "pieces.h"
 #include "strided.h"
@@ -32,7 +31,9 @@ static lw_status gather_check_task(lw_context *context, int64_t task, const void
     walk_start(&w, &all->layout, 0, all->layout.ndim, 1, first);
     for (int64_t i = first; i < end; i++, walk_next(&w)) {
         int64_t index = gather_index(all->data + w.offset[0]);
-        if (index >= -all->extent && index < all->extent) continue;
+        if (index >= -all->extent && index < all->extent) {
+            continue;
+        }
         context->bad_index = index;
         return LW_BAD_INDEX;
     }
@@ -46,7 +47,9 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
     all.extent = extent;
     own->ndim = 0;
     for (int32_t d = 0; d < layout->ndim; d++) {
-        if (layout->strides[1][d] == 0 && layout->shape[d] > 0) continue;
+        if (layout->strides[1][d] == 0 && layout->shape[d] > 0) {
+            continue;
+        }
         own->shape[own->ndim] = layout->shape[d];
         own->strides[0][own->ndim++] = layout->strides[1][d];
     }
@@ -81,5 +84,3 @@ LANE void gather_piece(const piece *p, const lw_scalar *parameters, int indexed,
         if (status != LW_OK) return status;                                                                   \
         return run_pieces(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_piece_##bits);  \
     }
-
-#endif

@@ -34,10 +34,12 @@ LANE void gemm_pack_share(float *to, int width, const char *from, int64_t across
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
     int64_t first_panel = by_depth ? 0 : first, end_panel = by_depth ? panels : end;
     int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_RUN : depth;
-    for (; p < end_p; p += run)
-        for (int64_t panel = first_panel; panel < end_panel; panel++)
+    for (; p < end_p; p += run) {
+        for (int64_t panel = first_panel; panel < end_panel; panel++) {
             gemm_pack(to + (panel * depth + p) * width, width, from + panel * width * across + p * along, across, along,
                       min_int64(extent - panel * width, width), min_int64(end_p - p, run));
+        }
+    }
 }
 
 static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *argument) {
@@ -47,24 +49,27 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     int64_t tasks = part->pack_tasks;
     gemm_pack_share(part->a, GEMM_ROWS, g->a + (part->i + part->unpacked) * g->a_row + part->p * g->a_column, g->a_row,
                     g->a_column, part->rows - part->unpacked, part->depth, task, tasks);
-    if (!g->pack_b && part->b_panels)
+    if (!g->pack_b && part->b_panels) {
         gemm_pack_share(part->b, GEMM_COLUMNS, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
                         part->columns, part->depth, task, tasks);
+    }
     for (int64_t panel = task * part->b_panels / tasks; g->pack_b && panel < (task + 1) * part->b_panels / tasks;
-         panel++)
+         panel++) {
         g->pack_b(g, part->p, part->depth, part->j + panel * GEMM_COLUMNS,
                   part->b + panel * GEMM_COLUMNS * part->depth);
+    }
     return LW_OK;
 }
 
 /* A panel of B that no other task needs. */
 static void gemm_pack_own(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
-    if (g->pack_b)
+    if (g->pack_b) {
         g->pack_b(g, part->p, part->depth, part->j + j, to);
-    else
+    } else {
         gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
                           min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
+    }
 }
 
 /* A tile's sums, from a packed panel of B. */
@@ -72,12 +77,13 @@ static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_
                           int64_t tile_row, gemm_target target) {
     const gemm *g = part->g;
     const int64_t b_step = GEMM_COLUMNS * sizeof *b;
-    if (i < part->unpacked)
+    if (i < part->unpacked) {
         gemm_unpacked_tile(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
                            (const char *)b, b_step, tile, tile_row, target);
-    else
+    } else {
         gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked) * part->depth),
                        (const char *)b, b_step, tile, tile_row, target);
+    }
 }
 
 /* One tile of C; (i, j) is within the part. */
@@ -89,7 +95,9 @@ static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const
     if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
         char *c = g->c + row * g->c_row + column * g->c_column;
         gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_FAR : GEMM_SET);
-        if (last && (g->bias || g->activate)) gemm_finish_tile(g, row, column, rows, columns, c, g->c_row, columns);
+        if (last && (g->bias || g->activate)) {
+            gemm_finish_tile(g, row, column, rows, columns, c, g->c_row, columns);
+        }
         return;
     }
     float tile[GEMM_ROWS * GEMM_COLUMNS];
@@ -108,15 +116,21 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
     if (part->b && part->depth * (end_column - first_column) <= GEMM_NEAR) {
-        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS)
-            for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS)
+        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) {
+            for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
                 gemm_compute_tile(part, i, j, part->b + j * part->depth);
+            }
+        }
         return LW_OK;
     }
     for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
         const float *b = part->b ? part->b + j * part->depth : own;
-        if (!part->b) gemm_pack_own(part, j, own);
-        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) gemm_compute_tile(part, i, j, b);
+        if (!part->b) {
+            gemm_pack_own(part, j, own);
+        }
+        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) {
+            gemm_compute_tile(part, i, j, b);
+        }
     }
     return LW_OK;
 }
@@ -144,8 +158,12 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
                 part.pack_tasks = 1 + packed / sizes.packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
                 lw_status status = run_tasks(context, part.pack_tasks, gemm_pack_task, &part);
-                if (status == LW_OK) status = run_tasks(context, blocks, gemm_block_task, &part);
-                if (status != LW_OK) return status;
+                if (status == LW_OK) {
+                    status = run_tasks(context, blocks, gemm_block_task, &part);
+                }
+                if (status != LW_OK) {
+                    return status;
+                }
                 part.b_panels = 0; /* stays packed for the next rows */
             }
             part.p += part.depth;
@@ -159,7 +177,9 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_DEPTH) + (g->k == 0)); /* of parts that are alike */
     gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, depth, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30, 0};
     sizes.is_narrow = g->n <= GEMM_NARROW && g->a_column == sizeof(float) && g->a_row != sizeof(float);
-    if (gemm_work(g) < GEMM_SMALL) return sizes;
+    if (gemm_work(g) < GEMM_SMALL) {
+        return sizes;
+    }
     int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_BLOCK)); /* of blocks that are alike */
     int64_t panel = rows * GEMM_COLUMNS * depth;
     sizes.block = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
@@ -170,13 +190,19 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
 
 static lw_status gemm_run(lw_context *context, const gemm *whole) {
     gemm g;
-    if (whole->m == 0 || whole->n == 0) return LW_OK;
-    if (gemm_is_thin(whole, &g)) return gemm_thin(context, &g);
+    if (whole->m == 0 || whole->n == 0) {
+        return LW_OK;
+    }
+    if (gemm_is_thin(whole, &g)) {
+        return gemm_thin(context, &g);
+    }
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = turn ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = gemm_choose_sizes(&g);
     int is_few = gemm_is_few(&g), is_shared = g.m > sizes.block; /* B, by several blocks of rows */
-    if (!is_shared) sizes.columns = g.n;
+    if (!is_shared) {
+        sizes.columns = g.n;
+    }
     int64_t a_rows = sizes.is_narrow ? GEMM_ROWS : divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS;
     int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned as well */
     int64_t b_size =
@@ -186,7 +212,9 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (scratch) {
         lw_status status = is_few ? gemm_few(context, &g, scratch)
                                   : gemm_blocked(context, &g, sizes, scratch, is_shared ? scratch + a_size : NULL);
-        if (context->release) context->release(context, scratch);
+        if (context->release) {
+            context->release(context, scratch);
+        }
         return status;
     }
     float a[GEMM_ROWS * GEMM_STACK_DEPTH], b[GEMM_COLUMNS * GEMM_STACK_DEPTH];

@@ -1,7 +1,6 @@
 /* One product of two matrices, its finish, and what the paths to it share. Strides are in bytes and of any size and
  * sign. An extent of 1 may come with any stride. */
-#ifndef LANEWISE_GEMM_H
-#define LANEWISE_GEMM_H
+#pragma once
 
 #include "gemm_tiles.h"
 #include "strided.h"
@@ -46,7 +45,9 @@ static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, 
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
         vf32 same = vf32_set(gemm_float(bias));
-        for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(values + c, vf32_load(values + c) + same);
+        for (int64_t c = 0; c < width; c += VF32_LANES) {
+            vf32_store(values + c, vf32_load(values + c) + same);
+        }
         return;
     }
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
@@ -62,8 +63,12 @@ static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, 
                              int64_t tile_row, int64_t width) {
     for (int64_t r = 0; r < rows; r++) {
         float *values = (float *)(tile + r * tile_row);
-        if (g->bias) gemm_add_bias(g, i + r, j, columns, values, width);
-        if (g->activate) g->activate(values, width);
+        if (g->bias) {
+            gemm_add_bias(g, i + r, j, columns, values, width);
+        }
+        if (g->activate) {
+            g->activate(values, width);
+        }
     }
 }
 
@@ -71,14 +76,20 @@ static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, 
 static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
                           int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;
-    if (add)
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t s = 0; s < columns; s++) tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
-    if (last && (g->bias || g->activate))
+    if (add) {
+        for (int64_t r = 0; r < rows; r++) {
+            for (int64_t s = 0; s < columns; s++) {
+                tile[r * width + s] += gemm_float(c + r * g->c_row + s * g->c_column);
+            }
+        }
+    }
+    if (last && (g->bias || g->activate)) {
         gemm_finish_tile(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
-    for (int64_t r = 0; r < rows; r++)
+    }
+    for (int64_t r = 0; r < rows; r++) {
         copy_strided(c + r * g->c_row, g->c_column, (const char *)(tile + r * width), sizeof(float), columns,
                      sizeof(float));
+    }
 }
 
 /* The same product with rows and columns exchanged. */
@@ -102,5 +113,3 @@ static gemm gemm_transposed(const gemm *g) {
         .activate = g->activate,
     };
 }
-
-#endif

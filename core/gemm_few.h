@@ -2,8 +2,7 @@
  *
  * C's columns are cut into strips, whose sums stay in the nearest caches while a few steps of the depth at a time are
  * added to all of them. */
-#ifndef LANEWISE_GEMM_FEW_H
-#define LANEWISE_GEMM_FEW_H
+#pragma once
 
 #include "gemm_kernel.h"
 #include "gemm_pack.h"
@@ -34,10 +33,11 @@ static void few_strip(const gemm *g, const float *a, int64_t first, int64_t colu
                 b = (const char *)last;
                 b_row = GEMM_COLUMNS * sizeof *last;
             }
-            for (int64_t i = 0; i < g->m; i += GEMM_ROWS)
+            for (int64_t i = 0; i < g->m; i += GEMM_ROWS) {
                 gemm_edge_tile(min_int64(g->m - i, GEMM_ROWS), count, depth,
                                (const char *)(a + i * g->k + p * GEMM_ROWS), b, b_row, (char *)(sums + i * width + j),
                                row_bytes, p ? GEMM_ADD : GEMM_SET);
+            }
         }
     }
     gemm_put_tile(g, 0, first, g->m, columns, sums, width, 0, 1);
@@ -47,8 +47,9 @@ static lw_status few_task(lw_context *context, int64_t task, const void *argumen
     (void)context;
     const few *all = argument;
     int64_t columns = all->strip * all->strips, end = min_int64((task + 1) * columns, all->g->n);
-    for (int64_t j = task * columns; j < end; j += all->strip)
+    for (int64_t j = task * columns; j < end; j += all->strip) {
         few_strip(all->g, all->a, j, min_int64(end - j, all->strip));
+    }
     return LW_OK;
 }
 
@@ -60,13 +61,12 @@ static int64_t few_scratch(const gemm *g) { return divide_up(g->m, GEMM_ROWS) * 
 
 /* With room for few_scratch() floats. */
 static lw_status gemm_few(lw_context *context, const gemm *g, float *scratch) {
-    for (int64_t i = 0; i < g->m; i += GEMM_ROWS)
+    for (int64_t i = 0; i < g->m; i += GEMM_ROWS) {
         gemm_pack_rows(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_ROWS),
                        g->k);
+    }
     int64_t strip = divide_up(g->n, divide_up(g->n, FEW_COLUMNS)); /* all alike */
     few all = {.g = g, .a = scratch, .strip = divide_up(strip, GEMM_COLUMNS) * GEMM_COLUMNS};
     all.strips = divide_up(GEMM_SMALL, all.strip * g->m * g->k);
     return run_tasks(context, divide_up(g->n, all.strip * all.strips), few_task, &all);
 }
-
-#endif

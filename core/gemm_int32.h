@@ -1,6 +1,5 @@
 /* C = A B for int32, wrapping around. Simple: a strip of a row of C at a time, B packed by rows where it has gaps. */
-#ifndef LANEWISE_GEMM_INT32_H
-#define LANEWISE_GEMM_INT32_H
+#pragma once
 
 #include "gemm.h"
 
@@ -8,7 +7,9 @@ enum { INT32_STRIP = 256 };
 
 static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t columns) {
     int32_t sum[INT32_STRIP], packed[INT32_STRIP];
-    for (int64_t c = 0; c < columns; c++) sum[c] = 0;
+    for (int64_t c = 0; c < columns; c++) {
+        sum[c] = 0;
+    }
     for (int64_t p = 0; p < g->k; p++) {
         int32_t factor;
         __builtin_memcpy(&factor, g->a + i * g->a_row + p * g->a_column, sizeof factor);
@@ -19,8 +20,9 @@ static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t column
             values = packed;
         }
         int64_t c = 0;
-        for (; c + VF32_LANES <= columns; c += VF32_LANES)
+        for (; c + VF32_LANES <= columns; c += VF32_LANES) {
             vi32_store(sum + c, vi32_load(sum + c) + vi32_set(factor) * vi32_load(values + c));
+        }
         if (c < columns) {
             int n = (int)(columns - c);
             vi32 product = vi32_set(factor) * vi32_load_partial(values + c, n, vi32_set(0));
@@ -37,13 +39,14 @@ static lw_status gemm_int32_task(lw_context *context, int64_t task, const void *
     (void)context;
     const gemm *g = argument;
     int64_t rows = gemm_int32_rows(g);
-    for (int64_t i = task * rows; i < min_int64((task + 1) * rows, g->m); i++)
-        for (int64_t j = 0; j < g->n; j += INT32_STRIP) gemm_int32_strip(g, i, j, min_int64(g->n - j, INT32_STRIP));
+    for (int64_t i = task * rows; i < min_int64((task + 1) * rows, g->m); i++) {
+        for (int64_t j = 0; j < g->n; j += INT32_STRIP) {
+            gemm_int32_strip(g, i, j, min_int64(g->n - j, INT32_STRIP));
+        }
+    }
     return LW_OK;
 }
 
 static lw_status gemm_int32_run(lw_context *context, const gemm *g) {
     return run_tasks(context, divide_up(g->m, gemm_int32_rows(g)), gemm_int32_task, g);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The micro-kernel of matrix multiplication: a tile of C from steps through a panel of A and one of B. */
-#ifndef LANEWISE_GEMM_KERNEL_H
-#define LANEWISE_GEMM_KERNEL_H
+#pragma once
 
 #include "gemm.h"
 
@@ -19,8 +18,11 @@ typedef enum gemm_target { GEMM_SET, GEMM_ADD, GEMM_ADD_FAR } gemm_target;
 LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
     enum { LINE = 64 / sizeof(float) };
     const char *below = tile + GEMM_ROWS * tile_row;
-    for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++)
-        for (int c = 0; c < GEMM_COLUMNS; c += LINE) __builtin_prefetch((const float *)(below + r * tile_row) + c);
+    for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++) {
+        for (int c = 0; c < GEMM_COLUMNS; c += LINE) {
+            __builtin_prefetch((const float *)(below + r * tile_row) + c);
+        }
+    }
 }
 
 /* For `rows` rows of A and `vectors` registers of B, which are constants. A's rows are a_row bytes apart and its steps
@@ -31,19 +33,26 @@ LANE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int6
     vf32 sum[GEMM_ROWS * GEMM_VECTORS];
     int registers = rows * vectors, far = target == GEMM_ADD_FAR;
 #pragma GCC unroll 32
-    for (int s = 0; s < registers; s++) sum[s] = vf32_set(0);
+    for (int s = 0; s < registers; s++) {
+        sum[s] = vf32_set(0);
+    }
     int64_t p = 0;
     for (int turn = 0; p < depth; turn++) {
-        if (far) gemm_fetch(tile, tile_row, turn);
+        if (far) {
+            gemm_fetch(tile, tile_row, turn);
+        }
         int64_t end = far ? depth * (turn + 1) / GEMM_FETCHES : depth;
         GEMM_LOOP
         for (; p < end; p++, a += a_step, b += b_step) {
             vf32 values[GEMM_VECTORS];
 #pragma GCC unroll 32
-            for (int v = 0; v < vectors; v++) values[v] = vf32_load((const float *)b + v * VF32_LANES);
+            for (int v = 0; v < vectors; v++) {
+                values[v] = vf32_load((const float *)b + v * VF32_LANES);
+            }
 #pragma GCC unroll 32
-            for (int s = 0; s < registers; s++)
+            for (int s = 0; s < registers; s++) {
                 sum[s] = vf32_fma(vf32_set(gemm_float(a + s / vectors * a_row)), values[s % vectors], sum[s]);
+            }
         }
     }
 #pragma GCC unroll 32
@@ -66,32 +75,33 @@ static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile,
 
 LANE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
                             char *tile, int64_t tile_row, gemm_target target) {
-    if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS)
+    if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS) {
         gemm_panel_tile(GEMM_EDGE, vectors, depth, a, b, b_step, tile, tile_row, target);
-    else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS)
+    } else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS) {
         gemm_panel_tile(2 * GEMM_EDGE, vectors, depth, a, b, b_step, tile, tile_row, target);
-    else
+    } else {
         gemm_panel_tile(GEMM_ROWS, vectors, depth, a, b, b_step, tile, tile_row, target);
+    }
 }
 
 /* The last panel of A has fewer rows, and computes no more than a multiple of GEMM_EDGE; that of B as few registers as
  * hold its columns. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_target target) {
-    if (columns <= VF32_LANES && VF32_LANES < GEMM_COLUMNS)
+    if (columns <= VF32_LANES && VF32_LANES < GEMM_COLUMNS) {
         gemm_edge_tile_of(rows, 1, depth, a, b, b_step, tile, tile_row, target);
-    else
+    } else {
         gemm_edge_tile_of(rows, GEMM_VECTORS, depth, a, b, b_step, tile, tile_row, target);
+    }
 }
 
 /* From GEMM_ROWS rows of A that are not packed. Out of line: engines that compile WebAssembly keep the loops of a small
  * function in registers, not those of a large one. */
 RARE void gemm_unpacked_tile(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_target target) {
-    if (columns <= VF32_LANES && VF32_LANES < GEMM_COLUMNS)
+    if (columns <= VF32_LANES && VF32_LANES < GEMM_COLUMNS) {
         gemm_tile_of(GEMM_ROWS, 1, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, target);
-    else
+    } else {
         gemm_tile_of(GEMM_ROWS, GEMM_VECTORS, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, target);
+    }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Packing for the micro-kernel: panels as wide as its tile, one step of the depth after another. */
-#ifndef LANEWISE_GEMM_PACK_H
-#define LANEWISE_GEMM_PACK_H
+#pragma once
 
 #include "gemm.h"
 
@@ -8,7 +7,9 @@
 typedef float gemm_quad __attribute__((vector_size(16)));
 LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
-    for (int r = 0; r < 4; r++) __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
+    for (int r = 0; r < 4; r++) {
+        __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
+    }
     gemm_quad top_left = __builtin_shufflevector(q[0], q[1], 0, 4, 1, 5);
     gemm_quad top_right = __builtin_shufflevector(q[0], q[1], 2, 6, 3, 7);
     gemm_quad low_left = __builtin_shufflevector(q[2], q[3], 0, 4, 1, 5);
@@ -17,7 +18,9 @@ LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
     q[1] = __builtin_shufflevector(top_left, low_left, 2, 3, 6, 7);
     q[2] = __builtin_shufflevector(top_right, low_right, 0, 1, 4, 5);
     q[3] = __builtin_shufflevector(top_right, low_right, 2, 3, 6, 7);
-    for (int r = 0; r < 4; r++) __builtin_memcpy(to + r * width, &q[r], sizeof q[r]);
+    for (int r = 0; r < 4; r++) {
+        __builtin_memcpy(to + r * width, &q[r], sizeof q[r]);
+    }
 }
 
 /* to[p * width + w] = from[p * along + w * across] for w < count, 0 up to width. */
@@ -25,21 +28,34 @@ LANE void gemm_pack(float *to, int width, const char *from, int64_t across, int6
                     int64_t depth) {
     int64_t w = 0;
     if (across == sizeof(float) && count == width) {
-        for (int64_t p = 0; p < depth; p++)
+        for (int64_t p = 0; p < depth; p++) {
             __builtin_memcpy(to + p * width, from + p * along, (size_t)width * sizeof *to);
+        }
         return;
     }
-    if (along == sizeof(float) && VF32_LANES > 1)
+    if (along == sizeof(float) && VF32_LANES > 1) {
         for (; w + 4 <= count; w += 4) {
             int64_t p = 0;
-            for (; p + 4 <= depth; p += 4) gemm_turn(from + w * across + p * along, across, to + p * width + w, width);
-            for (; p < depth; p++)
-                for (int r = 0; r < 4; r++) to[p * width + w + r] = gemm_float(from + p * along + (w + r) * across);
+            for (; p + 4 <= depth; p += 4) {
+                gemm_turn(from + w * across + p * along, across, to + p * width + w, width);
+            }
+            for (; p < depth; p++) {
+                for (int r = 0; r < 4; r++) {
+                    to[p * width + w + r] = gemm_float(from + p * along + (w + r) * across);
+                }
+            }
         }
-    for (; w < count; w++)
-        for (int64_t p = 0; p < depth; p++) to[p * width + w] = gemm_float(from + p * along + w * across);
-    for (; w < width; w++)
-        for (int64_t p = 0; p < depth; p++) to[p * width + w] = 0;
+    }
+    for (; w < count; w++) {
+        for (int64_t p = 0; p < depth; p++) {
+            to[p * width + w] = gemm_float(from + p * along + w * across);
+        }
+    }
+    for (; w < width; w++) {
+        for (int64_t p = 0; p < depth; p++) {
+            to[p * width + w] = 0;
+        }
+    }
 }
 
 static void gemm_pack_rows(float *to, const char *from, int64_t across, int64_t along, int64_t count, int64_t depth) {
@@ -50,5 +66,3 @@ static void gemm_pack_columns(float *to, const char *from, int64_t across, int64
                               int64_t depth) {
     gemm_pack(to, GEMM_COLUMNS, from, across, along, count, depth);
 }
-
-#endif

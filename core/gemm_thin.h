@@ -1,8 +1,7 @@
 /* Products that packing would not pay for: few rows, or little of everything. B is read where it lies.
  *
  * Sums over k are cut into pieces, whose sums are added up, so that the error stays that of a shorter sum. */
-#ifndef LANEWISE_GEMM_THIN_H
-#define LANEWISE_GEMM_THIN_H
+#pragma once
 
 #include "gemm.h"
 
@@ -23,48 +22,66 @@ LANE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors,
     int64_t p = 0;
     do {
         vf32 sum[THIN_ROWS][THIN_VECTORS];
-        for (int r = 0; r < rows; r++)
-            for (int v = 0; v < vectors; v++) sum[r][v] = vf32_set(0);
+        for (int r = 0; r < rows; r++) {
+            for (int v = 0; v < vectors; v++) {
+                sum[r][v] = vf32_set(0);
+            }
+        }
         const char *a = g->a + i * g->a_row;
         for (int64_t end = min_int64(p + THIN_PIECE, g->k); p < end; p++) {
             const float *b = (const float *)(g->b + p * g->b_row) + j;
             vf32 values[THIN_VECTORS];
-            for (int v = 0; v < vectors; v++)
+            for (int v = 0; v < vectors; v++) {
                 values[v] = v + 1 < vectors || n == VF32_LANES ? vf32_load(b + v * VF32_LANES)
                                                                : vf32_load_partial(b + v * VF32_LANES, n, vf32_set(0));
+            }
             for (int r = 0; r < rows; r++) {
                 vf32 factor = vf32_set(gemm_float(a + r * g->a_row + p * g->a_column));
-                for (int v = 0; v < vectors; v++) sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
+                for (int v = 0; v < vectors; v++) {
+                    sum[r][v] = vf32_fma(factor, values[v], sum[r][v]);
+                }
             }
         }
-        for (int r = 0; r < rows; r++)
+        for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
                 float *to = tile + r * width + v * VF32_LANES;
                 vf32_store(to, p <= THIN_PIECE ? sum[r][v] : vf32_load(to) + sum[r][v]);
             }
+        }
     } while (p < g->k);
     gemm_put_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
 }
 
 LANE void thin_row_group(const gemm *g, int64_t i, int rows) {
     int64_t j = 0;
-    for (; j + THIN_VECTORS * VF32_LANES <= g->n; j += THIN_VECTORS * VF32_LANES)
+    for (; j + THIN_VECTORS * VF32_LANES <= g->n; j += THIN_VECTORS * VF32_LANES) {
         thin_strip(g, i, j, rows, THIN_VECTORS, VF32_LANES);
-    for (; j + VF32_LANES <= g->n; j += VF32_LANES) thin_strip(g, i, j, rows, 1, VF32_LANES);
-    if (j < g->n) thin_strip(g, i, j, rows, 1, (int)(g->n - j));
+    }
+    for (; j + VF32_LANES <= g->n; j += VF32_LANES) {
+        thin_strip(g, i, j, rows, 1, VF32_LANES);
+    }
+    if (j < g->n) {
+        thin_strip(g, i, j, rows, 1, (int)(g->n - j));
+    }
 }
 
 static void thin_rows(const gemm *g) {
     int64_t i = 0;
-    for (; i + THIN_ROWS <= g->m; i += THIN_ROWS) thin_row_group(g, i, THIN_ROWS);
-    for (; i < g->m; i++) thin_row_group(g, i, 1);
+    for (; i + THIN_ROWS <= g->m; i += THIN_ROWS) {
+        thin_row_group(g, i, THIN_ROWS);
+    }
+    for (; i < g->m; i++) {
+        thin_row_group(g, i, 1);
+    }
 }
 
 /* sum += A B for `rows` rows of B and `columns` of its columns; B's rows are contiguous. */
 LANE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows, int64_t columns,
                            float *sum) {
     vf32 factor[THIN_STREAM_ROWS];
-    for (int r = 0; r < rows; r++) factor[r] = vf32_set(gemm_float(a + r * a_column));
+    for (int r = 0; r < rows; r++) {
+        factor[r] = vf32_set(gemm_float(a + r * a_column));
+    }
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
         vf32 piece = vf32_set(0);
@@ -82,17 +99,20 @@ static void thin_stream(const gemm *g) {
     float sum[THIN_ROWS * THIN_STREAM];
     for (int64_t j = 0; j < g->n; j += THIN_STREAM) {
         int64_t columns = min_int64(g->n - j, THIN_STREAM);
-        for (int64_t c = 0; c < THIN_ROWS * THIN_STREAM; c += VF32_LANES) vf32_store(sum + c, vf32_set(0));
+        for (int64_t c = 0; c < THIN_ROWS * THIN_STREAM; c += VF32_LANES) {
+            vf32_store(sum + c, vf32_set(0));
+        }
         for (int64_t p = 0; p < g->k;) {
             const char *b = g->b + p * g->b_row + j * g->b_column;
             int whole = p + THIN_STREAM_ROWS <= g->k;
             for (int64_t i = 0; i < g->m; i++) {
                 const char *a = g->a + i * g->a_row + p * g->a_column;
                 float *to = sum + i * THIN_STREAM;
-                if (whole)
+                if (whole) {
                     thin_stream_rows(a, g->a_column, b, g->b_row, THIN_STREAM_ROWS, columns, to);
-                else
+                } else {
                     thin_stream_rows(a, g->a_column, b, g->b_row, 1, columns, to);
+                }
             }
             p += whole ? THIN_STREAM_ROWS : 1;
         }
@@ -103,63 +123,91 @@ static void thin_stream(const gemm *g) {
 /* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
 LANE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
-    for (int c = 0; c < 4; c++) b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
+    for (int c = 0; c < 4; c++) {
+        b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
+    }
     vf32 total[4];
-    for (int c = 0; c < 4; c++) total[c] = vf32_set(0);
+    for (int c = 0; c < 4; c++) {
+        total[c] = vf32_set(0);
+    }
     for (int64_t p = 0; p < g->k;) {
         vf32 sum[4];
-        for (int c = 0; c < 4; c++) sum[c] = vf32_set(0);
+        for (int c = 0; c < 4; c++) {
+            sum[c] = vf32_set(0);
+        }
         int64_t end = min_int64(p + THIN_PIECE * VF32_LANES, g->k);
         for (; p + VF32_LANES <= end; p += VF32_LANES) {
             vf32 factor = vf32_load(a + p);
-            for (int c = 0; c < 4; c++) sum[c] = vf32_fma(factor, vf32_load(b[c] + p), sum[c]);
+            for (int c = 0; c < 4; c++) {
+                sum[c] = vf32_fma(factor, vf32_load(b[c] + p), sum[c]);
+            }
         }
         if (p < end) {
             int n = (int)(end - p);
             vf32 factor = vf32_load_partial(a + p, n, vf32_set(0));
-            for (int c = 0; c < 4; c++) sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
+            for (int c = 0; c < 4; c++) {
+                sum[c] = vf32_fma(factor, vf32_load_partial(b[c] + p, n, vf32_set(0)), sum[c]);
+            }
             p = end;
         }
-        for (int c = 0; c < 4; c++) total[c] = total[c] + sum[c];
+        for (int c = 0; c < 4; c++) {
+            total[c] = total[c] + sum[c];
+        }
     }
-    for (int c = 0; c < 4; c++) results[c] = vf32_reduce_add(total[c]);
+    for (int c = 0; c < 4; c++) {
+        results[c] = vf32_reduce_add(total[c]);
+    }
 }
 
 static void thin_columns(const gemm *g) {
     float tile[THIN_ROWS * THIN_STRIP];
-    for (int64_t i = 0; i < g->m; i += THIN_ROWS)
+    for (int64_t i = 0; i < g->m; i += THIN_ROWS) {
         for (int64_t j = 0; j < g->n; j += THIN_STRIP) {
             int64_t rows = min_int64(g->m - i, THIN_ROWS), columns = min_int64(g->n - j, THIN_STRIP);
-            for (int64_t c = 0; c < columns; c += 4)
-                for (int64_t r = 0; r < rows; r++) thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
-            for (int64_t r = 0; r < rows; r++) /* what the activation meets beyond the last column */
-                for (int64_t c = divide_up(columns, 4) * 4; c < THIN_STRIP; c++) tile[r * THIN_STRIP + c] = 0;
+            for (int64_t c = 0; c < columns; c += 4) {
+                for (int64_t r = 0; r < rows; r++) {
+                    thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
+                }
+            }
+            for (int64_t r = 0; r < rows; r++) { /* what the activation meets beyond the last column */
+                for (int64_t c = divide_up(columns, 4) * 4; c < THIN_STRIP; c++) {
+                    tile[r * THIN_STRIP + c] = 0;
+                }
+            }
             gemm_put_tile(g, i, j, rows, columns, tile, THIN_STRIP, 0, 1);
         }
+    }
 }
 
 /* Whether the product is thin, and then which way to look at it. */
 static int gemm_is_thin(const gemm *whole, gemm *thin) {
-    if (whole->pack_b) return 0;
+    if (whole->pack_b) {
+        return 0;
+    }
     int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
     *thin = few_columns ? gemm_transposed(whole) : *whole;
     int is_small = gemm_work(thin) <= THIN_SMALL;
-    if (thin->b_column == sizeof(float)) return is_small || few_columns || thin->m < THIN_ROWS;
+    if (thin->b_column == sizeof(float)) {
+        return is_small || few_columns || thin->m < THIN_ROWS;
+    }
     int is_few = thin->m <= THIN_ROWS || (thin->m <= 2 * THIN_ROWS && thin->k >= THIN_PIECE);
     return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
 }
 
 static void thin_compute(const gemm *g) {
-    if (g->b_column != sizeof(float))
+    if (g->b_column != sizeof(float)) {
         thin_columns(g);
-    else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > THIN_SMALL)
+    } else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > THIN_SMALL) {
         thin_stream(g);
-    else
+    } else {
         thin_rows(g);
+    }
 }
 
 static int64_t thin_task_columns(const gemm *g) {
-    if (gemm_work(g) < GEMM_SMALL) return g->n;
+    if (gemm_work(g) < GEMM_SMALL) {
+        return g->n;
+    }
     int64_t least = g->b_column == sizeof(float) ? THIN_STREAM : THIN_STRIP;
     return least * divide_up(GEMM_SMALL, least * g->m * g->k);
 }
@@ -172,7 +220,9 @@ static lw_status thin_task(lw_context *context, int64_t task, const void *argume
     part.n = min_int64(g->n - j, columns);
     part.b += j * g->b_column;
     part.c += j * g->c_column;
-    if (g->bias) part.bias += j * g->bias_column;
+    if (g->bias) {
+        part.bias += j * g->bias_column;
+    }
     thin_compute(&part);
     return LW_OK;
 }
@@ -180,5 +230,3 @@ static lw_status thin_task(lw_context *context, int64_t task, const void *argume
 static lw_status gemm_thin(lw_context *context, const gemm *g) {
     return run_tasks(context, divide_up(g->n, thin_task_columns(g)), thin_task, g);
 }
-
-#endif

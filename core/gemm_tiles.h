@@ -15,8 +15,7 @@
  * have 8 less; were a tile of C fetched at once, 2048 x 2048 10 less: so many misses hold up the panels. One more
  * row or vector spills registers on all the others. relaxed_simd in Node 24 reaches 46, 42 and 42 of 50 with a depth
  * of 384, with 256 41 for 1024 x 1024. neon is not tuned. */
-#ifndef LANEWISE_GEMM_TILES_H
-#define LANEWISE_GEMM_TILES_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -48,5 +47,3 @@ enum {
     GEMM_PACK_RUN = 32,                               /* steps of the depth that are packed for all panels at once */
     GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
 };
-
-#endif

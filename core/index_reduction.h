@@ -6,8 +6,7 @@
  *
  * core/ops/<op>.h has a line of INDEX_REDUCTION for each dtype, which defines the kernel lw_<op>_<dtype>; kernels.c
  * includes it and names the kernel in the table. */
-#ifndef LANEWISE_INDEX_REDUCTION_H
-#define LANEWISE_INDEX_REDUCTION_H
+#pragma once
 
 #include "reduction.h"
 
@@ -49,13 +48,16 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, ch
         best[r] = (choice_lanes){vi32_set(INT32_MIN), index[r]};
     }
     int64_t i = 0;
-    for (; i + CHOICE_GROUP * VF32_LANES <= count; i += CHOICE_GROUP * VF32_LANES)
+    for (; i + CHOICE_GROUP * VF32_LANES <= count; i += CHOICE_GROUP * VF32_LANES) {
         for (int r = 0; r < CHOICE_GROUP; r++) {
             best[r] = choice_next(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES), index[r]);
             index[r] += step;
         }
+    }
     choice_lanes all = best[0];
-    for (int r = 1; r < CHOICE_GROUP; r++) all = choice_better(all, best[r]);
+    for (int r = 1; r < CHOICE_GROUP; r++) {
+        all = choice_better(all, best[r]);
+    }
     for (; i < count; i += VF32_LANES) {
         int n = count - i < VF32_LANES ? (int)(count - i) : VF32_LANES;
         vi32 at = vi32_iota() + vi32_set((int32_t)(start + i));
@@ -63,8 +65,9 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, ch
         keys = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), keys, vi32_set(INT32_MIN));
         all = choice_better(all, (choice_lanes){keys, at});
     }
-    for (int n = VF32_LANES / 2; n; n /= 2)
+    for (int n = VF32_LANES / 2; n; n /= 2) {
         all = choice_better(all, (choice_lanes){vi32_fold(all.key, n), vi32_fold(all.index, n)});
+    }
     result->choice.key = vi32_first(all.key);
     result->choice.index = vi32_first(all.index);
 }
@@ -88,7 +91,9 @@ LANE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t c
 
 static void choice_joined(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;
-    if (right->choice.key > left->choice.key) left->choice = right->choice;
+    if (right->choice.key > left->choice.key) {
+        left->choice = right->choice;
+    }
 }
 
 static void choice_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
@@ -112,5 +117,3 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
     static const reducer op##_reducer_##in = {                                                                     \
         1, sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined, choice_finish};                   \
     REDUCTION_KERNEL(op, in)
-
-#endif

@@ -1,7 +1,6 @@
 /* Products of matrices for every index of a batch. core/ops/matmul.h and linear.h define their kernels with
  * matrix_run; kernels.c includes them and names the kernels in the table. */
-#ifndef LANEWISE_MATRIX_H
-#define LANEWISE_MATRIX_H
+#pragma once
 
 #include "gemm.c"
 
@@ -21,10 +20,14 @@ static lw_status matrix_products(lw_context *context, const matrix_batch *batch,
         gemm g = batch->product;
         g.a += w.offset[0];
         g.b += w.offset[1];
-        if (g.bias) g.bias += w.offset[2];
+        if (g.bias) {
+            g.bias += w.offset[2];
+        }
         g.c += w.offset[3];
         lw_status status = batch->multiply(context, &g);
-        if (status != LW_OK) return status;
+        if (status != LW_OK) {
+            return status;
+        }
     }
     return LW_OK;
 }
@@ -60,8 +63,12 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
         g.bias_column = column[2];
     }
     /* Along an extent of 1 any stride will do: one that is contiguous opens the fast paths. */
-    if (g.k == 1) g.a_column = g.b_row = sizeof(float);
-    if (g.n == 1) g.b_column = g.c_column = sizeof(float);
+    if (g.k == 1) {
+        g.a_column = g.b_row = sizeof(float);
+    }
+    if (g.n == 1) {
+        g.b_column = g.c_column = sizeof(float);
+    }
     return g;
 }
 
@@ -71,7 +78,9 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
     batch.ndim = layout->batch_ndim;
     for (int32_t d = 0; d < batch.ndim; d++) {
         batch.shape[d] = layout->batch_shape[d];
-        for (int o = 0; o < 2; o++) batch.strides[o][d] = layout->batch_strides[o][d];
+        for (int o = 0; o < 2; o++) {
+            batch.strides[o][d] = layout->batch_strides[o][d];
+        }
         batch.strides[2][d] = has_bias ? layout->batch_strides[2][d] : 0;
         batch.strides[3][d] = layout->batch_strides[has_bias ? 3 : 2][d];
     }
@@ -91,10 +100,9 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
     }
     all.count = walk_count(&batch, 0, batch.ndim);
     double work = gemm_work(g);
-    if (work >= (all.count < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE))
+    if (work >= (all.count < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE)) {
         return matrix_products(context, &all, 0, all.count);
+    }
     all.per_task = 1 + (int64_t)(GEMM_SMALL / (work + (double)g->m * (double)g->n + 1));
     return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
 }
-
-#endif

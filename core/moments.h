@@ -3,8 +3,7 @@
  * A block is read twice while it is in the cache: for its mean m, rounded to float32; for the sum of x - m, which
  * corrects what that rounding lost, and the sum of (x - m)^2. Blocks are joined in double. Source: Chan, Golub and
  * LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise (2.1). */
-#ifndef LANEWISE_MOMENTS_H
-#define LANEWISE_MOMENTS_H
+#pragma once
 
 #include "reduction.h"
 
@@ -94,7 +93,9 @@ static void moments_block_once(const fold_source *from, int64_t start, int64_t c
     double share = 1 / (double)count, lost = (double)deviations * share;
     result->moments.mean = (double)center + lost;
     result->moments.squares = (double)squares - (double)deviations * lost;
-    if (!((double)squares <= 4 * result->moments.squares)) moments_block(from, start, count, result);
+    if (!((double)squares <= 4 * result->moments.squares)) {
+        moments_block(from, start, count, result);
+    }
 }
 
 static void moments_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
@@ -107,9 +108,10 @@ static void moments_columns(const fold_source *from, int64_t start, int64_t coun
     }
     moments_fold_columns(from, count, columns, means, moments_deviation, deviations);
     moments_fold_columns(from, count, columns, means, moments_square, squares);
-    for (int64_t c = 0; c < columns; c++)
+    for (int64_t c = 0; c < columns; c++) {
         moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
                    results + c);
+    }
 }
 
 /* The moments of a block from its elements times a power of two: scaled down they are below 2^52, scaled up 2^81. */
@@ -125,11 +127,12 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
  * as in norm_l2.h. Beside a mean of 2^-20 or more, squares are as small as that only where they are 0. */
 LANE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
-    if (squares >= 0x1p-100 && squares < __builtin_inf()) return;
-    if (!(squares < __builtin_inf()))
+    if (squares >= 0x1p-100 && squares < __builtin_inf()) {
+        return;
+    }
+    if (!(squares < __builtin_inf())) {
         moments_scaled(x, stride, count, 0x1p-76f, result);
-    else if (mean < 0x1p-20 && mean > -0x1p-20)
+    } else if (mean < 0x1p-20 && mean > -0x1p-20) {
         moments_scaled(x, stride, count, 0x1p100f, result);
+    }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* A layout cut into pieces of its last dimension, the pieces spread over tasks. */
-#ifndef LANEWISE_PIECES_H
-#define LANEWISE_PIECES_H
+#pragma once
 
 #include "stream.h"
 #include "walk.h"
@@ -55,14 +54,20 @@ static lw_status run_pieces(lw_context *context, const lw_layout *layout, const 
                             int32_t input_count, void *const *outputs, const lw_scalar *parameters, int in_order,
                             piece_function *function) {
     pieces all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
-    for (int32_t i = 0; i < input_count; i++) all.data[i] = (char *)inputs[i];
+    for (int32_t i = 0; i < input_count; i++) {
+        all.data[i] = (char *)inputs[i];
+    }
     all.data[input_count] = outputs[0];
     all.total = walk_count(layout, 0, layout->ndim);
-    if (layout->ndim == 1) all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
+    if (layout->ndim == 1) {
+        all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
+    }
     int64_t tasks = divide_up(all.total, PIECES_GRAIN);
-    if (!in_order) return run_tasks(context, tasks, pieces_task, &all);
-    for (int64_t task = 0; task < tasks; task++) pieces_task(context, task, &all);
+    if (!in_order) {
+        return run_tasks(context, tasks, pieces_task, &all);
+    }
+    for (int64_t task = 0; task < tasks; task++) {
+        pieces_task(context, task, &all);
+    }
     return LW_OK;
 }
-
-#endif

@@ -4,8 +4,7 @@
  * the rows of x that each row of windows meets become one row, joined element by element; these rows lie one behind the
  * other in a buffer, each a whole number of steps long. Then result n joins the elements n * step + q, through all rows
  * alike: short rows fill registers as well as long ones. The order depends on the window alone. */
-#ifndef LANEWISE_POOL_H
-#define LANEWISE_POOL_H
+#pragma once
 
 #include "window.h"
 
@@ -54,17 +53,21 @@ LANE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t 
     int tail = (int)(same.width % VF32_LANES);
     for (; results > 0; results--, same.from += down, to += pitch) {
         int64_t c = 0;
-        for (; c + VF32_LANES <= same.width; c += VF32_LANES)
+        for (; c + VF32_LANES <= same.width; c += VF32_LANES) {
             vf32_store(to + c, pool_column(&same, sums, same.from, c, VF32_LANES));
-        if (tail) vf32_store_partial(to + c, pool_column(&same, sums, same.from, c, tail), tail);
+        }
+        if (tail) {
+            vf32_store_partial(to + c, pool_column(&same, sums, same.from, c, tail), tail);
+        }
     }
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) /* a constant for each loop */
+    if (sums) { /* a constant for each loop */
         pool_reduce_by(rows, 1, down, results, to, pitch);
-    else
+    } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
+    }
 }
 
 /* The same for one row of results, where the elements of a row are `stride` bytes apart. */
@@ -73,17 +76,25 @@ static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, 
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
     for (int64_t r = 0; r < rows->count; r++) {
         copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
-        if (r > 0) pool_reduce(&both, sums, 0, 1, two[0], 0);
+        if (r > 0) {
+            pool_reduce(&both, sums, 0, 1, two[0], 0);
+        }
     }
     copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), rows->width);
 }
 
 /* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
 LANE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
-    if (step == 1) return vf32_load(from);
-    if (step == 2) return vf32_even(vf32_load(from), vf32_load(from + VF32_LANES));
+    if (step == 1) {
+        return vf32_load(from);
+    }
+    if (step == 2) {
+        return vf32_even(vf32_load(from), vf32_load(from + VF32_LANES));
+    }
     float lanes[VF32_LANES] = {0};
-    for (int64_t c = 0; c < count && c < VF32_LANES; c++) lanes[c] = from[c * step];
+    for (int64_t c = 0; c < count && c < VF32_LANES; c++) {
+        lanes[c] = from[c * step];
+    }
     return vf32_load(lanes);
 }
 
@@ -94,25 +105,30 @@ LANE void pool_columns(float *to, int sums, const float *from, int64_t step, int
     for (int64_t c = 0; c < count; c += VF32_LANES) {
         int n = (int)min_int64(count - c, VF32_LANES);
         vf32 joined = pool_lanes(from + c * step, step, n);
-        for (int64_t q = 1; q < window; q++)
+        for (int64_t q = 1; q < window; q++) {
             joined = pool_join(sums, joined, pool_lanes(from + c * step + q * dilation, step, n));
-        if (add) joined = pool_join(sums, vf32_load_partial(to + c, n, vf32_set(0)), joined);
-        if (n == VF32_LANES)
+        }
+        if (add) {
+            joined = pool_join(sums, vf32_load_partial(to + c, n, vf32_set(0)), joined);
+        }
+        if (n == VF32_LANES) {
             vf32_store(to + c, joined);
-        else
+        } else {
             vf32_store_partial(to + c, joined, n);
+        }
     }
 }
 
 /* The same, where constants make better loops. */
 static void pool_columns_by_step(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                                  int64_t count, int add) {
-    if (step == 1)
+    if (step == 1) {
         pool_columns(to, sums, from, 1, dilation, window, count, add);
-    else if (step == 2)
+    } else if (step == 2) {
         pool_columns(to, sums, from, 2, dilation, window, count, add);
-    else
+    } else {
         pool_columns(to, sums, from, step, dilation, window, count, add);
+    }
 }
 
 /* Sums become means, for rows first .. first + rows - 1 of the results, columns j .. j + columns - 1. */
@@ -135,8 +151,11 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
         window_range inside = window_inside(top, w->dilation[0], w->kernel_size[0], w->in_size[0]);
         vf32 divisor = vf32_set(s->divisor > 0 ? s->divisor : (float)(inside.end - inside.begin));
         int64_t c = 0;
-        if (s->divisor > 0)
-            for (; c + VF32_LANES <= columns; c += VF32_LANES) vf32_store(to + c, vf32_load(to + c) / divisor);
+        if (s->divisor > 0) {
+            for (; c + VF32_LANES <= columns; c += VF32_LANES) {
+                vf32_store(to + c, vf32_load(to + c) / divisor);
+            }
+        }
         for (; c < columns; c += VF32_LANES) {
             int n = (int)min_int64(columns - c, VF32_LANES);
             vf32 by = s->divisor > 0 ? divisor : divisor * vf32_load_partial(across + c, n, vf32_set(1));
@@ -152,9 +171,14 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
     const int64_t *x = w->strides[0];
     window_range across = window_inside(column, 1, width, w->in_size[1]);
     pool_rows rows = {.step = w->dilation[0] * x[2], .width = across.end - across.begin};
-    if (rows.width < pitch)
-        for (int64_t c = 0; c < count * pitch; c += VF32_LANES) vf32_store(to + c, vf32_set(s->padding));
-    if (rows.width == 0) return;
+    if (rows.width < pitch) {
+        for (int64_t c = 0; c < count * pitch; c += VF32_LANES) {
+            vf32_store(to + c, vf32_set(s->padding));
+        }
+    }
+    if (rows.width == 0) {
+        return;
+    }
     int64_t height = w->kernel_size[0], reach = (height - 1) * w->dilation[0], alike;
     int64_t i = first % w->out_size[0], channel = first / w->out_size[0];
     to += across.begin;
@@ -170,14 +194,19 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
             alike = s->rows_are_even ? count : min_int64(alike, w->out_size[0] - i);
             alike = min_int64(alike, count - done);
         }
-        if (rows.count == 0)
-            for (int64_t c = 0; c < rows.width; c++) to[c] = s->padding;
-        else if (x[3] == sizeof(float))
+        if (rows.count == 0) {
+            for (int64_t c = 0; c < rows.width; c++) {
+                to[c] = s->padding;
+            }
+        } else if (x[3] == sizeof(float)) {
             pool_reduce(&rows, s->sums, w->stride[0] * x[2], alike, to, pitch);
-        else
+        } else {
             pool_reduce_sparse(&rows, s->sums, x[3], to);
+        }
         i += alike;
-        if (i < w->out_size[0]) continue;
+        if (i < w->out_size[0]) {
+            continue;
+        }
         i = 0;
         channel++;
     }
@@ -216,13 +245,18 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
                 int64_t window = min_int64(w->kernel_size[1] - q, s->window);
                 int64_t column = j * w->stride[1] + q * dilation - w->padding[1];
                 pool_gather(s, row, rows, column, width, pitch, buffer);
-                if (s->sums)
+                if (s->sums) {
                     pool_columns_by_step(to, 1, buffer, step, dilation, window, rows * steps, q > 0);
-                else
+                } else {
                     pool_columns_by_step(to, 0, buffer, step, dilation, window, rows * steps, q > 0);
+                }
             }
-            if (s->sums) pool_divide(s, row, rows, j, columns, to, steps);
-            if (!in_place) pool_put(s, row, rows, j, columns, results, steps);
+            if (s->sums) {
+                pool_divide(s, row, rows, j, columns, to, steps);
+            }
+            if (!in_place) {
+                pool_put(s, row, rows, j, columns, results, steps);
+            }
         }
     }
     return LW_OK;
@@ -236,7 +270,9 @@ static lw_status pool_run(lw_context *context, const pool *rule, const lw_window
     s.x = x;
     s.out = result;
     s.rows = w->batch * w->out_channels * w->out_size[0];
-    if (s.rows == 0 || w->out_size[1] == 0) return LW_OK;
+    if (s.rows == 0 || w->out_size[1] == 0) {
+        return LW_OK;
+    }
     s.columns = min_int64(1 + (POOL_SPAN - 1) / w->stride[1], w->out_size[1]);
     s.window = min_int64(1 + (POOL_SPAN - 1) / w->dilation[1], w->kernel_size[1]);
     int64_t row = w->out_size[1] * (int64_t)sizeof(float);
@@ -252,5 +288,3 @@ static lw_status pool_run(lw_context *context, const pool *rule, const lw_window
     s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
     return run_tasks(context, divide_up(s.rows, s.per_task), pool_task, &s);
 }
-
-#endif

@@ -6,8 +6,7 @@
  *
  * core/ops/<op>.h defines the lanes of numbers op_<op>_word that lanes of words become, and with RANDOM the kernel
  * lw_<op>_float32; kernels.c includes it and names the kernel in the table. parameters: seed, offset. */
-#ifndef LANEWISE_RANDOM_H
-#define LANEWISE_RANDOM_H
+#pragma once
 
 #include "creation.h"
 
@@ -48,8 +47,11 @@ static void random_piece(const piece *p, const lw_scalar *parameters, random_con
         uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
         int64_t skip = (int64_t)(position % 4);
         random_philox((uint64_t)parameters[0].i, position / 4, bits);
-        for (int i = 0; i < RANDOM_TURNS; i++)
-            for (int word = 0; word < 4; word++) made[4 * i + word] = (int32_t)bits[word][i];
+        for (int i = 0; i < RANDOM_TURNS; i++) {
+            for (int word = 0; word < 4; word++) {
+                made[4 * i + word] = (int32_t)bits[word][i];
+            }
+        }
         convert(made);
         int64_t count = min_int64(RANDOM_WORDS - skip, p->count - done);
         copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(made + skip), sizeof(float), count,
@@ -67,5 +69,3 @@ static void random_piece(const piece *p, const lw_scalar *parameters, random_con
         random_piece(p, parameters, op##_convert);                                  \
     }                                                                               \
     CREATION(op, float32)
-
-#endif

@@ -7,8 +7,7 @@
  * A reduction is defined in its core/ops/<op>.h, which says for each dtype, in one line of REDUCTION, what it folds:
  * this defines the kernel lw_<op>_<dtype>. The generated kernels.c includes that header and names the kernel in the
  * table; it adds nothing. */
-#ifndef LANEWISE_REDUCTION_H
-#define LANEWISE_REDUCTION_H
+#pragma once
 
 #include "fold.h"
 #include "strided.h"
@@ -97,8 +96,9 @@ static int64_t reduction_step(const reduction *r, int32_t operand) {
 static reduction_group reduction_next(reduction_walk *w, const reduction *r) {
     int32_t inputs = r->reducer->inputs;
     reduction_group g = {.number = w->number, .width = min_int64(r->width, r->line - w->column)};
-    for (int32_t o = 0; o < inputs; o++)
+    for (int32_t o = 0; o < inputs; o++) {
         g.in[o] = (const char *)r->inputs[o] + w->lines.offset[o] + w->column * reduction_step(r, o);
+    }
     g.out = r->out + w->lines.offset[inputs] + w->column * reduction_step(r, inputs);
     w->number++;
     w->column += r->width;
@@ -115,13 +115,19 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
     const lw_layout *layout = r->layout;
     const char *x = g->in[input];
     int32_t size = r->reducer->size, last = layout->ndim - 1;
-    if (r->kept == layout->ndim || count == 0) return x; /* one element, or none */
+    if (r->kept == layout->ndim || count == 0) {
+        return x; /* one element, or none */
+    }
     int64_t stride = layout->strides[input][last], run = layout->shape[last];
-    if (r->kept == last && stride == size) return x + start * stride;
+    if (r->kept == last && stride == size) {
+        return x + start * stride;
+    }
     walk w;
     walk_start(&w, layout, r->kept, last, input + 1, start / run);
     int64_t at = start % run;
-    if (stride == size && at + count <= run) return x + w.offset[input] + at * stride;
+    if (stride == size && at + count <= run) {
+        return x + w.offset[input] + at * stride;
+    }
     for (int64_t done = 0; done < count; at = 0, walk_next(&w)) {
         int64_t n = min_int64(count - done, run - at);
         copy_strided(packed + done * size, size, x + w.offset[input] + at * stride, stride, n, size);
@@ -136,10 +142,12 @@ static void reduction_turn(const reduction *r, const reduction_group *g, reduced
     char packed[2][REDUCTION_SHORT * FOLD_COLUMNS * 4];
     walk w;
     walk_start(&w, r->layout, r->kept, r->layout->ndim, inputs, 0);
-    for (int64_t i = 0; i < r->count; i++, walk_next(&w))
-        for (int32_t o = 0; o < inputs; o++)
+    for (int64_t i = 0; i < r->count; i++, walk_next(&w)) {
+        for (int32_t o = 0; o < inputs; o++) {
             copy_strided(packed[o] + i * FOLD_COLUMNS * size, size, g->in[o] + w.offset[o], reduction_step(r, o),
                          g->width, size);
+        }
+    }
     fold_source from = {packed[0], packed[inputs - 1], FOLD_COLUMNS * size, FOLD_COLUMNS * size};
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
@@ -188,15 +196,18 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     fold_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
     for (int64_t done = 0; done < count || blocks == 0; done += FOLD_BLOCK, from.x += step, from.y += step) {
         int64_t n = min_int64(count - done, FOLD_BLOCK);
-        if (r->whole)
+        if (r->whole) {
             reducer->block(&from, start + done, n, part + blocks++);
-        else
+        } else {
             reduction_packed(r, g, start + done, n, part + blocks++);
+        }
     }
-    for (int64_t n = 1; n < blocks; n *= 2)
-        for (int64_t b = 0; b + n < blocks; b += 2 * n)
+    for (int64_t n = 1; n < blocks; n *= 2) {
+        for (int64_t b = 0; b + n < blocks; b += 2 * n) {
             reducer->join(part + b, n * FOLD_BLOCK, part + b + n,
                           min_int64(n * FOLD_BLOCK, count - (b + n) * FOLD_BLOCK));
+        }
+    }
     *results = part[0];
 }
 
@@ -209,16 +220,22 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
             return;
         }
         const reduced *ready = r->ready + (g->number * r->chunks + first) * r->width;
-        for (int64_t c = 0; c < g->width; c++) results[c] = ready[c];
+        for (int64_t c = 0; c < g->width; c++) {
+            results[c] = ready[c];
+        }
         return;
     }
     int64_t left = 1;
-    while (left * 2 < chunks) left *= 2;
+    while (left * 2 < chunks) {
+        left *= 2;
+    }
     reduced right[FOLD_COLUMNS];
     reduction_tree(r, g, first, left, results);
     reduction_tree(r, g, first + left, chunks - left, right);
     int64_t left_count = reduction_count(r, first, left), right_count = reduction_count(r, first + left, chunks - left);
-    for (int64_t c = 0; c < g->width; c++) r->reducer->join(results + c, left_count, right + c, right_count);
+    for (int64_t c = 0; c < g->width; c++) {
+        r->reducer->join(results + c, left_count, right + c, right_count);
+    }
 }
 
 /* Outputs of one block each, which is where it is: only lines of outputs have to be walked. */
@@ -259,8 +276,9 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
         reduction_group g = reduction_next(&w, r);
         reduced results[FOLD_COLUMNS];
         reduction_tree(r, &g, 0, r->chunks, results);
-        for (int64_t c = 0; c < g.width; c++)
+        for (int64_t c = 0; c < g.width; c++) {
             r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
+        }
     }
     return LW_OK;
 }
@@ -290,10 +308,14 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.kept = layout->ndim - layout->inner;
     r.count = walk_count(layout, r.kept, layout->ndim);
     int64_t total = walk_count(layout, 0, r.kept);
-    if (total == 0) return LW_OK;
+    if (total == 0) {
+        return LW_OK;
+    }
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
     int side_by_side = r.kept && layout->inner == 1 && r.line >= 4;
-    for (int32_t o = 0; o < reducer->inputs; o++) side_by_side &= reduction_step(&r, o) == reducer->size;
+    for (int32_t o = 0; o < reducer->inputs; o++) {
+        side_by_side &= reduction_step(&r, o) == reducer->size;
+    }
     r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
     r.width = side_by_side || r.turned ? FOLD_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
@@ -308,8 +330,12 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
         r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
         if (r.ready) {
             lw_status status = run_tasks(context, r.groups * r.chunks, reduction_chunks, &r);
-            if (status == LW_OK) status = reduction_groups(context, 0, &r);
-            if (context->release) context->release(context, r.ready);
+            if (status == LW_OK) {
+                status = reduction_groups(context, 0, &r);
+            }
+            if (context->release) {
+                context->release(context, r.ready);
+            }
             return status;
         }
     }
@@ -321,8 +347,9 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
 static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
                         void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
     const lw_layout *layout = layout_argument;
-    if (layout->ndim != 1 || layout->shape[0] > FOLD_BLOCK || !reduction_is_whole(layout, reducer))
+    if (layout->ndim != 1 || layout->shape[0] > FOLD_BLOCK || !reduction_is_whole(layout, reducer)) {
         return reduce_any(context, layout, inputs, outputs, parameters, reducer);
+    }
     int64_t count = layout->shape[0];
     fold_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
     reduced total;
@@ -334,7 +361,9 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
 /* A block of float32 times `factor`, in `scaled`. */
 static fold_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
     copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
-    for (int64_t i = 0; i < count; i++) scaled[i] *= factor;
+    for (int64_t i = 0; i < count; i++) {
+        scaled[i] *= factor;
+    }
     return (fold_source){.x = (const char *)scaled, .y = (const char *)scaled};
 }
 
@@ -413,5 +442,3 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
     static const reducer op##_reducer_##in = {                                                                       \
         of, sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in, op##_finish_##in};              \
     REDUCTION_KERNEL(op, in)
-
-#endif

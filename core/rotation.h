@@ -3,8 +3,7 @@
  * Pair i at position p turns by p f^i. The cosines and sines of consecutive positions follow from one another by one
  * complex product, in float64: after a million positions they are right to 1e-10, and no angle, however large, loses
  * digits. They are found once for all rows at a position. */
-#ifndef LANEWISE_ROTATION_H
-#define LANEWISE_ROTATION_H
+#pragma once
 
 #include "math/double.h"
 #include "strided.h"
@@ -33,7 +32,9 @@ typedef struct rotation_turn {
 
 static void rotation_start(rotation_turn *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
     double frequency = r->slowest;
-    for (int64_t i = 0; i < first; i++) frequency *= r->ratio;
+    for (int64_t i = 0; i < first; i++) {
+        frequency *= r->ratio;
+    }
     for (int64_t i = 0; i < count; i++, frequency *= r->ratio) {
         double_turn(frequency, &t->step_cosine[i], &t->step_sine[i]);
         double_turn((double)position * frequency, &t->cosine[i], &t->sine[i]);
@@ -87,12 +88,14 @@ static void rotation_row(const rotation *r, const rotation_turn *t, int64_t firs
     int64_t from = l->strides[0][l->ndim - 1], to = l->strides[1][l->ndim - 1], half = l->shape[l->ndim - 1] / 2;
     float buffer[2][2 * (ROTATION_PAIRS + VF32_LANES)];
     int64_t parts = r->adjacent ? 1 : 2, elements = 2 * count / parts, start = r->adjacent ? 2 * first : first;
-    for (int64_t p = 0; p < parts; p++)
+    for (int64_t p = 0; p < parts; p++) {
         copy_strided((char *)buffer[p], sizeof(float), x + (start + p * half) * from, from, elements, sizeof(float));
+    }
     rotation_pairs(t, r->adjacent, count, buffer[0], buffer[1]);
-    for (int64_t p = 0; p < parts; p++)
+    for (int64_t p = 0; p < parts; p++) {
         copy_strided(out + (start + p * half) * to, to, (const char *)buffer[p], sizeof(float), elements,
                      sizeof(float));
+    }
 }
 
 static lw_status rotation_task(lw_context *context, int64_t task, const void *argument) {
@@ -110,9 +113,10 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
             rotation_next(&t, count);
             walk w;
             walk_start(&w, l, 0, outer, 2, 0);
-            for (int64_t row = 0; row < rows; row++, walk_next(&w))
+            for (int64_t row = 0; row < rows; row++, walk_next(&w)) {
                 rotation_row(r, &t, first, count, r->x + w.offset[0] + position * l->strides[0][outer],
                              r->out + w.offset[1] + position * l->strides[1][outer]);
+            }
         }
     }
     return LW_OK;
@@ -121,9 +125,9 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
 static lw_status rotation_run(lw_context *context, rotation *r) {
     const lw_layout *l = r->layout;
     int64_t positions = l->shape[l->ndim - 2], at_each = walk_count(l, 0, l->ndim - 2) * l->shape[l->ndim - 1] / 2;
-    if (at_each == 0 || positions == 0) return LW_OK;
+    if (at_each == 0 || positions == 0) {
+        return LW_OK;
+    }
     r->per_task = divide_up(ROTATION_GRAIN, at_each);
     return run_tasks(context, divide_up(positions, r->per_task), rotation_task, r);
 }
-
-#endif

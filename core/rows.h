@@ -6,8 +6,7 @@
  * is read and written in pieces that row_read and row_write pack and unpack where they are not contiguous; elements
  * have 4 bytes. The first input may be the output: what is written is not read again as that input, and the other
  * inputs are elsewhere. */
-#ifndef LANEWISE_ROWS_H
-#define LANEWISE_ROWS_H
+#pragma once
 
 #include "reduction.h"
 
@@ -43,7 +42,9 @@ RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_ste
 /* `count` elements of an operand from the start-th on: where they are, or packed. */
 static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
-    if (operand.stride == ROW_ITEM) return from;
+    if (operand.stride == ROW_ITEM) {
+        return from;
+    }
     row_copy(packed, ROW_ITEM, from, operand.stride, count);
     return packed;
 }
@@ -53,7 +54,9 @@ static inline void *row_result(const row *r, int64_t start, void *packed) {
     return r->out_data && r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
 }
 static inline void row_write(const row *r, int64_t start, int64_t count, const void *piece) {
-    if (!r->out_data || r->out.stride == ROW_ITEM) return;
+    if (!r->out_data || r->out.stride == ROW_ITEM) {
+        return;
+    }
     row_copy(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count);
 }
 
@@ -63,7 +66,9 @@ static reduced row_fold_blocks(const row *r, row_operand x, int64_t first, int64
     reduced result;
     if (blocks > 1) {
         int64_t left = 1;
-        while (left * 2 < blocks) left *= 2;
+        while (left * 2 < blocks) {
+            left *= 2;
+        }
         result = row_fold_blocks(r, x, first, left, f, packed);
         reduced right = row_fold_blocks(r, x, first + left, blocks - left, f, packed);
         int64_t end = min_int64((first + blocks) * FOLD_BLOCK, r->length);
@@ -83,7 +88,9 @@ static reduced row_fold_long(const row *r, row_operand x, const reducer *f) {
 }
 /* What follows a fold waits for it, and so for every call and every number that goes through memory. */
 LANE reduced row_fold(const row *r, row_operand x, const reducer *f) {
-    if (r->length > FOLD_BLOCK || x.stride != ROW_ITEM) return row_fold_long(r, x, f);
+    if (r->length > FOLD_BLOCK || x.stride != ROW_ITEM) {
+        return row_fold_long(r, x, f);
+    }
     fold_source from = {.x = x.data, .y = x.data};
     reduced result;
     f->block(&from, 0, r->length, &result);
@@ -122,7 +129,9 @@ LANE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const
 }
 LANE void row_move(row_source *in, int operands, int count) {
 #pragma GCC unroll 3
-    for (int o = 0; o < operands; o++) in[o].at += in[o].moves ? count : 0;
+    for (int o = 0; o < operands; o++) {
+        in[o].at += in[o].moves ? count : 0;
+    }
 }
 
 /* `partial` is NULL where no sum is wanted. Results are stored after the step's last load: the compiler and the
@@ -134,23 +143,33 @@ LANE void row_piece(row_source *in, int operands, int64_t count, const vf32 *num
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
         vf32 value[ROW_REGISTERS];
 #pragma GCC unroll 4
-        for (int line = 0; line + ROW_LINE <= ROW_STEP && operands < ROW_OPERANDS; line += ROW_LINE)
+        for (int line = 0; line + ROW_LINE <= ROW_STEP && operands < ROW_OPERANDS; line += ROW_LINE) {
             __builtin_prefetch(ahead + i + line);
+        }
 #pragma GCC unroll 4
-        for (int r = 0; r < ROW_REGISTERS; r++)
+        for (int r = 0; r < ROW_REGISTERS; r++) {
             value[r] = row_lanes(in, operands, r * VF32_LANES, VF32_LANES, numbers, expression);
+        }
 #pragma GCC unroll 4
-        for (int r = 0; r < ROW_REGISTERS; r++) vf32_store(result + i + r * VF32_LANES, value[r]);
-        if (!partial) continue;
+        for (int r = 0; r < ROW_REGISTERS; r++) {
+            vf32_store(result + i + r * VF32_LANES, value[r]);
+        }
+        if (!partial) {
+            continue;
+        }
 #pragma GCC unroll 4
-        for (int r = 0; r < ROW_REGISTERS; r++) partial[i % FOLD_PARTIALS / VF32_LANES + r] += value[r];
+        for (int r = 0; r < ROW_REGISTERS; r++) {
+            partial[i % FOLD_PARTIALS / VF32_LANES + r] += value[r];
+        }
     }
     for (; i < count; i += VF32_LANES, row_move(in, operands, VF32_LANES)) {
         int n = (int)min_int64(count - i, VF32_LANES);
         vf32 value = row_lanes(in, operands, 0, n, numbers, expression);
         vf32_store_partial(result + i, value, n);
         vm32 within = vi32_lt(vi32_iota(), vi32_set(n));
-        if (partial) partial[i % FOLD_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
+        if (partial) {
+            partial[i % FOLD_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
+        }
     }
 }
 
@@ -165,21 +184,33 @@ LANE double row_map(const row *r, const row_operand *operands, int count, const 
 #pragma GCC unroll 3
     for (int o = 0; o < count; o++) {
         in[o] = (row_source){packed[o], !absent || operands[o].data};
-        for (int i = 0; !in[o].moves && i < ROW_STEP; i += VF32_LANES) vf32_store(packed[o] + i, vf32_set(absent[o]));
+        for (int i = 0; !in[o].moves && i < ROW_STEP; i += VF32_LANES) {
+            vf32_store(packed[o] + i, vf32_set(absent[o]));
+        }
     }
     for (int64_t start = 0; start < r->length; start += ROW_PIECE) {
         int64_t n = min_int64(r->length - start, ROW_PIECE);
 #pragma GCC unroll 3
-        for (int o = 0; o < count; o++)
-            if (in[o].moves) in[o].at = row_read(operands[o], start, n, packed[o]);
+        for (int o = 0; o < count; o++) {
+            if (in[o].moves) {
+                in[o].at = row_read(operands[o], start, n, packed[o]);
+            }
+        }
         float *result = row_result(r, start, packed[0]);
         vf32 partial[FOLD_REGISTERS];
-        for (int p = 0; p < FOLD_REGISTERS && summed; p++) partial[p] = vf32_set(0);
+        for (int p = 0; p < FOLD_REGISTERS && summed; p++) {
+            partial[p] = vf32_set(0);
+        }
         row_piece(in, count, n, numbers, expression, result, summed ? partial : NULL, (const float *)r->ahead + start);
         row_write(r, start, n, result);
-        for (int half = FOLD_REGISTERS / 2; half && summed; half /= 2)
-            for (int p = 0; p < half; p++) partial[p] += partial[p + half];
-        if (summed) sum += (double)vf32_reduce_add(partial[0]);
+        for (int half = FOLD_REGISTERS / 2; half && summed; half /= 2) {
+            for (int p = 0; p < half; p++) {
+                partial[p] += partial[p + half];
+            }
+        }
+        if (summed) {
+            sum += (double)vf32_reduce_add(partial[0]);
+        }
     }
     return sum;
 }
@@ -202,22 +233,30 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
     int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->count);
     int64_t line = outer ? layout->shape[outer - 1] : 1, step[LW_MAX_OPERANDS] = {0};
     row r = {.length = all->length, .parameters = all->parameters};
-    for (int32_t i = 0; i < inputs; i++) r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
+    for (int32_t i = 0; i < inputs; i++) {
+        r.in[i].stride = layout->inner ? layout->strides[i][outer] : 0;
+    }
     r.out.stride = layout->inner ? layout->strides[inputs][outer] : 0;
-    for (int32_t o = 0; o <= inputs && outer; o++)
-        if (o == inputs || all->inputs[o]) step[o] = layout->strides[o][outer - 1];
+    for (int32_t o = 0; o <= inputs && outer; o++) {
+        if (o == inputs || all->inputs[o]) {
+            step[o] = layout->strides[o][outer - 1];
+        }
+    }
     int near = r.length <= ROWS_NEAR && r.in[0].stride == ROW_ITEM;
     walk lines;
     walk_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
     for (int64_t i = first, at = first % line; i < end; at = 0, walk_next(&lines)) {
-        for (int32_t o = 0; o < inputs; o++)
+        for (int32_t o = 0; o < inputs; o++) {
             r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + lines.offset[o] + at * step[o] : NULL;
+        }
         r.out_data = all->out + lines.offset[inputs] + at * step[inputs];
         for (int64_t stop = min_int64(end, i + line - at); i < stop; i++) {
             r.out.data = r.out_data;
             r.ahead = r.in[0].data + (near ? step[0] : 0);
             all->function(&r);
-            for (int32_t o = 0; o < ROW_INPUTS; o++) r.in[o].data += o < inputs ? step[o] : 0;
+            for (int32_t o = 0; o < ROW_INPUTS; o++) {
+                r.in[o].data += o < inputs ? step[o] : 0;
+            }
             r.out_data += step[inputs];
         }
     }
@@ -231,7 +270,9 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     rows all = {layout, inputs, outputs[0], parameters, function, input_count, 0, 0, 0};
     all.count = walk_count(layout, 0, layout->ndim - layout->inner);
     all.length = walk_count(layout, layout->ndim - layout->inner, layout->ndim);
-    if (all.count == 0 || all.length == 0) return LW_OK;
+    if (all.count == 0 || all.length == 0) {
+        return LW_OK;
+    }
     all.per_task = divide_up(ROWS_GRAIN, all.length);
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
 }
@@ -242,5 +283,3 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
                                        void *const *outputs, const lw_scalar *parameters) {                \
         return run_rows(context, layout, inputs, outputs, parameters, input_count, op##_row_##dtype);      \
     }
-
-#endif

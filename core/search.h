@@ -8,8 +8,7 @@
  * search wait beside those of the others.
  *
  * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and names them in the table. */
-#ifndef LANEWISE_SEARCH_H
-#define LANEWISE_SEARCH_H
+#pragma once
 
 #include "index_reduction.h"
 #include "pieces.h"
@@ -45,15 +44,20 @@ LANE void search_places(const char *row, const lw_scalar *parameters, int32_t *e
         }
         length = half;
     }
-    for (int v = 0; v < SEARCH_VECTORS; v++) vi32_store(elements + v * VF32_LANES, place[v]);
+    for (int v = 0; v < SEARCH_VECTORS; v++) {
+        vi32_store(elements + v * VF32_LANES, place[v]);
+    }
 }
 
 LANE void search_piece(const piece *p, const lw_scalar *parameters, search_key *key) {
     int32_t elements[SEARCH_ELEMENTS];
-    for (int i = 0; i < SEARCH_ELEMENTS; i++) elements[i] = 0;
+    for (int i = 0; i < SEARCH_ELEMENTS; i++) {
+        elements[i] = 0;
+    }
     if (parameters[0].i == 0) { /* nothing to look at */
-        for (int64_t i = 0; i < p->count; i++)
+        for (int64_t i = 0; i < p->count; i++) {
             __builtin_memcpy(p->data[3] + i * p->step[3], elements, sizeof *elements);
+        }
         return;
     }
     for (int64_t i = 0; i < p->count; i += SEARCH_ELEMENTS) {
@@ -75,5 +79,3 @@ LANE void search_piece(const piece *p, const lw_scalar *parameters, search_key *
                                        void *const *outputs, const lw_scalar *parameters) {                \
         return run_pieces(context, layout, inputs, 3, outputs, parameters, 0, op##_piece_##dtype);         \
     }
-
-#endif

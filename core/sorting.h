@@ -13,8 +13,7 @@
  *
  * The layout is that of rows.h. parameters: how many elements of the result are written, whether it descends.
  * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SORT; kernels.c includes it and names them in the table. */
-#ifndef LANEWISE_SORTING_H
-#define LANEWISE_SORTING_H
+#pragma once
 
 #include "index_reduction.h"
 #include "strided.h"
@@ -45,7 +44,9 @@ static void sort_keys(const sorting *s, int64_t first, int64_t count, int32_t *k
     copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vi32 key = vi32_load(keys + i);
-        if (s->elements == SORT_FLOAT32) key = choice_key_float32(vf32_from_bits(key));
+        if (s->elements == SORT_FLOAT32) {
+            key = choice_key_float32(vf32_from_bits(key));
+        }
         vi32_store(keys + i, vi32_xor(key, vi32_set(s->flip)));
     }
 }
@@ -64,17 +65,24 @@ static void sort_by_rank(const sorting *s) {
     for (int32_t i = 0; i < length; i += VF32_LANES) {
         vi32 own = vi32_load(keys + i), rank = vi32_set(0);
         int32_t j = 0, end = i + VF32_LANES < length ? i + VF32_LANES : length;
-        for (; j < i; j++) rank -= (vi32)vi32_le(vi32_set(keys[j]), own); /* a mask is -1 */
+        for (; j < i; j++) {
+            rank -= (vi32)vi32_le(vi32_set(keys[j]), own); /* a mask is -1 */
+        }
         for (; j < end; j++) {
             vm32 in_front = vi32_gt(vi32_iota(), vi32_set(j - i));
             vi32 other = vi32_set(keys[j]);
             rank -= (vi32)vm32_or(vi32_lt(other, own), vm32_and(in_front, vi32_eq(other, own)));
         }
-        for (; j < length; j++) rank -= (vi32)vi32_lt(vi32_set(keys[j]), own);
+        for (; j < length; j++) {
+            rank -= (vi32)vi32_lt(vi32_set(keys[j]), own);
+        }
         vi32_store(ranks + i, rank);
     }
-    for (int32_t i = 0; i < length; i++)
-        if (ranks[i] < s->count) sort_place(s, ranks[i], i);
+    for (int32_t i = 0; i < length; i++) {
+        if (ranks[i] < s->count) {
+            sort_place(s, ranks[i], i);
+        }
+    }
 }
 
 /* Sorts by 32 bits of each item from `low` on, and returns where the result is: in `items` or in `spare`. */
@@ -114,10 +122,14 @@ static void sort_pairs(const sorting *s, uint64_t *pairs, uint64_t *spare) {
     for (int64_t first = 0; first < s->length; first += SORT_CHUNK) {
         int64_t count = min_int64(s->length - first, SORT_CHUNK);
         sort_keys(s, first, count, keys);
-        for (int64_t i = 0; i < count; i++) pairs[first + i] = sort_pair(keys[i], first + i);
+        for (int64_t i = 0; i < count; i++) {
+            pairs[first + i] = sort_pair(keys[i], first + i);
+        }
     }
     pairs = sort_radix_64(pairs, spare, s->length);
-    for (int64_t i = 0; i < s->count; i++) sort_place(s, i, (int32_t)pairs[i]);
+    for (int64_t i = 0; i < s->count; i++) {
+        sort_place(s, i, (int32_t)pairs[i]);
+    }
 }
 
 /* Room for what is collected; where the row has no more elements, sorting all of it is less work. */
@@ -132,11 +144,17 @@ static void sort_few(const sorting *s, uint64_t *best, uint64_t *spare) {
         int64_t count = min_int64(s->length - first, SORT_CHUNK);
         sort_keys(s, first, count, keys);
         for (int64_t i = 0; i < count; i += VF32_LANES) {
-            if (is_full && !vm32_any(vi32_lt(vi32_load(keys + i), vi32_set(limit)))) continue;
+            if (is_full && !vm32_any(vi32_lt(vi32_load(keys + i), vi32_set(limit)))) {
+                continue;
+            }
             for (int64_t j = i; j < count && j < i + VF32_LANES; j++) {
-                if (is_full && keys[j] >= limit) continue;
+                if (is_full && keys[j] >= limit) {
+                    continue;
+                }
                 best[held++] = sort_pair(keys[j], first + j);
-                if (held < room) continue;
+                if (held < room) {
+                    continue;
+                }
                 uint64_t *sorted = sort_radix_64(best, spare, held);
                 spare = sorted == best ? spare : best;
                 best = sorted;
@@ -147,7 +165,9 @@ static void sort_few(const sorting *s, uint64_t *best, uint64_t *spare) {
         }
     }
     best = sort_radix_64(best, spare, held);
-    for (int64_t i = 0; i < s->count; i++) sort_place(s, i, (int32_t)best[i]);
+    for (int64_t i = 0; i < s->count; i++) {
+        sort_place(s, i, (int32_t)best[i]);
+    }
 }
 
 /* The bits of an element as a number in its order, and back: for negative ones all but the sign are inverted. */
@@ -161,7 +181,9 @@ static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
         int64_t count = min_int64(s->length - first, SORT_CHUNK);
         int32_t *some = (int32_t *)keys + first;
         copy_strided((char *)some, sizeof *some, s->x + first * s->x_stride, s->x_stride, count, sizeof *some);
-        for (int64_t i = count; i % VF32_LANES; i++) some[i] = 0;
+        for (int64_t i = count; i % VF32_LANES; i++) {
+            some[i] = 0;
+        }
         vm32 untold = vm32_set(0);
         for (int64_t i = 0; i < count; i += VF32_LANES) {
             vi32 bits = vi32_load(some + i), key = bits;
@@ -171,7 +193,9 @@ static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
             }
             vi32_store(some + i, vi32_xor(key, flip));
         }
-        if (vm32_any(untold)) return 0;
+        if (vm32_any(untold)) {
+            return 0;
+        }
     }
     keys = sort_radix_32(keys, spare, s->length);
     for (int64_t i = 0; i < s->count; i += VF32_LANES) {
@@ -185,9 +209,15 @@ static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
 /* Values alone, of which it is enough to count one. */
 static void sort_bools(const sorting *s) {
     int64_t first = 0; /* how many of the value that comes first */
-    for (int64_t i = 0; i < s->length; i++) first += s->x[i * s->x_stride];
-    if (!s->flip) first = s->length - first;
-    for (int64_t i = 0; i < s->count; i++) s->out[i * s->out_stride] = (char)((i < first) == (s->flip != 0));
+    for (int64_t i = 0; i < s->length; i++) {
+        first += s->x[i * s->x_stride];
+    }
+    if (!s->flip) {
+        first = s->length - first;
+    }
+    for (int64_t i = 0; i < s->count; i++) {
+        s->out[i * s->out_stride] = (char)((i < first) == (s->flip != 0));
+    }
 }
 
 typedef struct sort_call {
@@ -207,23 +237,28 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
     uint64_t *scratch = NULL;
     if (s.length > SORT_SHORT && s.elements != SORT_BOOL) {
         scratch = context->allocate ? context->allocate(context, 2 * items * sizeof *scratch) : NULL;
-        if (!scratch) return LW_NO_MEMORY;
+        if (!scratch) {
+            return LW_NO_MEMORY;
+        }
     }
     walk w;
     walk_start(&w, all->layout, 0, all->layout->ndim - all->layout->inner, 2, first);
     for (int64_t i = first; i < end; i++, walk_next(&w)) {
         s.x = all->x + w.offset[0];
         s.out = all->out + w.offset[1];
-        if (s.elements == SORT_BOOL)
+        if (s.elements == SORT_BOOL) {
             sort_bools(&s);
-        else if (!scratch)
+        } else if (!scratch) {
             sort_by_rank(&s);
-        else if (few)
+        } else if (few) {
             sort_few(&s, scratch, scratch + items);
-        else if (s.gives_indices || !sort_values(&s, (uint32_t *)scratch, (uint32_t *)(scratch + items)))
+        } else if (s.gives_indices || !sort_values(&s, (uint32_t *)scratch, (uint32_t *)(scratch + items))) {
             sort_pairs(&s, scratch, scratch + items);
+        }
     }
-    if (scratch) context->release(context, scratch);
+    if (scratch) {
+        context->release(context, scratch);
+    }
     return LW_OK;
 }
 
@@ -240,7 +275,9 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
         all.row.out_stride = layout->strides[1][outer];
     }
     all.rows = walk_count(layout, 0, outer);
-    if (all.rows == 0 || all.row.count == 0) return LW_OK;
+    if (all.rows == 0 || all.row.count == 0) {
+        return LW_OK;
+    }
     all.per_task = divide_up(SORT_GRAIN, all.row.length);
     return run_tasks(context, divide_up(all.rows, all.per_task), sort_task, &all);
 }
@@ -254,5 +291,3 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
 #define SORT(op, gives_indices)                       \
     SORT_KERNEL(op, int32, SORT_INT32, gives_indices) \
     SORT_KERNEL(op, float32, SORT_FLOAT32, gives_indices)
-
-#endif

@@ -1,7 +1,6 @@
 /* Results that no cache holds. An ordinary store reads its cache line from memory before it overwrites it, a third of the
  * traffic of an addition; a streaming one writes whole lines past the caches. */
-#ifndef LANEWISE_STREAM_H
-#define LANEWISE_STREAM_H
+#pragma once
 
 #include "lanewise.h"
 #include "simd/simd.h"
@@ -19,11 +18,15 @@ LANE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE -
 /* Copies past the caches. Other threads may look after stream_end(). */
 static void stream_copy(char *to, const char *from, int64_t count) {
     int64_t lead = stream_lead(to), done = 0;
-    for (; done < lead && done < count; done++) to[done] = from[done];
-    for (; done <= count - STREAM_LINE; done += STREAM_LINE)
-        for (int64_t i = done; i < done + STREAM_LINE; i += sizeof(vi32))
+    for (; done < lead && done < count; done++) {
+        to[done] = from[done];
+    }
+    for (; done <= count - STREAM_LINE; done += STREAM_LINE) {
+        for (int64_t i = done; i < done + STREAM_LINE; i += sizeof(vi32)) {
             vi32_stream((int32_t *)(to + i), vi32_load((const int32_t *)(from + i)));
-    for (; done < count; done++) to[done] = from[done];
+        }
+    }
+    for (; done < count; done++) {
+        to[done] = from[done];
+    }
 }
-
-#endif

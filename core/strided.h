@@ -1,6 +1,5 @@
 /* Copies between strided and contiguous elements of 1, 2, 4 or 8 bytes, at any alignment. */
-#ifndef LANEWISE_STRIDED_H
-#define LANEWISE_STRIDED_H
+#pragma once
 
 #include "lanewise.h"
 #include "simd/simd.h"
@@ -40,5 +39,3 @@ static void copy_strided(char *to, int64_t to_step, const char *from, int64_t fr
         return;
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* Walking some dimensions of a layout in row-major order, keeping the byte offset of every operand up to date. */
-#ifndef LANEWISE_WALK_H
-#define LANEWISE_WALK_H
+#pragma once
 
 #include "lanewise.h"
 
@@ -15,7 +14,9 @@ typedef struct walk {
 /* The number of positions in dimensions first .. end-1. */
 static inline int64_t walk_count(const lw_layout *layout, int32_t first, int32_t end) {
     int64_t count = 1;
-    for (int32_t d = first; d < end; d++) count *= layout->shape[d];
+    for (int32_t d = first; d < end; d++) {
+        count *= layout->shape[d];
+    }
     return count;
 }
 
@@ -26,12 +27,18 @@ static inline void walk_start(walk *w, const lw_layout *layout, int32_t first, i
     w->first = first;
     w->end = end;
     w->operands = operands;
-    for (int32_t o = 0; o < operands; o++) w->offset[o] = 0;
+    for (int32_t o = 0; o < operands; o++) {
+        w->offset[o] = 0;
+    }
     for (int32_t d = end - 1; d >= first; d--) {
         int64_t index = position ? position % layout->shape[d] : 0;
-        if (position) position /= layout->shape[d];
+        if (position) {
+            position /= layout->shape[d];
+        }
         w->index[d] = index;
-        for (int32_t o = 0; o < operands; o++) w->offset[o] += index * layout->strides[o][d];
+        for (int32_t o = 0; o < operands; o++) {
+            w->offset[o] += index * layout->strides[o][d];
+        }
     }
 }
 
@@ -41,20 +48,26 @@ static inline void walk_next(walk *w) {
         int64_t last = w->layout->shape[d] - 1;
         int64_t step = w->index[d] < last ? 1 : -last;
         w->index[d] += step;
-        for (int32_t o = 0; o < w->operands; o++) w->offset[o] += step * w->layout->strides[o][d];
-        if (step == 1) return;
+        for (int32_t o = 0; o < w->operands; o++) {
+            w->offset[o] += step * w->layout->strides[o][d];
+        }
+        if (step == 1) {
+            return;
+        }
     }
 }
 
 /* Runs tasks, one after another where the host lends no threads. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
-    if (context->run && count > 1) return context->run(context, count, task, argument);
+    if (context->run && count > 1) {
+        return context->run(context, count, task, argument);
+    }
     lw_status status = LW_OK;
-    for (int64_t i = 0; i < count && status == LW_OK; i++) status = task(context, i, argument);
+    for (int64_t i = 0; i < count && status == LW_OK; i++) {
+        status = task(context, i, argument);
+    }
     return status;
 }
 
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
-#endif

@@ -5,8 +5,7 @@
  * meet it: in runs, whose elements are evenly spaced in memory, with a mask over them. Neither depends on the channel
  * of x, so they are found once for all channels. A run goes on from a row to the next where the padding is as wide as
  * what the windows reach beyond: the whole strip is then one run, in which the mask hides the padding. */
-#ifndef LANEWISE_WINDOW_H
-#define LANEWISE_WINDOW_H
+#pragma once
 
 #include "strided.h"
 #include "walk.h"
@@ -27,7 +26,9 @@ LANE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? d
 /* Which of first, first + step ..., `count` numbers, are in 0 .. size-1. */
 LANE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
     int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
-    if (first + (count - 1) * step >= size) end = first < size ? window_steps(size - first, step) : 0;
+    if (first + (count - 1) * step >= size) {
+        end = first < size ? window_steps(size - first, step) : 0;
+    }
     return (window_range){min_int64(begin, end), end};
 }
 
@@ -77,7 +78,9 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
         s->lowest += reach < 0 ? reach : 0;
         s->highest += reach < 0 ? 0 : reach;
     }
-    if (w->in_size[0] == 0 || w->in_size[1] == 0) s->highest = s->lowest - 1;
+    if (w->in_size[0] == 0 || w->in_size[1] == 0) {
+        s->highest = s->lowest - 1;
+    }
     s->first_row = i;
     s->first_column = j;
     int64_t next = 0; /* where the last run goes on */
@@ -85,10 +88,11 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
         int64_t part = min_int64(w->out_size[1] - j, count - done);
         int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];
         int64_t from = row * x[2] + column * x[3];
-        if (s->runs && i > 0 && from == next)
+        if (s->runs && i > 0 && from == next) {
             s->run[s->runs - 1].count += part;
-        else
+        } else {
             s->run[s->runs++] = (window_run){image * x[0], from, done, part};
+        }
         next = from + part * s->step;
         int32_t row_place = window_place(i, s->first_row), column_place = window_place(j, s->first_column);
         for (int64_t c = 0; c < part; c++) {
@@ -102,14 +106,20 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
             image++;
         }
     }
-    for (int64_t c = count; c < window_width(count); c++) s->row[c] = s->column[c] = 0;
+    for (int64_t c = count; c < window_width(count); c++) {
+        s->row[c] = s->column[c] = 0;
+    }
 }
 
 /* Which of from, from + step ..., `count` places, are in a channel of an image: from its lowest address to its highest. */
 LANE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
-    if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) return (window_range){0, count};
-    if (step == 0) return (window_range){0, 0};
+    if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
+        return (window_range){0, count};
+    }
+    if (step == 0) {
+        return (window_range){0, 0};
+    }
     return step > 0 ? window_inside(from - s->lowest, step, count, size)
                     : window_inside(s->highest - from, -step, count, size);
 }
@@ -149,7 +159,9 @@ static void window_tap_start(window_tap *t, int64_t q) {
         run.from += run.image + range.begin * s->step;
         run.to += range.begin;
         run.count = range.end - range.begin;
-        if (run.count == 0) continue;
+        if (run.count == 0) {
+            continue;
+        }
         t->run[t->runs++] = run;
         t->covered += run.count;
     }
@@ -167,8 +179,12 @@ LANE void window_copy(float *to, const float *from, const int32_t *inside, int64
         return;
     }
     int64_t c = 0;
-    for (; c + VF32_LANES <= count; c += VF32_LANES) window_mask(to + c, vf32_load(from + c), inside + c);
-    if (c == count) return;
+    for (; c + VF32_LANES <= count; c += VF32_LANES) {
+        window_mask(to + c, vf32_load(from + c), inside + c);
+    }
+    if (c == count) {
+        return;
+    }
     c = count - VF32_LANES;
     window_mask(to + c, vf32_load(from + c), inside + c);
 }
@@ -177,8 +193,11 @@ LANE void window_copy(float *to, const float *from, const int32_t *inside, int64
  * is whole registers. */
 static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
     int64_t step = t->strip->step;
-    if (t->covered < width)
-        for (int64_t c = 0; c < width; c += VF32_LANES) vf32_store(to + c, vf32_set(0));
+    if (t->covered < width) {
+        for (int64_t c = 0; c < width; c += VF32_LANES) {
+            vf32_store(to + c, vf32_set(0));
+        }
+    }
     for (int64_t r = 0; r < t->runs; r++) {
         window_run run = t->run[r];
         const char *from = channel + run.from;
@@ -195,5 +214,3 @@ static void window_tap_read(const window_tap *t, const char *channel, float *to,
         }
     }
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What this processor can do and has, of what the kernel libraries may need. */
-#ifndef LANEWISE_CPU_H
-#define LANEWISE_CPU_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -10,5 +9,3 @@ uint64_t lw_cpu_features(void);
 
 /* Bytes in the cache of the last level that one core reaches; 0 where the processor does not tell. */
 size_t lw_cpu_cache_bytes(void);
-
-#endif

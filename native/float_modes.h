@@ -1,8 +1,7 @@
 /* The processor's floating-point modes, which a thread inherits from the one that starts it: rounding, what becomes of
  * denormals, and which exceptions trap. Results are promised for the default ones: to nearest, denormals kept, no
  * traps. A program may have others, through fesetround() or a library that was linked with -ffast-math. */
-#ifndef LANEWISE_FLOAT_MODES_H
-#define LANEWISE_FLOAT_MODES_H
+#pragma once
 
 #include <stdint.h>
 
@@ -49,5 +48,3 @@ static inline void lw_float_modes_restore(lw_float_modes before) {
         lw_float_modes_set(before);
     }
 }
-
-#endif

@@ -2,8 +2,7 @@
  * plain `pip install` nor a WASM build needs Python's headers. tests/native checks each declaration against the
  * real headers. Only what the limited API of 3.11 promises belongs here: an extension built from this file loads
  * in every later Python 3. */
-#ifndef LANEWISE_PYABI_H
-#define LANEWISE_PYABI_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -338,5 +337,3 @@ static inline int lw_has_type_flag(PyObject *object, unsigned long flag) {
 #define lw_is_string(object) lw_has_type_flag((object), Py_TPFLAGS_UNICODE_SUBCLASS)
 #define lw_is_float(object) (Py_TYPE(object) == &PyFloat_Type || PyType_IsSubtype(Py_TYPE(object), &PyFloat_Type))
 #define lw_is_bool(object) ((object) == Py_True || (object) == Py_False)
-
-#endif

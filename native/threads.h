@@ -1,7 +1,6 @@
 /* A pool of threads that share the tasks of a call: what lw_context.run is natively. Knows nothing of Python.
  * WebAssembly has one thread; threads.c is not compiled there. */
-#ifndef LANEWISE_THREADS_H
-#define LANEWISE_THREADS_H
+#pragma once
 
 #include "lanewise.h"
 
@@ -19,5 +18,3 @@ typedef int lw_interrupted(void *host);
  * those of the first one that fails, as if they had run in order; an interruption goes before. */
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted);
-
-#endif

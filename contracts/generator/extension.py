@@ -26,8 +26,7 @@ def _header(contracts: tuple[Contract, ...]) -> str:
     kernels = "\n".join(f"    LW_KERNEL_{kernel.name}," for kernel in all_kernels(contracts))
     return f"""\
 /* Positions in lw_operations[] and in lw_kernels. Generated from contracts/ by extension.py. */
-#ifndef LANEWISE_OPERATIONS_H
-#define LANEWISE_OPERATIONS_H
+#pragma once
 
 enum {{
 {operations}
@@ -37,8 +36,6 @@ enum {{
 enum {{
 {kernels}
 }};
-
-#endif
 """
 
 

@@ -14,8 +14,7 @@ def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
     fields = "\n".join(f"    lw_kernel *{kernel.name};" for kernel in kernels)
     text = f"""\
 /* The kernels of all operations, in one order for every library. Generated from contracts/ by table.py. */
-#ifndef LANEWISE_TABLE_H
-#define LANEWISE_TABLE_H
+#pragma once
 
 #include "lanewise.h"
 
@@ -46,8 +45,6 @@ extern LW_EXPORT const lw_library lanewise_kernels;
 
 #ifdef __cplusplus
 }}
-#endif
-
 #endif
 """
     return {"lanewise_table.h": text}

@@ -2,8 +2,7 @@
  * of kernels. A library exports one data symbol, `lanewise_kernels`, of the type lw_library that the generator
  * derives from the contracts (lanewise_table.h). Everything a kernel needs arrives through its five parameters:
  * a kernel calls nothing, allocates nothing and keeps nothing of its own. */
-#ifndef LANEWISE_H
-#define LANEWISE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -143,6 +142,4 @@ typedef struct lw_library_head {
 
 #ifdef __cplusplus
 }
-#endif
-
 #endif

@@ -1,6 +1,5 @@
 /* Numbers of float64, one at a time: what a kernel needs to know before it starts. Within a few units of 1e-16. */
-#ifndef LANEWISE_MATH_DOUBLE_H
-#define LANEWISE_MATH_DOUBLE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,7 +15,9 @@ static double double_log(double x) {
     bits -= exponent << 52;
     __builtin_memcpy(&x, &bits, sizeof x);
     double s = (x - 1) / (x + 1), sum = 0;
-    for (int n = 21; n > 0; n -= 2) sum = sum * s * s + 1.0 / n;
+    for (int n = 21; n > 0; n -= 2) {
+        sum = sum * s * s + 1.0 / n;
+    }
     return (double)exponent * 0x1.62e42fefa39efp-1 + 2 * s * sum;
 }
 
@@ -24,7 +25,9 @@ static double double_log(double x) {
 static double double_exp(double x) {
     double k = double_nearest(x * 0x1.71547652b82fep0), r = x - k * 0x1.62e42fefa3800p-1 - k * 0x1.ef35793c76730p-45;
     double sum = 1, scale;
-    for (int n = 14; n > 0; n--) sum = 1 + sum * r / n;
+    for (int n = 14; n > 0; n--) {
+        sum = 1 + sum * r / n;
+    }
     int64_t bits = ((int64_t)k + 1023) << 52;
     __builtin_memcpy(&scale, &bits, sizeof scale);
     return sum * scale;
@@ -46,5 +49,3 @@ static void double_turn(double x, double *cosine, double *sine) {
     *cosine = quarter == 1 || quarter == 2 ? -turned_c : turned_c;
     *sine = quarter & 2 ? -turned_s : turned_s;
 }
-
-#endif

@@ -5,8 +5,7 @@
  * r^2 q(r), q a minimax polynomial of degree 4: relative error 3.1e-9, a twentieth of what one rounding costs.
  * < 1.1 ulp. Source: Cody and Waite, Software Manual for the Elementary Functions (1980), chapter 6; coefficients by
  * Remez exchange on |r| <= 0.3468. */
-#ifndef LANEWISE_MATH_EXP_H
-#define LANEWISE_MATH_EXP_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -71,5 +70,3 @@ LANE vf32 exp_any(vf32 x) {
     exp_parts parts = exp_split(x, vf32_set(SIMD_SHIFT));
     return vf32_scale(parts.less_one + vf32_set(1), parts.shifted);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* What asin and acos share, and what atan and atan2 share. */
-#ifndef LANEWISE_MATH_INVERSE_TRIG_H
-#define LANEWISE_MATH_INVERSE_TRIG_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -44,5 +43,3 @@ LANE vf32 arc_tan(vf32 t) {
     p = vf32_fma(p, z, vf32_set(-0x1.5554dcp-2f));
     return vf32_fma(p, z * t, t);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * relative error of the logarithm: 5.9e-9, a tenth of what one rounding costs. Constants that multiply k are split, so
  * that its product with the first part (15 bits) is exact without FMA. Source: Cody and Waite, Software Manual for the
  * Elementary Functions (1980), chapter 5; coefficients by Remez exchange on [sqrt(1/2) - 1, sqrt(2) - 1]. */
-#ifndef LANEWISE_MATH_LOG_H
-#define LANEWISE_MATH_LOG_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -74,5 +73,3 @@ LANE vf32 log_natural(log_parts parts) {
     vf32 low = vf32_fma(parts.f, log_bend(parts.f), parts.power * vf32_set(0x1.7f7d1cp-20f));
     return vf32_fma(parts.power, vf32_set(0x1.62e4p-1f), parts.f + low);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * the last have up to 8 bits. Source: Cody and Waite, Software Manual for the Elementary Functions (1980), chapter 8.
  * Beyond, |x| 2/pi modulo 4 comes from integers. Source: Payne and Hanek, Radian Reduction for Trigonometric Functions,
  * ACM SIGNUM 18 (1983). */
-#ifndef LANEWISE_MATH_TRIG_H
-#define LANEWISE_MATH_TRIG_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -98,5 +97,3 @@ LANE vf32 trig_cos_near(vf32 r) {
     q = vf32_fma(q, z, vf32_set(-0.5f));
     return vf32_fma(q, z, vf32_set(1));
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* The lowest int32 stays itself. */
-#ifndef LANEWISE_OPS_ABS_H
-#define LANEWISE_OPS_ABS_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_abs_float32(vf32 x) { return vf32_abs(x); }
 LANE vi32 op_abs_int32(vi32 x) { return vi32_abs(x); }
-
-#endif

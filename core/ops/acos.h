@@ -1,7 +1,6 @@
 /* pi/2 - asin x up to 1/2; beyond, 2 asin s on the right and pi - 2 asin s on the left. As base + angle, what is missing
  * of the base being in proportion to it. < 1.2 ulp. */
-#ifndef LANEWISE_OPS_ACOS_H
-#define LANEWISE_OPS_ACOS_H
+#pragma once
 
 #include "math/inverse_trig.h"
 
@@ -14,5 +13,3 @@ LANE vf32 op_acos_float32(vf32 x) {
     angle = vf32_select(is_below, -angle, angle);
     return base + vf32_fma(base, vf32_set(HALF_PI_REST / HALF_PI), angle);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* ln(x + sqrt(x^2 - 1)) = log1p(y + sqrt(y (x + 1))), y = x - 1. Where x^2 nears infinity it is ln x + ln 2: there
  * 1 is nothing beside x. < 2.5 ulp. */
-#ifndef LANEWISE_OPS_ACOSH_H
-#define LANEWISE_OPS_ACOSH_H
+#pragma once
 
 #include "math/log.h"
 
@@ -15,5 +14,3 @@ LANE vf32 op_acosh_float32(vf32 x) {
     vm32 inside = vm32_and(vf32_ge(x, one), vf32_lt(x, vf32_set(__builtin_inff())));
     return vf32_select(inside, log_natural(parts), special);
 }
-
-#endif

@@ -1,11 +1,8 @@
 /* int32 wraps; in bool, + is or. */
-#ifndef LANEWISE_OPS_ADD_H
-#define LANEWISE_OPS_ADD_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_add_float32(vf32 x1, vf32 x2) { return x1 + x2; }
 LANE vi32 op_add_int32(vi32 x1, vi32 x2) { return x1 + x2; }
 LANE vm32 op_add_bool(vm32 x1, vm32 x2) { return vm32_or(x1, x2); }
-
-#endif

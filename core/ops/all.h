@@ -1,11 +1,8 @@
 /* Whether no element is 0; NaN is not 0. Of nothing: true. */
-#ifndef LANEWISE_OPS_ALL_H
-#define LANEWISE_OPS_ALL_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION(all, bool, bool, vm32_set(1), x, a &b, total != 0)
 REDUCTION(all, int32, bool, vm32_set(1), vi32_ne(x, vi32_set(0)), a &b, total != 0)
 REDUCTION(all, float32, bool, vm32_set(1), vf32_ne(x, vf32_set(0)), a &b, total != 0)
-
-#endif

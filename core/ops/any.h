@@ -1,11 +1,8 @@
 /* Whether some element is not 0; NaN is not 0. Of nothing: false. */
-#ifndef LANEWISE_OPS_ANY_H
-#define LANEWISE_OPS_ANY_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION(any, bool, bool, vm32_set(0), x, a | b, total != 0)
 REDUCTION(any, int32, bool, vm32_set(0), vi32_ne(x, vi32_set(0)), a | b, total != 0)
 REDUCTION(any, float32, bool, vm32_set(0), vf32_ne(x, vf32_set(0)), a | b, total != 0)
-
-#endif

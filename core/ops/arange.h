@@ -1,7 +1,6 @@
 /* start + i step, in double or int64, so that only the result is rounded. parameters: start, step; .f for float32 and
  * .i for int32. */
-#ifndef LANEWISE_OPS_ARANGE_H
-#define LANEWISE_OPS_ARANGE_H
+#pragma once
 
 #include "creation.h"
 
@@ -17,5 +16,3 @@
 
 ARANGE(float32, float, double, f)
 ARANGE(int32, int32_t, int64_t, i)
-
-#endif

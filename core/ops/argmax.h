@@ -1,10 +1,7 @@
 /* The first index of the largest element; NaN counts as the largest. */
-#ifndef LANEWISE_OPS_ARGMAX_H
-#define LANEWISE_OPS_ARGMAX_H
+#pragma once
 
 #include "index_reduction.h"
 
 INDEX_REDUCTION(argmax, float32, choice_key_float32(x))
 INDEX_REDUCTION(argmax, int32, x)
-
-#endif

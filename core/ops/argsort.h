@@ -1,9 +1,6 @@
 /* The positions of each row's elements, in the elements' order. */
-#ifndef LANEWISE_OPS_ARGSORT_H
-#define LANEWISE_OPS_ARGSORT_H
+#pragma once
 
 #include "sorting.h"
 
 SORT(argsort, 1)
-
-#endif

@@ -1,6 +1,5 @@
 /* asin s, or pi/2 - 2 asin s, with the sign of x. < 2.4 ulp. */
-#ifndef LANEWISE_OPS_ASIN_H
-#define LANEWISE_OPS_ASIN_H
+#pragma once
 
 #include "math/inverse_trig.h"
 
@@ -10,5 +9,3 @@ LANE vf32 op_asin_float32(vf32 x) {
     vf32 size = vf32_select(found.is_complement, vf32_set(HALF_PI) + rest, found.angle);
     return vf32_copysign(size, x);
 }
-
-#endif

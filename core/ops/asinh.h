@@ -1,7 +1,6 @@
 /* ln(|x| + sqrt(1 + x^2)) = log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), with the sign of x. Where x^2 nears infinity it is
  * ln(1 + |x|) + ln 2: there 1 is nothing beside |x|. < 1.9 ulp. */
-#ifndef LANEWISE_OPS_ASINH_H
-#define LANEWISE_OPS_ASINH_H
+#pragma once
 
 #include "math/log.h"
 
@@ -15,5 +14,3 @@ LANE vf32 op_asinh_float32(vf32 x) {
     vm32 finite = vf32_lt(size, vf32_set(__builtin_inff()));
     return vf32_copysign(vf32_select(finite, log_natural(parts), size), x);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Conversions: op_astype_<from>_<to>. 64-bit elements are wide, one for each 32-bit lane, and float16 is converted by
  * its loads and stores. To float16 each rounds once: integers are exact in float32 as far as float16 reaches, and
  * float64 is first rounded to odd. */
-#ifndef LANEWISE_OPS_ASTYPE_H
-#define LANEWISE_OPS_ASTYPE_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -41,5 +40,3 @@ LANE vi32 op_astype_float64_int32(wf64 x) { return wf64_to_vi32(x); }
 LANE wi64 op_astype_float64_int64(wf64 x) { return wf64_to_wi64(x); }
 LANE vf32 op_astype_float64_float16(wf64 x) { return wf64_to_vf32_odd(x); }
 LANE vf32 op_astype_float64_float32(wf64 x) { return wf64_to_vf32(x); }
-
-#endif

@@ -1,6 +1,5 @@
 /* Beyond 1 atan |x| = pi/2 - atan(1 / |x|). < 1.7 ulp. */
-#ifndef LANEWISE_OPS_ATAN_H
-#define LANEWISE_OPS_ATAN_H
+#pragma once
 
 #include "math/inverse_trig.h"
 
@@ -12,5 +11,3 @@ LANE vf32 op_atan_float32(vf32 x) {
     vf32 complement = vf32_set(HALF_PI) + (vf32_set(HALF_PI_REST) - angle);
     return vf32_copysign(vf32_select(steep, complement, angle), x);
 }
-
-#endif

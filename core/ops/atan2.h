@@ -1,7 +1,6 @@
 /* The angle of the point (x2, x1), from the smaller over the larger size: atan t in the first eighth of the circle, the
  * others by mirrors, as base + signed angle. Zero over zero counts as 0, infinity over infinity as 1. < 1.8 ulp. */
-#ifndef LANEWISE_OPS_ATAN2_H
-#define LANEWISE_OPS_ATAN2_H
+#pragma once
 
 #include "math/inverse_trig.h"
 
@@ -17,5 +16,3 @@ LANE vf32 op_atan2_float32(vf32 x1, vf32 x2) {
     base = vf32_select(steep, vf32_set(HALF_PI), base);
     return vf32_copysign(base + vf32_fma(base, vf32_set(HALF_PI_REST / HALF_PI), angle), x1);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* log1p(2 |x| / (1 - |x|)) / 2, with the sign of x. < 2.2 ulp. */
-#ifndef LANEWISE_OPS_ATANH_H
-#define LANEWISE_OPS_ATANH_H
+#pragma once
 
 #include "math/log.h"
 
@@ -11,5 +10,3 @@ LANE vf32 op_atanh_float32(vf32 x) {
     vf32 outside = vf32_select(vf32_eq(size, one), vf32_set(__builtin_inff()), vf32_set(__builtin_nanf("")));
     return vf32_copysign(vf32_select(vf32_lt(size, one), result, outside), x);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* The mean of each window (pool.h): the sum of its columns' sums, divided once.
  * parameters: count_include_pad, whether the padding counts, as zeros. */
-#ifndef LANEWISE_OPS_AVG_POOL2D_H
-#define LANEWISE_OPS_AVG_POOL2D_H
+#pragma once
 
 #include "pool.h"
 
@@ -9,9 +8,8 @@ static lw_status lw_avg_pool2d_float32(lw_context *context, const void *layout, 
                                        void *const *outputs, const lw_scalar *parameters) {
     const lw_window_layout *w = layout;
     pool mean = {.sums = 1};
-    if (parameters[0].i || (w->padding[0] == 0 && w->padding[1] == 0))
+    if (parameters[0].i || (w->padding[0] == 0 && w->padding[1] == 0)) {
         mean.divisor = (float)(w->kernel_size[0] * w->kernel_size[1]);
+    }
     return pool_run(context, &mean, w, inputs[0], outputs[0]);
 }
-
-#endif

@@ -1,9 +1,6 @@
-#ifndef LANEWISE_OPS_BITWISE_INVERT_H
-#define LANEWISE_OPS_BITWISE_INVERT_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vm32 op_bitwise_invert_bool(vm32 x) { return vm32_not(x); }
 LANE vi32 op_bitwise_invert_int32(vi32 x) { return vi32_not(x); }
-
-#endif

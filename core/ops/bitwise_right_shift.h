@@ -1,8 +1,5 @@
-#ifndef LANEWISE_OPS_BITWISE_RIGHT_SHIFT_H
-#define LANEWISE_OPS_BITWISE_RIGHT_SHIFT_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vi32 op_bitwise_right_shift_int32(vi32 x1, vi32 x2) { return vi32_shift_right_each(x1, x2); }
-
-#endif

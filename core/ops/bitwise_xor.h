@@ -1,9 +1,6 @@
-#ifndef LANEWISE_OPS_BITWISE_XOR_H
-#define LANEWISE_OPS_BITWISE_XOR_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vm32 op_bitwise_xor_bool(vm32 x1, vm32 x2) { return vm32_xor(x1, x2); }
 LANE vi32 op_bitwise_xor_int32(vi32 x1, vi32 x2) { return vi32_xor(x1, x2); }
-
-#endif

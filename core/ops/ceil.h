@@ -1,9 +1,6 @@
-#ifndef LANEWISE_OPS_CEIL_H
-#define LANEWISE_OPS_CEIL_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_ceil_float32(vf32 x) { return vf32_ceil(x); }
 LANE vi32 op_ceil_int32(vi32 x) { return x; }
-
-#endif

@@ -1,6 +1,5 @@
 /* The cross-correlation of images with kernels (conv.h). */
-#ifndef LANEWISE_OPS_CONV2D_H
-#define LANEWISE_OPS_CONV2D_H
+#pragma once
 
 #include "conv.h"
 
@@ -9,5 +8,3 @@ static lw_status lw_conv2d_float32(lw_context *context, const void *layout, cons
     (void)parameters;
     return conv_run(context, layout, inputs, outputs);
 }
-
-#endif

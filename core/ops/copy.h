@@ -1,6 +1,5 @@
 /* Elements are bits: 8 and 16 of them in 32-bit lanes. */
-#ifndef LANEWISE_OPS_COPY_H
-#define LANEWISE_OPS_COPY_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -8,5 +7,3 @@ LANE vi32 op_copy_bits8(vi32 x) { return x; }
 LANE vi32 op_copy_bits16(vi32 x) { return x; }
 LANE vi32 op_copy_bits32(vi32 x) { return x; }
 LANE vi64 op_copy_bits64(vi64 x) { return x; }
-
-#endif

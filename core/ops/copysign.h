@@ -1,8 +1,5 @@
-#ifndef LANEWISE_OPS_COPYSIGN_H
-#define LANEWISE_OPS_COPYSIGN_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_copysign_float32(vf32 x1, vf32 x2) { return vf32_copysign(x1, x2); }
-
-#endif

@@ -1,6 +1,5 @@
 /* With n: cos r, -sin r, -cos r, sin r. < 1.6 ulp, over the whole range. */
-#ifndef LANEWISE_OPS_COS_H
-#define LANEWISE_OPS_COS_H
+#pragma once
 
 #include "math/trig.h"
 
@@ -9,5 +8,3 @@ LANE vf32 op_cos_float32(vf32 x) {
     vf32 size = vf32_select(trig_is_odd(turns), trig_sin_near(turns.rest), trig_cos_near(turns.rest));
     return trig_negate(size, vi32_shift_left(turns.count + vi32_set(1), 30));
 }
-
-#endif

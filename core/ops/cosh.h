@@ -1,7 +1,6 @@
 /* (z + 1 / z) / 2 with z = e^|x|, taken at half its size, so that z / 4 is a number up to the bound, where the result
  * has reached infinity. < 1.5 ulp. */
-#ifndef LANEWISE_OPS_COSH_H
-#define LANEWISE_OPS_COSH_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -11,5 +10,3 @@ LANE vf32 op_cosh_float32(vf32 x) {
     vf32 half = quarter + vf32_set(0.0625f) / quarter;
     return half + half;
 }
-
-#endif

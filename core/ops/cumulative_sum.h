@@ -4,8 +4,7 @@
  * lower half. The first of these steps are within registers, the others between them; how many of each, the lanes
  * decide, and which numbers meet they do not, so the bits are the same everywhere. What is before a tile is one number,
  * in double: the error does not grow with the length. Source: Sklansky, "Conditional-sum addition logic", 1960. */
-#ifndef LANEWISE_OPS_CUMULATIVE_SUM_H
-#define LANEWISE_OPS_CUMULATIVE_SUM_H
+#pragma once
 
 #include "rows.h"
 
@@ -51,5 +50,3 @@ enum { RUNNING_TILE = 64, RUNNING_REGISTERS = RUNNING_TILE / VF32_LANES };
 
 CUMULATIVE_SUM(float32, vf32, float, double, -0.0f)
 CUMULATIVE_SUM(int32, vi32, int32_t, uint32_t, 0)
-
-#endif

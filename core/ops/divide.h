@@ -1,9 +1,6 @@
 /* Correctly rounded. */
-#ifndef LANEWISE_OPS_DIVIDE_H
-#define LANEWISE_OPS_DIVIDE_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_divide_float32(vf32 x1, vf32 x2) { return x1 / x2; }
-
-#endif

@@ -1,6 +1,5 @@
 /* The eigenvalues and eigenvectors of symmetric matrices (eigen.h): two outputs. */
-#ifndef LANEWISE_OPS_EIGH_H
-#define LANEWISE_OPS_EIGH_H
+#pragma once
 
 #include "eigen.h"
 
@@ -9,5 +8,3 @@ static lw_status lw_eigh_float32(lw_context *context, const void *layout, const 
     (void)parameters;
     return eigen_of_symmetric(context, layout, inputs[0], outputs[0], outputs[1]);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The eigenvalues of symmetric matrices (eigen.h). */
-#ifndef LANEWISE_OPS_EIGVALSH_H
-#define LANEWISE_OPS_EIGVALSH_H
+#pragma once
 
 #include "eigen.h"
 
@@ -9,5 +8,3 @@ static lw_status lw_eigvalsh_float32(lw_context *context, const void *layout, co
     (void)parameters;
     return eigen_of_symmetric(context, layout, inputs[0], outputs[0], NULL);
 }
-
-#endif

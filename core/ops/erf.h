@@ -1,8 +1,7 @@
 /* erf |x| = 1 - e^y, y = ln erfc |x| = -|x| q(|x|). With e^y = 2^k (1 + d) that is -(2^k d + (2^k - 1)), which cancels
  * nowhere: with k = 0 it is -d. From |x| = 3.92 on the result is 1. q is a minimax polynomial for the relative error of
  * the result, 5.2e-8, by Remez exchange on [0, 4]. The sign is copied. < 3.2 ulp. */
-#ifndef LANEWISE_OPS_ERF_H
-#define LANEWISE_OPS_ERF_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -21,5 +20,3 @@ LANE vf32 op_erf_float32(vf32 x) {
     vf32 scale = vf32_power_of_two(parts.shifted);
     return vf32_copysign(vf32_fma(scale, parts.less_one, scale - one), x);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* With e^x = 2^k (1 + d) it is 2^k d + (2^k - 1), which cancels nowhere: with k = 0 it is d. Both parts are taken at
  * half their size, so that 2^k is a number up to the bound, where the result has reached infinity; on the other side it
  * is -1 long before. Near zero the result is x, which keeps denormals and signs of zeros. < 1.6 ulp. */
-#ifndef LANEWISE_OPS_EXPM1_H
-#define LANEWISE_OPS_EXPM1_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -13,5 +12,3 @@ LANE vf32 op_expm1_float32(vf32 x) {
     vf32 result = vf32_fma(half, parts.less_one, half - vf32_set(0.5f));
     return vf32_select(vf32_lt(vf32_abs(x), vf32_set(0x1p-25f)), x, result + result);
 }
-
-#endif

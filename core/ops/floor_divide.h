@@ -2,8 +2,7 @@
  * 2^-24 away from one: more than a double's rounding, 2^-53 q, as long as q < 2^28. Beyond, the floor changes no digit of
  * the float. As in NumPy, infinity over a number is NaN, and a negative number over infinity is -1, the floor of what no
  * float is small enough for. */
-#ifndef LANEWISE_OPS_FLOOR_DIVIDE_H
-#define LANEWISE_OPS_FLOOR_DIVIDE_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -24,5 +23,3 @@ LANE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), whole);
 }
-
-#endif

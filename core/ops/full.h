@@ -1,6 +1,5 @@
 /* One value everywhere. parameters: the value, .f for float dtypes and .i for the others. */
-#ifndef LANEWISE_OPS_FULL_H
-#define LANEWISE_OPS_FULL_H
+#pragma once
 
 #include "creation.h"
 
@@ -11,12 +10,15 @@ static void full_items(const piece *p, const char *items, int32_t size) {
     for (int64_t i = 0; i < p->count; i += FULL_ITEMS) {
         char *place = p->data[0] + i * p->step[0];
         int64_t count = min_int64(p->count - i, FULL_ITEMS);
-        if (streamed)
+        if (streamed) {
             stream_copy(place, items, count * size);
-        else
+        } else {
             copy_strided(place, p->step[0], items, size, count, size);
+        }
     }
-    if (streamed) stream_end();
+    if (streamed) {
+        stream_end();
+    }
 }
 
 #define FULL(dtype, item, converted)                                              \
@@ -35,5 +37,3 @@ FULL(int64, int64_t, parameters[0].i)
 FULL(float16, uint16_t, full_float16(parameters[0].f))
 FULL(float32, float, (float)parameters[0].f)
 FULL(float64, double, parameters[0].f)
-
-#endif

@@ -3,8 +3,7 @@
  * The power does what an exponential would, the factor (end - |x|) makes the result exactly x or -0 from there on,
  * and for -inf. p is a minimax polynomial for the absolute error of the result; Remez exchange, linearised around
  * the previous solution. Errors below include rounding, on all of float32. */
-#ifndef LANEWISE_OPS_GELU_H
-#define LANEWISE_OPS_GELU_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -42,5 +41,3 @@ LANE vf32 op_gelu_tanh_float32(vf32 x) {
     p = p * p;
     return vf32_at_least(x, vf32_set(-0.0f)) - size * (p * p);
 }
-
-#endif

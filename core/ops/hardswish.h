@@ -1,6 +1,5 @@
 /* NaN is on no side of the bounds, and stays NaN in the product. < 2.3 ulp. */
-#ifndef LANEWISE_OPS_HARDSWISH_H
-#define LANEWISE_OPS_HARDSWISH_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -10,5 +9,3 @@ LANE vf32 op_hardswish_float32(vf32 x) {
     between = vf32_select(vf32_le(x, -three), vf32_set(0), between);
     return vf32_select(vf32_ge(x, three), x, between);
 }
-
-#endif

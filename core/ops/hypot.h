@@ -1,7 +1,6 @@
 /* Both sizes are scaled by the power of 2 that brings the larger to [1, 2), so squares neither overflow nor vanish. The
  * exponent is kept within bounds, where its opposite is a normal number too. Infinity wins over NaN. < 1.5 ulp. */
-#ifndef LANEWISE_OPS_HYPOT_H
-#define LANEWISE_OPS_HYPOT_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -16,5 +15,3 @@ LANE vf32 op_hypot_float32(vf32 x1, vf32 x2) {
     vf32 size = vf32_sqrt(vf32_fma(a, a, b * b)) * up;
     return vf32_select(vm32_or(vf32_eq(a, infinity), vf32_eq(b, infinity)), infinity, size);
 }
-
-#endif

@@ -1,11 +1,8 @@
 /* Infinity less itself is NaN, as NaN less itself is. */
-#ifndef LANEWISE_OPS_ISFINITE_H
-#define LANEWISE_OPS_ISFINITE_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vm32 op_isfinite_float16(vf32 x) { return vf32_eq(x - x, vf32_set(0)); }
 LANE vm32 op_isfinite_float32(vf32 x) { return vf32_eq(x - x, vf32_set(0)); }
 LANE vm64 op_isfinite_float64(vf64 x) { return vf64_eq(x - x, vf64_set(0)); }
-
-#endif

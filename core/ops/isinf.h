@@ -1,6 +1,5 @@
 /* Beyond the largest finite number. float16 comes as float32, which has its infinities. */
-#ifndef LANEWISE_OPS_ISINF_H
-#define LANEWISE_OPS_ISINF_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -10,5 +9,3 @@ LANE vm64 op_isinf_float64(vf64 x) {
     const vf64 largest = vf64_set(0x1.fffffffffffffp1023);
     return vm64_or(vf64_gt(x, largest), vf64_lt(x, -largest));
 }
-
-#endif

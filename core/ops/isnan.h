@@ -1,10 +1,7 @@
-#ifndef LANEWISE_OPS_ISNAN_H
-#define LANEWISE_OPS_ISNAN_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vm32 op_isnan_float16(vf32 x) { return vf32_isnan(x); }
 LANE vm32 op_isnan_float32(vf32 x) { return vf32_isnan(x); }
 LANE vm64 op_isnan_float64(vf64 x) { return vf64_isnan(x); }
-
-#endif

@@ -2,8 +2,7 @@
  * population; mean and variance are moments.h's. The mean is subtracted as two floats, because x - mean loses what one
  * float rounds off when the mean is large. Where squares are too large or too small for float32, x is first multiplied
  * by a power of two. parameters: eps. */
-#ifndef LANEWISE_OPS_LAYER_NORM_H
-#define LANEWISE_OPS_LAYER_NORM_H
+#pragma once
 
 #include "moments.h"
 #include "rows.h"
@@ -17,7 +16,9 @@ LANE vf32 layer_norm_measured(const vf32 *x, const vf32 *measure) { return x[0] 
 
 /* What to multiply x by so that its squares are float32's. NaN among them comes of sums beyond float32, too. */
 static float layer_norm_measure(double squares, double eps) {
-    if (!(squares < __builtin_inf())) return 0x1p-100f;
+    if (!(squares < __builtin_inf())) {
+        return 0x1p-100f;
+    }
     return eps == 0 && squares < 0x1p-100 ? 0x1p100f : 1;
 }
 
@@ -52,5 +53,3 @@ RARE void layer_norm_again(const row *r, double eps, float measure) {
 static void layer_norm_row_float32(const row *r) { layer_norm_of(r, r->parameters[0].f, 0); }
 
 ROWS(layer_norm, float32, 3)
-
-#endif

@@ -1,9 +1,6 @@
 /* NaN is not above zero, and stays NaN in the product. */
-#ifndef LANEWISE_OPS_LEAKY_RELU_H
-#define LANEWISE_OPS_LEAKY_RELU_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_leaky_relu_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }
-
-#endif

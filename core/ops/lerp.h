@@ -1,5 +1,4 @@
-#ifndef LANEWISE_OPS_LERP_H
-#define LANEWISE_OPS_LERP_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -8,5 +7,3 @@ LANE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
     vf32 way = x2 - x1;
     return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * way, x2 - (one - weight) * way);
 }
-
-#endif

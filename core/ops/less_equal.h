@@ -1,6 +1,5 @@
 /* False with NaN. float16 is compared as float32, which holds it exactly. */
-#ifndef LANEWISE_OPS_LESS_EQUAL_H
-#define LANEWISE_OPS_LESS_EQUAL_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -10,5 +9,3 @@ LANE vm64 op_less_equal_int64(vi64 x1, vi64 x2) { return vi64_le(x1, x2); }
 LANE vm32 op_less_equal_float16(vf32 x1, vf32 x2) { return vf32_le(x1, x2); }
 LANE vm32 op_less_equal_float32(vf32 x1, vf32 x2) { return vf32_le(x1, x2); }
 LANE vm64 op_less_equal_float64(vf64 x1, vf64 x2) { return vf64_le(x1, x2); }
-
-#endif

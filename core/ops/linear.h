@@ -1,7 +1,6 @@
 /* activation(x weight^T + bias). The host gives weight, (out, in), as B by exchanging its strides.
  * parameters: activation, the position in the contract's choices. */
-#ifndef LANEWISE_OPS_LINEAR_H
-#define LANEWISE_OPS_LINEAR_H
+#pragma once
 
 #include "matrix.h"
 #include "ops/gelu.h"
@@ -31,5 +30,3 @@ static lw_status lw_linear_float32(lw_context *context, const void *layout, cons
     product.activate = activations[parameters[0].i];
     return matrix_run(context, layout, &product, 1, gemm_run);
 }
-
-#endif

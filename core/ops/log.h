@@ -1,6 +1,5 @@
 /* < 1 ulp, denormal arguments too. */
-#ifndef LANEWISE_OPS_LOG_H
-#define LANEWISE_OPS_LOG_H
+#pragma once
 
 #include "math/log.h"
 
@@ -10,5 +9,3 @@ LANE vf32 op_log_float32(vf32 x) {
     vf32 result = log_natural(parts);
     return normal ? result : log_special(x, result);
 }
-
-#endif

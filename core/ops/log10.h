@@ -1,7 +1,6 @@
 /* log10 x = k log10 2 + f (1 + t) log10 e, both constants in two parts. In the second term f comes last:
  * f log10 e alone may be twice the result, and so would be its rounding. < 1.7 ulp. */
-#ifndef LANEWISE_OPS_LOG10_H
-#define LANEWISE_OPS_LOG10_H
+#pragma once
 
 #include "math/log.h"
 
@@ -14,5 +13,3 @@ LANE vf32 op_log10_float32(vf32 x) {
     vf32 result = vf32_fma(parts.power, vf32_set(0x1.344p-2f), low);
     return normal ? result : log_special(x, result);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The sign is that of x, also of a zero. < 1.6 ulp. */
-#ifndef LANEWISE_OPS_LOG1P_H
-#define LANEWISE_OPS_LOG1P_H
+#pragma once
 
 #include "math/log.h"
 
@@ -9,5 +8,3 @@ LANE vf32 op_log1p_float32(vf32 x) {
     vf32 sum = vf32_set(1) + x;
     return log_is_normal(sum) ? result : log_special(sum, result);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* log2 x = k + f (1 + t) log2 e, the constant in two parts. f comes last: f log2 e alone may be twice the result, and
  * so would be its rounding. < 1.8 ulp. */
-#ifndef LANEWISE_OPS_LOG2_H
-#define LANEWISE_OPS_LOG2_H
+#pragma once
 
 #include "math/log.h"
 
@@ -13,5 +12,3 @@ LANE vf32 op_log2_float32(vf32 x) {
     vf32 result = vf32_fma(parts.f, slope, parts.power);
     return normal ? result : log_special(x, result);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* x - max - ln(sum of e^(x - max)): the logarithm of softmax, without those of numbers that vanish. Rows that softmax
  * turns into NaN are NaN here, too. */
-#ifndef LANEWISE_OPS_LOG_SOFTMAX_H
-#define LANEWISE_OPS_LOG_SOFTMAX_H
+#pragma once
 
 #include "ops/log.h"
 #include "ops/softmax.h"
@@ -18,5 +17,3 @@ static void log_softmax_row_float32(const row *r) {
 }
 
 ROWS(log_softmax, float32, 1)
-
-#endif

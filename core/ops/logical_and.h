@@ -1,6 +1,5 @@
 /* Whether both are nonzero; NaN is. */
-#ifndef LANEWISE_OPS_LOGICAL_AND_H
-#define LANEWISE_OPS_LOGICAL_AND_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -11,5 +10,3 @@ LANE vm32 op_logical_and_int32(vi32 x1, vi32 x2) {
 LANE vm32 op_logical_and_float32(vf32 x1, vf32 x2) {
     return vm32_and(vf32_ne(x1, vf32_set(0)), vf32_ne(x2, vf32_set(0)));
 }
-
-#endif

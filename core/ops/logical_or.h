@@ -1,6 +1,5 @@
 /* Whether either is nonzero; NaN is. */
-#ifndef LANEWISE_OPS_LOGICAL_OR_H
-#define LANEWISE_OPS_LOGICAL_OR_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -9,5 +8,3 @@ LANE vm32 op_logical_or_int32(vi32 x1, vi32 x2) { return vm32_or(vi32_ne(x1, vi3
 LANE vm32 op_logical_or_float32(vf32 x1, vf32 x2) {
     return vm32_or(vf32_ne(x1, vf32_set(0)), vf32_ne(x2, vf32_set(0)));
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* The matrix product. */
-#ifndef LANEWISE_OPS_MATMUL_H
-#define LANEWISE_OPS_MATMUL_H
+#pragma once
 
 #include "gemm_int32.h"
 #include "matrix.h"
@@ -18,5 +17,3 @@ static lw_status lw_matmul_int32(lw_context *context, const void *layout, const 
     gemm product = matrix_product(layout, inputs, outputs, 0);
     return matrix_run(context, layout, &product, 0, gemm_int32_run);
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* The largest element, by IEEE 754-2019's maximum: NaN wins, and 0 is larger than -0. */
-#ifndef LANEWISE_OPS_MAX_H
-#define LANEWISE_OPS_MAX_H
+#pragma once
 
 #include "extreme.h"
 
 EXTREME(max, -__builtin_inff(), vf32_at_least, extreme_and, vf32_maximum(a, b))
 REDUCTION(max, int32, int32, vi32_set(INT32_MIN), x, vi32_max(a, b), total)
-
-#endif

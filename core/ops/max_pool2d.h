@@ -1,6 +1,5 @@
 /* The largest element in each window (pool.h). The padding is -inf, which never wins; NaN wins. */
-#ifndef LANEWISE_OPS_MAX_POOL2D_H
-#define LANEWISE_OPS_MAX_POOL2D_H
+#pragma once
 
 #include "pool.h"
 
@@ -10,5 +9,3 @@ static lw_status lw_max_pool2d_float32(lw_context *context, const void *layout, 
     pool largest = {.padding = -__builtin_inff()};
     return pool_run(context, &largest, layout, inputs[0], outputs[0]);
 }
-
-#endif

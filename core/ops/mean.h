@@ -1,6 +1,5 @@
 /* The sum divided by the number of elements, in double so that only the result is rounded. Of nothing it is NaN. */
-#ifndef LANEWISE_OPS_MEAN_H
-#define LANEWISE_OPS_MEAN_H
+#pragma once
 
 #include "reduction.h"
 
@@ -9,5 +8,3 @@ static inline float mean_of(float total, int64_t count) {
 }
 
 REDUCTION(mean, float32, float32, vf32_set(-0.0f), x, a + b, mean_of(total, count))
-
-#endif

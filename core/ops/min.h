@@ -1,10 +1,7 @@
 /* The smallest element, by IEEE 754-2019's minimum: NaN wins, and -0 is smaller than 0. */
-#ifndef LANEWISE_OPS_MIN_H
-#define LANEWISE_OPS_MIN_H
+#pragma once
 
 #include "extreme.h"
 
 EXTREME(min, __builtin_inff(), vf32_at_most, extreme_or, vf32_minimum(a, b))
 REDUCTION(min, int32, int32, vi32_set(INT32_MAX), x, vi32_min(a, b), total)
-
-#endif

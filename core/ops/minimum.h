@@ -1,11 +1,8 @@
 /* float32 as IEEE 754-2019: NaN wins, -0 is below +0. */
-#ifndef LANEWISE_OPS_MINIMUM_H
-#define LANEWISE_OPS_MINIMUM_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_minimum_float32(vf32 x1, vf32 x2) { return vf32_minimum(x1, x2); }
 LANE vi32 op_minimum_int32(vi32 x1, vi32 x2) { return vi32_min(x1, x2); }
 LANE vm32 op_minimum_bool(vm32 x1, vm32 x2) { return vm32_and(x1, x2); }
-
-#endif

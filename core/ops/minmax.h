@@ -1,7 +1,6 @@
 /* (x - min) / (max - min). A division, so that the largest element becomes 1. Where the difference is beyond float32
  * all is halved first, which at that size is exact for all that counts. Of equals it is 0 / 0, NaN. */
-#ifndef LANEWISE_OPS_MINMAX_H
-#define LANEWISE_OPS_MINMAX_H
+#pragma once
 
 #include "ops/max.h"
 #include "ops/min.h"
@@ -19,5 +18,3 @@ static void minmax_row_float32(const row *r) {
 }
 
 ROWS(minmax, float32, 1)
-
-#endif

@@ -1,7 +1,6 @@
 /* tanh(ln(1 + z)) = z (z + 2) / (z (z + 2) + 2), z = e^x. From 20 on it is 1. In x z the scaling by 2^k comes last: the
  * product is still a number where z alone is 0. The bound keeps -inf from becoming -inf 0. < 4 ulp. */
-#ifndef LANEWISE_OPS_MISH_H
-#define LANEWISE_OPS_MISH_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -14,5 +13,3 @@ LANE vf32 op_mish_float32(vf32 x) {
     vf32 result = vf32_scale(product * ((z + two) / vf32_fma(z, z + two, two)), parts.shifted);
     return vf32_select(vf32_gt(x, vf32_set(20)), x, result);
 }
-
-#endif

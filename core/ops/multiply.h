@@ -1,11 +1,8 @@
 /* int32 wraps; in bool, multiplication is and. */
-#ifndef LANEWISE_OPS_MULTIPLY_H
-#define LANEWISE_OPS_MULTIPLY_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_multiply_float32(vf32 x1, vf32 x2) { return x1 * x2; }
 LANE vi32 op_multiply_int32(vi32 x1, vi32 x2) { return x1 * x2; }
 LANE vm32 op_multiply_bool(vm32 x1, vm32 x2) { return vm32_and(x1, x2); }
-
-#endif

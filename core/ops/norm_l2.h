@@ -5,8 +5,7 @@
  * That happens by the block's sum alone, so the bits stay the same everywhere. Sums of blocks are added in double,
  * which holds the square of every float32. Source: Blue, "A portable Fortran program to find the Euclidean norm of a
  * vector", 1978, has three ranges for each element; here one choice serves a block. */
-#ifndef LANEWISE_OPS_NORM_L2_H
-#define LANEWISE_OPS_NORM_L2_H
+#pragma once
 
 #include "ops/sum_of_squares.h"
 
@@ -20,7 +19,9 @@ RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float s
 
 /* The sum of squares of a block whose plain sum is `sum`. */
 LANE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
-    if (sum >= 0x1p-100f && sum < __builtin_inff()) return (double)sum;
+    if (sum >= 0x1p-100f && sum < __builtin_inff()) {
+        return (double)sum;
+    }
     return norm_l2_scaled(x, stride, count, sum);
 }
 
@@ -31,9 +32,10 @@ static void norm_l2_block(const fold_source *from, int64_t start, int64_t count,
 
 static void norm_l2_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
     sum_of_squares_columns_float32(from, start, count, columns, results);
-    for (int64_t c = 0; c < columns; c++)
+    for (int64_t c = 0; c < columns; c++) {
         results[c].sum =
             norm_l2_rescued(from->x + c * (int64_t)sizeof(float), from->x_stride, count, reduced_float32(results + c));
+    }
 }
 
 static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar *parameters, char *out) {
@@ -45,5 +47,3 @@ static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar 
 static const reducer norm_l2_reducer_float32 = {1,           sizeof(float), norm_l2_block, norm_l2_columns,
                                                 reduced_add, norm_l2_finish};
 REDUCTION_KERNEL(norm_l2, float32)
-
-#endif

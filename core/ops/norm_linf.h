@@ -1,9 +1,6 @@
 /* The largest absolute value. Without their signs floats are in the order of their bits, NaN above all others. */
-#ifndef LANEWISE_OPS_NORM_LINF_H
-#define LANEWISE_OPS_NORM_LINF_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION(norm_linf, float32, float32, vf32_set(0), vf32_abs(x), vi32_max(vf32_bits(a), vf32_bits(b)), total)
-
-#endif

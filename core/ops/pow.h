@@ -4,8 +4,7 @@
  * exactly. With x = 2^k (1 + f) and s = f / (2 + f), log2 x = k + s P(s^2), P a minimax polynomial of degree 4, 4.2e-12
  * off; coefficients by Remez exchange on [0, 0.0295]. < 0.6 ulp, denormal results < 0.9 ulp.
  * The special values are those of IEEE 754-2019, 9.2.1. */
-#ifndef LANEWISE_OPS_POW_H
-#define LANEWISE_OPS_POW_H
+#pragma once
 
 #include "math/exp.h"
 #include "math/log.h"
@@ -72,5 +71,3 @@ LANE vi32 op_pow_int32(vi32 x1, vi32 x2) {
     }
     return result;
 }
-
-#endif

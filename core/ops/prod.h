@@ -1,10 +1,7 @@
 /* The product; of nothing it is 1. */
-#ifndef LANEWISE_OPS_PROD_H
-#define LANEWISE_OPS_PROD_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION(prod, float32, float32, vf32_set(1), x, a *b, total)
 REDUCTION(prod, int32, int32, vi32_set(1), x, a *b, total)
-
-#endif

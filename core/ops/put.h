@@ -1,6 +1,5 @@
 /* target[index[i]] = values[i] along one axis. */
-#ifndef LANEWISE_OPS_PUT_H
-#define LANEWISE_OPS_PUT_H
+#pragma once
 
 #include "gather.h"
 
@@ -8,5 +7,3 @@ GATHER(put, 8, 2)
 GATHER(put, 16, 2)
 GATHER(put, 32, 2)
 GATHER(put, 64, 2)
-
-#endif

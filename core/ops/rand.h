@@ -1,6 +1,5 @@
 /* Uniform in [0, 1): the word's upper 24 bits, exactly. */
-#ifndef LANEWISE_OPS_RAND_H
-#define LANEWISE_OPS_RAND_H
+#pragma once
 
 #include "random.h"
 
@@ -10,5 +9,3 @@ LANE vf32 op_rand_word(vi32 word) {
 }
 
 RANDOM(rand)
-
-#endif

@@ -6,8 +6,7 @@
  *   z / y for L <= 6, |y| <= 0.99876: 8.1e-8 relative; in the tails, L <= 22.2: 5.1e-8
  * Plain arithmetic and a correctly rounded square root, no FMA: the same bits everywhere. < 3.5 ulp; |z| < 6.34. Source: the change of variable is Giles's, "Approximating the erfinv function", GPU Computing Gems
  * Jade Edition (2011); coefficients by Remez exchange. */
-#ifndef LANEWISE_OPS_RANDN_H
-#define LANEWISE_OPS_RANDN_H
+#pragma once
 
 #include "math/log.h"
 #include "random.h"
@@ -15,7 +14,9 @@
 /* x c + the next coefficient, from the highest on. */
 LANE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
     vf32 sum = vf32_set(coefficients[0]);
-    for (int i = 1; i < count; i++) sum = sum * x + vf32_set(coefficients[i]);
+    for (int i = 1; i < count; i++) {
+        sum = sum * x + vf32_set(coefficients[i]);
+    }
     return sum;
 }
 
@@ -50,5 +51,3 @@ LANE vf32 op_randn_word(vi32 word) {
 }
 
 RANDOM(randn)
-
-#endif

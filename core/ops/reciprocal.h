@@ -1,9 +1,6 @@
 /* Correctly rounded, unlike the processors' own reciprocals. */
-#ifndef LANEWISE_OPS_RECIPROCAL_H
-#define LANEWISE_OPS_RECIPROCAL_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_reciprocal_float32(vf32 x) { return vf32_set(1) / x; }
-
-#endif

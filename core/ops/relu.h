@@ -1,10 +1,7 @@
 /* The comparison is false for NaN, which stays, and true for -0, which becomes +0. */
-#ifndef LANEWISE_OPS_RELU_H
-#define LANEWISE_OPS_RELU_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_relu_float32(vf32 x) { return vf32_select(vf32_le(x, vf32_set(0)), vf32_set(0), x); }
 LANE vi32 op_relu_int32(vi32 x) { return vi32_max(x, vi32_set(0)); }
-
-#endif

@@ -1,7 +1,6 @@
 /* Exact, however large the quotient: multiples of x2 2^28 2^28 ... are taken out before those of x2. As in NumPy, a rest
  * whose sign is not the divisor's has the divisor added, and zero has the divisor's sign. */
-#ifndef LANEWISE_OPS_REMAINDER_H
-#define LANEWISE_OPS_REMAINDER_H
+#pragma once
 
 #include "ops/floor_divide.h"
 
@@ -24,7 +23,9 @@ LANE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     }
     for (;;) {
         rest = remainder_of(rest, part);
-        if (!vm32_any(wm64_to_vm32(wf64_gt(part, divisor)))) break;
+        if (!vm32_any(wm64_to_vm32(wf64_gt(part, divisor)))) {
+            break;
+        }
         part = wf64_select(wf64_gt(part, divisor), part / step, part);
     }
     vf32 found = wf64_to_vf32(rest);
@@ -37,5 +38,3 @@ LANE vi32 op_remainder_int32(vi32 x1, vi32 x2) {
     vi32 rest = x1 - op_floor_divide_int32(x1, x2) * x2;
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), rest);
 }
-
-#endif

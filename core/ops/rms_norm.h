@@ -1,7 +1,6 @@
 /* x / sqrt(mean of squares + eps), times weight where it is given. The squares are norm_l2.h's, so large elements are
  * no trouble. parameters: eps. */
-#ifndef LANEWISE_OPS_RMS_NORM_H
-#define LANEWISE_OPS_RMS_NORM_H
+#pragma once
 
 #include "ops/norm_l2.h"
 #include "rows.h"
@@ -18,5 +17,3 @@ static void rms_norm_row_float32(const row *r) {
 }
 
 ROWS(rms_norm, float32, 2)
-
-#endif

@@ -2,8 +2,7 @@
  * scaling divides that by the factor; NTK-aware scaling multiplies theta by factor^(d / (d - 2)), which leaves the first
  * pair as it is and divides the last one's turn by the factor.
  * parameters: theta, offset, pairs, scaling (positions in the contract's choices), factor. */
-#ifndef LANEWISE_OPS_ROPE_H
-#define LANEWISE_OPS_ROPE_H
+#pragma once
 
 #include "rotation.h"
 
@@ -13,12 +12,11 @@ static lw_status lw_rope_float32(lw_context *context, const void *layout, const 
     double depth = (double)l->shape[l->ndim - 1], step = -2 / depth * double_log(parameters[0].f);
     rotation r = {.layout = l, .x = inputs[0], .out = outputs[0], .slowest = 1, .offset = parameters[1].i};
     r.adjacent = parameters[2].i == 0;
-    if (parameters[3].i == 0)
+    if (parameters[3].i == 0) {
         r.slowest = 1 / parameters[4].f;
-    else if (depth > 2)
+    } else if (depth > 2) {
         step -= 2 / (depth - 2) * double_log(parameters[4].f);
+    }
     r.ratio = double_exp(step);
     return rotation_run(context, &r);
 }
-
-#endif

@@ -1,9 +1,6 @@
 /* Two roundings, of the root and of the quotient. < 1.5 ulp. */
-#ifndef LANEWISE_OPS_RSQRT_H
-#define LANEWISE_OPS_RSQRT_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_rsqrt_float32(vf32 x) { return vf32_set(1) / vf32_sqrt(x); }
-
-#endif

@@ -1,6 +1,5 @@
 /* Attention (attention.h). */
-#ifndef LANEWISE_OPS_SCALED_DOT_PRODUCT_ATTENTION_H
-#define LANEWISE_OPS_SCALED_DOT_PRODUCT_ATTENTION_H
+#pragma once
 
 #include "attention.h"
 
@@ -10,5 +9,3 @@ static lw_status lw_scaled_dot_product_attention_float32(lw_context *context, co
     (void)parameters;
     return attention_run(context, layout, inputs, outputs);
 }
-
-#endif

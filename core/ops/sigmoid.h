@@ -2,8 +2,7 @@
  * then the larger: what the first addition rounds is small beside the second's result, and the exponential's own
  * rounding is spared. Small results keep all their digits, because large sums do; what is smaller than a normal number is
  * e^x. < 2 ulp. */
-#ifndef LANEWISE_OPS_SIGMOID_H
-#define LANEWISE_OPS_SIGMOID_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -30,10 +29,10 @@ LANE vf32 sigmoid_normal(vf32 x) {
 }
 
 LANE vf32 op_sigmoid_float32(vf32 x) {
-    if (__builtin_expect(exp_is_normal(x), 1)) return sigmoid_normal(x);
+    if (__builtin_expect(exp_is_normal(x), 1)) {
+        return sigmoid_normal(x);
+    }
     vf32 bound = vf32_set(87);
     vf32 inside = sigmoid_normal(vf32_at_most(vf32_at_least(x, -bound), bound));
     return vf32_select(vf32_ge(x, -bound), inside, exp_any(vf32_at_least(x, vf32_set(-104))));
 }
-
-#endif

@@ -1,5 +1,4 @@
-#ifndef LANEWISE_OPS_SIGN_H
-#define LANEWISE_OPS_SIGN_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -14,5 +13,3 @@ LANE vi32 op_sign_int32(vi32 x) {
     const vi32 zero = vi32_set(0);
     return vm32_to_vi32(vi32_gt(x, zero)) - vm32_to_vi32(vi32_lt(x, zero));
 }
-
-#endif

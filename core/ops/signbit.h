@@ -1,8 +1,5 @@
-#ifndef LANEWISE_OPS_SIGNBIT_H
-#define LANEWISE_OPS_SIGNBIT_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vm32 op_signbit_float32(vf32 x) { return vi32_lt(vf32_bits(x), vi32_set(0)); }
-
-#endif

@@ -1,7 +1,6 @@
 /* x sigmoid(x), as x / (s + 1 + d) s: multiplied by s last, no product overflows. Below -87 the sigmoid is e^x, and x e^x
  * may be a number where e^x is 0; the bound keeps -inf from becoming -inf 0. < 2 ulp. */
-#ifndef LANEWISE_OPS_SILU_H
-#define LANEWISE_OPS_SILU_H
+#pragma once
 
 #include "ops/sigmoid.h"
 
@@ -18,5 +17,3 @@ LANE vf32 op_silu_float32(vf32 x) {
     vf32 below = vf32_scale(vf32_fma(near, power.less_one, near), power.shifted);
     return vf32_select(vf32_ge(x, -bound), inside, below);
 }
-
-#endif

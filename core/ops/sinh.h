@@ -1,8 +1,7 @@
 /* With e^|x| = 2^k (1 + d) it is (2^k d + 2^-k d / (1 + d) + 2^k - 2^-k) / 2, which cancels nowhere. All is taken at
  * half its size, so that 2^k is a number up to the bound, where the result has reached infinity; 2^-k stops
  * counting long before. Near zero the result is x. < 2.4 ulp. */
-#ifndef LANEWISE_OPS_SINH_H
-#define LANEWISE_OPS_SINH_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -15,5 +14,3 @@ LANE vf32 op_sinh_float32(vf32 x) {
     vf32 half = vf32_fma(up, parts.less_one, vf32_fma(down, inverse, up - down));
     return vf32_copysign(vf32_select(vf32_lt(size, vf32_set(0x1p-12f)), size, half + half), x);
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* e^(x - max) divided by the sum of these. The largest exponent is 0, so the sum is at least 1: its reciprocal is
  * neither infinite nor denormal. A row with NaN or +inf, or of -inf alone, becomes NaN, because inf - inf is, and so is
  * a sum with NaN: the largest element is that of the others. */
-#ifndef LANEWISE_OPS_SOFTMAX_H
-#define LANEWISE_OPS_SOFTMAX_H
+#pragma once
 
 #include "ops/exp.h"
 #include "rows.h"
@@ -30,5 +29,3 @@ static void softmax_row_float32(const row *r) {
 }
 
 ROWS(softmax, float32, 1)
-
-#endif

@@ -1,7 +1,6 @@
 /* max(x, 0) + log1p(e^-|x|): neither part overflows, and nothing cancels. The sum is NaN for NaN. < 1.8 ulp, denormal
  * results too. */
-#ifndef LANEWISE_OPS_SOFTPLUS_H
-#define LANEWISE_OPS_SOFTPLUS_H
+#pragma once
 
 #include "math/exp.h"
 #include "math/log.h"
@@ -11,5 +10,3 @@ LANE vf32 op_softplus_float32(vf32 x) {
     vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_any(-vf32_at_most(size, vf32_set(120)));
     return vf32_at_least(x, vf32_set(0)) + log_natural(log1p_split(z));
 }
-
-#endif

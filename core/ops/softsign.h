@@ -1,7 +1,6 @@
 /* From 2^25 on 1 + |x| rounds to |x| and the quotient is 1; the bound keeps infinity from dividing itself. Two
  * roundings: < 1.5 ulp. */
-#ifndef LANEWISE_OPS_SOFTSIGN_H
-#define LANEWISE_OPS_SOFTSIGN_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -9,5 +8,3 @@ LANE vf32 op_softsign_float32(vf32 x) {
     vf32 magnitude = vf32_at_most(vf32_abs(x), vf32_set(0x1p25f));
     return vf32_copysign(magnitude, x) / (vf32_set(1) + magnitude);
 }
-
-#endif

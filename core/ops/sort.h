@@ -1,10 +1,7 @@
 /* The elements of each row in order. */
-#ifndef LANEWISE_OPS_SORT_H
-#define LANEWISE_OPS_SORT_H
+#pragma once
 
 #include "sorting.h"
 
 SORT(sort, 0)
 SORT_KERNEL(sort, bool, SORT_BOOL, 0)
-
-#endif

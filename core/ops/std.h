@@ -1,7 +1,6 @@
 /* The standard deviation: the root of the variance (var.h), in double, which holds the square of every float32.
  * parameters: correction. */
-#ifndef LANEWISE_OPS_STD_H
-#define LANEWISE_OPS_STD_H
+#pragma once
 
 #include "ops/var.h"
 
@@ -12,5 +11,3 @@ static void std_finish(const reduced *total, int64_t count, const lw_scalar *par
 
 static const reducer std_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_joined, std_finish};
 REDUCTION_KERNEL(std, float32)
-
-#endif

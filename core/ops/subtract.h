@@ -1,10 +1,7 @@
 /* int32 wraps. */
-#ifndef LANEWISE_OPS_SUBTRACT_H
-#define LANEWISE_OPS_SUBTRACT_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_subtract_float32(vf32 x1, vf32 x2) { return x1 - x2; }
 LANE vi32 op_subtract_int32(vi32 x1, vi32 x2) { return x1 - x2; }
-
-#endif

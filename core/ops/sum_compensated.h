@@ -1,7 +1,6 @@
 /* The sum of float32 in double: what a compensated sum computes with two floats, with five digits more and fewer
  * steps. The partial results are fold.h's, in memory, where 64 doubles find room on every instruction set. */
-#ifndef LANEWISE_OPS_SUM_COMPENSATED_H
-#define LANEWISE_OPS_SUM_COMPENSATED_H
+#pragma once
 
 #include "ops/sum.h"
 
@@ -13,14 +12,19 @@ LANE wf64 sum_compensated_load(const char *p, int n) {
 static void sum_compensated_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
     double partial[FOLD_PARTIALS];
-    for (int p = 0; p < FOLD_PARTIALS; p++) partial[p] = -0.0;
+    for (int p = 0; p < FOLD_PARTIALS; p++) {
+        partial[p] = -0.0;
+    }
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         int n = (int)min_int64(count - i, VF32_LANES);
         double *to = partial + i % FOLD_PARTIALS;
         wf64_store(to, wf64_load(to) + sum_compensated_load(from->x + i * (int64_t)sizeof(float), n));
     }
-    for (int n = FOLD_PARTIALS / 2; n; n /= 2)
-        for (int p = 0; p < n; p++) partial[p] += partial[p + n];
+    for (int n = FOLD_PARTIALS / 2; n; n /= 2) {
+        for (int p = 0; p < n; p++) {
+            partial[p] += partial[p + n];
+        }
+    }
     result->sum = partial[0];
 }
 
@@ -30,13 +34,21 @@ static void sum_compensated_columns(const fold_source *from, int64_t start, int6
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
         wf64 partial[FOLD_PARTIALS];
-        for (int p = 0; p < FOLD_PARTIALS; p++) partial[p] = wf64_set(-0.0);
-        for (int64_t i = 0; i < count; i++)
+        for (int p = 0; p < FOLD_PARTIALS; p++) {
+            partial[p] = wf64_set(-0.0);
+        }
+        for (int64_t i = 0; i < count; i++) {
             partial[i % FOLD_PARTIALS] +=
                 sum_compensated_load(from->x + i * from->x_stride + c * (int64_t)sizeof(float), n);
-        for (int half = FOLD_PARTIALS / 2; half; half /= 2)
-            for (int p = 0; p < half; p++) partial[p] += partial[p + half];
-        for (int lane = 0; lane < n; lane++) results[c + lane].sum = partial[0][lane];
+        }
+        for (int half = FOLD_PARTIALS / 2; half; half /= 2) {
+            for (int p = 0; p < half; p++) {
+                partial[p] += partial[p + half];
+            }
+        }
+        for (int lane = 0; lane < n; lane++) {
+            results[c + lane].sum = partial[0][lane];
+        }
     }
 }
 
@@ -53,5 +65,3 @@ REDUCTION_KERNEL(sum_compensated, float32)
 /* Integers lose nothing. */
 #define sum_compensated_reducer_int32 sum_reducer_int32
 REDUCTION_KERNEL(sum_compensated, int32)
-
-#endif

@@ -1,10 +1,7 @@
 /* The sum of squares. Squares that overflow or vanish do so in the result, too. */
-#ifndef LANEWISE_OPS_SUM_OF_SQUARES_H
-#define LANEWISE_OPS_SUM_OF_SQUARES_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION(sum_of_squares, float32, float32, vf32_set(0), x *x, a + b, total)
 REDUCTION(sum_of_squares, int32, int32, vi32_set(0), x *x, a + b, total)
-
-#endif

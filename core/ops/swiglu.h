@@ -1,8 +1,5 @@
-#ifndef LANEWISE_OPS_SWIGLU_H
-#define LANEWISE_OPS_SWIGLU_H
+#pragma once
 
 #include "ops/silu.h"
 
 LANE vf32 op_swiglu_float32(vf32 gate, vf32 up) { return op_silu_float32(gate) * up; }
-
-#endif

@@ -1,6 +1,5 @@
 /* result[i] = x[index[i]] along one axis. */
-#ifndef LANEWISE_OPS_TAKE_H
-#define LANEWISE_OPS_TAKE_H
+#pragma once
 
 #include "gather.h"
 
@@ -8,5 +7,3 @@ GATHER(take, 8, 0)
 GATHER(take, 16, 0)
 GATHER(take, 32, 0)
 GATHER(take, 64, 0)
-
-#endif

@@ -1,6 +1,5 @@
 /* sin r / cos r, and -cos r / sin r where n is odd; the sign is x's. < 3.6 ulp, over the whole range. */
-#ifndef LANEWISE_OPS_TAN_H
-#define LANEWISE_OPS_TAN_H
+#pragma once
 
 #include "math/trig.h"
 
@@ -11,5 +10,3 @@ LANE vf32 op_tan_float32(vf32 x) {
     vf32 size = vf32_select(odd, cosine, sine) / vf32_select(odd, sine, cosine);
     return trig_negate(size, vi32_xor(vi32_shift_left(turns.count, 31), vf32_bits(x)));
 }
-
-#endif

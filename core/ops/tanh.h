@@ -7,8 +7,7 @@
  * and for what is below 1.25 2^-4: without a division, in 0.8 times the time. m is near the quarter's middle, where
  * tanh m is a float but for 1/1000 of its last digit; the subtraction is exact. Coefficients by least squares, weighted for
  * the smallest relative error, and each rounded before the next was fitted: 1.5e-8. < 1 ulp. */
-#ifndef LANEWISE_OPS_TANH_H
-#define LANEWISE_OPS_TANH_H
+#pragma once
 
 #include "math/exp.h"
 
@@ -95,7 +94,9 @@ LANE vf32 tanh_by_table(vf32 x) {
     vf32 rest = above - vf32_lookup_32(middle, quarter);
     vf32 sum = vf32_lookup_32(c[5], quarter);
 #pragma GCC unroll 5
-    for (int i = 4; i >= 0; i--) sum = vf32_fma(sum, rest, vf32_lookup_32(c[i], quarter));
+    for (int i = 4; i >= 0; i--) {
+        sum = vf32_fma(sum, rest, vf32_lookup_32(c[i], quarter));
+    }
     return sum;
 }
 
@@ -103,5 +104,3 @@ LANE vf32 op_tanh_float32(vf32 x) {
     vf32 size = SIMD_TABLES ? tanh_by_table(x) : tanh_by_exponential(x);
     return vf32_from_bits(vi32_or(vf32_bits(size), vi32_and(vf32_bits(x), vf32_bits(vf32_set(-0.0f)))));
 }
-
-#endif

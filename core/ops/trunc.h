@@ -1,9 +1,6 @@
-#ifndef LANEWISE_OPS_TRUNC_H
-#define LANEWISE_OPS_TRUNC_H
+#pragma once
 
 #include "simd/simd.h"
 
 LANE vf32 op_trunc_float32(vf32 x) { return vf32_trunc(x); }
 LANE vi32 op_trunc_int32(vi32 x) { return x; }
-
-#endif

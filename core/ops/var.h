@@ -1,7 +1,6 @@
 /* The variance: the sum of squared deviations from the mean (moments.h) divided by n - correction, or by 0 where that
  * is negative, as in NumPy. parameters: correction. */
-#ifndef LANEWISE_OPS_VAR_H
-#define LANEWISE_OPS_VAR_H
+#pragma once
 
 #include "moments.h"
 
@@ -12,8 +11,9 @@ static void var_block(const fold_source *from, int64_t start, int64_t count, red
 
 static void var_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
     moments_columns(from, start, count, columns, results);
-    for (int64_t c = 0; c < columns; c++)
+    for (int64_t c = 0; c < columns; c++) {
         moments_rescue(from->x + c * (int64_t)sizeof(float), from->x_stride, count, results + c);
+    }
 }
 
 static double var_of(const reduced *total, int64_t count, const lw_scalar *parameters) {
@@ -28,5 +28,3 @@ static void var_finish(const reduced *total, int64_t count, const lw_scalar *par
 
 static const reducer var_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_joined, var_finish};
 REDUCTION_KERNEL(var, float32)
-
-#endif

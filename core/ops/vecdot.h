@@ -1,10 +1,7 @@
 /* The sum of products, each rounded before it is added: fused, the bits would depend on the processor. */
-#ifndef LANEWISE_OPS_VECDOT_H
-#define LANEWISE_OPS_VECDOT_H
+#pragma once
 
 #include "reduction.h"
 
 REDUCTION_OF(2, vecdot, float32, float32, vf32_set(-0.0f), x *y, a + b, count ? total : 0)
 REDUCTION_OF(2, vecdot, int32, int32, vi32_set(0), x *y, a + b, total)
-
-#endif

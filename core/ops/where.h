@@ -1,6 +1,5 @@
 /* Elements are bits: 8 and 16 of them in 32-bit lanes. */
-#ifndef LANEWISE_OPS_WHERE_H
-#define LANEWISE_OPS_WHERE_H
+#pragma once
 
 #include "simd/simd.h"
 
@@ -8,5 +7,3 @@ LANE vi32 op_where_bits8(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(
 LANE vi32 op_where_bits16(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
 LANE vi32 op_where_bits32(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
 LANE vi64 op_where_bits64(vm64 condition, vi64 x1, vi64 x2) { return vi64_select(condition, x1, x2); }
-
-#endif

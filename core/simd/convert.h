@@ -1,7 +1,6 @@
 /* Conversions between the numeric lane types. To a narrower integer they wrap; from float to integer they truncate,
  * saturate, and turn NaN into 0. 64-bit lanes here are wide: one for each 32-bit lane. */
-#ifndef LANEWISE_SIMD_CONVERT_H
-#define LANEWISE_SIMD_CONVERT_H
+#pragma once
 
 #include "simd/lanes.h"
 
@@ -51,5 +50,3 @@ LANE vf32 wf64_to_vf32_odd(wf64 x) {
 
 LANE wm64 vm32_to_wm64(vm32 m) { return __builtin_convertvector(m, wm64); }
 LANE vm32 wm64_to_vm32(wm64 m) { return __builtin_convertvector(m, vm32); }
-
-#endif

@@ -1,8 +1,7 @@
 /* The vocabulary for nvcc: one thread is one lane, of plain float, and a mask is bool. What expressions in core/ops use;
  * folds and partial loads and stores have no meaning here. Compiled with --fmad=false, so that only vf32_fma fuses.
  * Integer arithmetic wraps, as everywhere: nvcc keeps signed overflow as the instruction has it. */
-#ifndef LANEWISE_SIMD_CUDA_H
-#define LANEWISE_SIMD_CUDA_H
+#pragma once
 
 #include <cuda_fp16.h>
 #include <stddef.h>
@@ -101,13 +100,21 @@ LANE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
 /* NaN wins, -0 is below +0: fminf and fmaxf return the number instead and do not promise the order of zeros. */
 LANE float vf32_minimum(float a, float b) {
-    if (a != a || b != b) return a + b;
-    if (a == b) return __int_as_float(__float_as_int(a) | __float_as_int(b));
+    if (a != a || b != b) {
+        return a + b;
+    }
+    if (a == b) {
+        return __int_as_float(__float_as_int(a) | __float_as_int(b));
+    }
     return a < b ? a : b;
 }
 LANE float vf32_maximum(float a, float b) {
-    if (a != a || b != b) return a + b;
-    if (a == b) return __int_as_float(__float_as_int(a) & __float_as_int(b));
+    if (a != a || b != b) {
+        return a + b;
+    }
+    if (a == b) {
+        return __int_as_float(__float_as_int(a) & __float_as_int(b));
+    }
     return a > b ? a : b;
 }
 
@@ -151,5 +158,3 @@ LANE int32_t vi32_load_bits8(const uint8_t *p) { return *p; }
 LANE void vi32_store_bits8(uint8_t *p, int32_t x) { *p = (uint8_t)x; }
 LANE int32_t vi32_load_bits16(const uint16_t *p) { return *p; }
 LANE void vi32_store_bits16(uint16_t *p, int32_t x) { *p = (uint16_t)x; }
-
-#endif

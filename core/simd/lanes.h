@@ -1,7 +1,6 @@
 /* What GNU vectors give on every instruction set: splats, comparisons, selection, mask logic, bits, and the
  * halving tree. Arithmetic is the plain operators. Included by the header of an instruction set. */
-#ifndef LANEWISE_SIMD_LANES_H
-#define LANEWISE_SIMD_LANES_H
+#pragma once
 
 #include "simd/types.h"
 
@@ -102,7 +101,9 @@ LANE vu32 vu32_mul_high(vu32 a, vu32 b) {
 
 LANE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
     vi32 lane;
-    for (int i = 0; i < VF32_LANES; i++) lane[i] = i;
+    for (int i = 0; i < VF32_LANES; i++) {
+        lane[i] = i;
+    }
     return lane;
 }
 LANE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
@@ -112,16 +113,28 @@ LANE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_fold(x, n)); */
 LANE vi32 vi32_fold(vi32 x, int n) {
 #if VF32_LANES >= 16
-    if (n == 8) return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
-    if (n == 4) return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
-    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
+    if (n == 8) {
+        return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
+    }
+    if (n == 4) {
+        return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7, 4, 5, 6, 7);
+    }
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3, 2, 3);
+    }
     return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1);
 #elif VF32_LANES == 8
-    if (n == 4) return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7);
-    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3);
+    if (n == 4) {
+        return __builtin_shufflevector(x, x, 4, 5, 6, 7, 4, 5, 6, 7);
+    }
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 2, 3, 2, 3, 2, 3, 2, 3);
+    }
     return __builtin_shufflevector(x, x, 1, 1, 1, 1, 1, 1, 1, 1);
 #elif VF32_LANES == 4
-    if (n == 2) return __builtin_shufflevector(x, x, 2, 3, 2, 3);
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 2, 3, 2, 3);
+    }
     return __builtin_shufflevector(x, x, 1, 1, 1, 1);
 #else
     (void)n;
@@ -166,16 +179,28 @@ LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
  * lanes. A running sum over one register, for n = 1, 2, 4 ...: the upper halves add spread(x, n). */
 LANE vi32 vi32_spread(vi32 x, int n) {
 #if VF32_LANES >= 16
-    if (n == 8) return __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
-    if (n == 4) return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11);
-    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+    if (n == 8) {
+        return __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
+    }
+    if (n == 4) {
+        return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3, 11, 11, 11, 11, 11, 11, 11, 11);
+    }
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5, 9, 9, 9, 9, 13, 13, 13, 13);
+    }
     return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6, 8, 8, 10, 10, 12, 12, 14, 14);
 #elif VF32_LANES == 8
-    if (n == 4) return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3);
-    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+    if (n == 4) {
+        return __builtin_shufflevector(x, x, 3, 3, 3, 3, 3, 3, 3, 3);
+    }
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 1, 1, 1, 1, 5, 5, 5, 5);
+    }
     return __builtin_shufflevector(x, x, 0, 0, 2, 2, 4, 4, 6, 6);
 #elif VF32_LANES == 4
-    if (n == 2) return __builtin_shufflevector(x, x, 1, 1, 1, 1);
+    if (n == 2) {
+        return __builtin_shufflevector(x, x, 1, 1, 1, 1);
+    }
     return __builtin_shufflevector(x, x, 0, 0, 2, 2);
 #else
     (void)n;
@@ -188,5 +213,3 @@ LANE int32_t vi32_last(vi32 x) { return x[VF32_LANES - 1]; }
 LANE float vf32_last(vf32 x) { return x[VF32_LANES - 1]; }
 LANE float vf32_first(vf32 x) { return x[0]; }
 LANE int32_t vi32_first(vi32 x) { return x[0]; }
-
-#endif

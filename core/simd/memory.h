@@ -1,8 +1,7 @@
 /* Loads and stores of lanes in every storage dtype, at any alignment. A partial one takes the first n elements
  * (0 <= n <= lanes), fills the other lanes with pad, and touches nothing beyond. float32 and int32 partials are in the
  * header of the instruction set, which may have masked memory instructions. */
-#ifndef LANEWISE_SIMD_MEMORY_H
-#define LANEWISE_SIMD_MEMORY_H
+#pragma once
 
 #include "simd/portable.h"
 
@@ -95,5 +94,3 @@ LANE void vi32_store_bits16(uint16_t *p, vi32 x) { vu16_store(p, __builtin_conve
 LANE void vi32_store_partial_bits16(uint16_t *p, vi32 x, int n) {
     vu16_store_partial(p, __builtin_convertvector(x, vu16), n);
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* Primitives for instruction sets that lack the instruction, from what every one of them has. The header of an
  * instruction set names these where it has nothing better, so that the cost of each primitive is visible there. */
-#ifndef LANEWISE_SIMD_PORTABLE_H
-#define LANEWISE_SIMD_PORTABLE_H
+#pragma once
 
 #include "simd/lanes.h"
 
@@ -74,12 +73,16 @@ LANE vf32 portable_power_of_two(vf32 shifted) { return vf32_from_bits(vf32_bits(
 
 LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {
     vu32 found;
-    for (int lane = 0; lane < VF32_LANES; lane++) found[lane] = table[i[lane]];
+    for (int lane = 0; lane < VF32_LANES; lane++) {
+        found[lane] = table[i[lane]];
+    }
     return found;
 }
 
 LANE int portable_any(vm32 m) {
-    for (int n = VF32_LANES / 2; n; n /= 2) m |= vi32_fold(m, n);
+    for (int n = VF32_LANES / 2; n; n /= 2) {
+        m |= vi32_fold(m, n);
+    }
     return m[0] != 0;
 }
 LANE int portable_all(vm32 m) { return !portable_any(~m); }
@@ -130,5 +133,3 @@ LANE vi32 portable_to_float16(vf32 x) {
 
 PARTIAL_OF(portable_vf32, vf32, float)
 PARTIAL_OF(portable_vi32, vi32, int32_t)
-
-#endif

@@ -1,7 +1,6 @@
 /* One number from one register, by the halving tree: lane i with lane i + n, for n = lanes / 2 ... 1. The same tree on
  * every instruction set, because registers are combined by halves before it starts. */
-#ifndef LANEWISE_SIMD_REDUCE_H
-#define LANEWISE_SIMD_REDUCE_H
+#pragma once
 
 #include "simd/lanes.h"
 
@@ -21,5 +20,3 @@ REDUCE(vf32_reduce_maximum, vf32, float, vf32_maximum(x, half))
 REDUCE(vi32_reduce_add, vi32, int32_t, x + half)
 REDUCE(vi32_reduce_min, vi32, int32_t, vi32_min(x, half))
 REDUCE(vi32_reduce_max, vi32, int32_t, vi32_max(x, half))
-
-#endif

@@ -1,7 +1,6 @@
 /* The vocabulary of vectors: one library is compiled for one instruction set, chosen by -DLW_ISA_<NAME>.
  * README.md in this folder lists every name. */
-#ifndef LANEWISE_SIMD_H
-#define LANEWISE_SIMD_H
+#pragma once
 
 /* 1.5 2^23. Added to a float that is small beside it, it leaves no bits for a fraction: the sum is rounded to a whole
  * number, which its low bits hold. */
@@ -61,5 +60,4 @@ LANE vf32 vf32_lookup_32(const float *table, vi32 i) {
 #include "simd/memory.h"
 #include "simd/reduce.h"
 
-#endif
 #endif

@@ -1,7 +1,6 @@
 /* Lane types: GNU vectors of VF32_LANES 32-bit lanes, which the header of an instruction set defines before it
  * includes this one. One lane is still a vector, so that the scalar library compiles from the same source. */
-#ifndef LANEWISE_SIMD_TYPES_H
-#define LANEWISE_SIMD_TYPES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ typedef wi64 wm64;
 /* Small elements in memory: one for each 32-bit lane. */
 typedef uint8_t vu8 __attribute__((vector_size(VF32_LANES)));
 typedef uint16_t vu16 __attribute__((vector_size(2 * VF32_LANES)));
-
-#endif

@@ -15,8 +15,12 @@ enum {
 LANE float total(const vf32 *x, int count) {
     vf32 all = x[0];
 #pragma GCC unroll 32
-    for (int i = 1; i < count; i++) all = all + x[i];
-    for (int n = VF32_LANES / 2; n; n /= 2) all = all + vf32_fold(all, n);
+    for (int i = 1; i < count; i++) {
+        all = all + x[i];
+    }
+    for (int n = VF32_LANES / 2; n; n /= 2) {
+        all = all + vf32_fold(all, n);
+    }
     return vf32_first(all);
 }
 
@@ -30,10 +34,14 @@ EXPORT float madd(int64_t turns) {
     volatile float half = 0.5f;
     const vf32 y = vf32_set(half), z = vf32_set(half);
 #pragma GCC unroll 32
-    for (int i = 0; i < CHAINS; i++) chain[i] = vf32_set(1.0f + (float)i);
+    for (int i = 0; i < CHAINS; i++) {
+        chain[i] = vf32_set(1.0f + (float)i);
+    }
     for (int64_t turn = 0; turn < turns; turn++) {
 #pragma GCC unroll 32
-        for (int i = 0; i < CHAINS; i++) chain[i] = vf32_fma(chain[i], y, z);
+        for (int i = 0; i < CHAINS; i++) {
+            chain[i] = vf32_fma(chain[i], y, z);
+        }
     }
     return total(chain, CHAINS);
 }
@@ -43,13 +51,17 @@ LANE float read_from(int places, const float *from, int64_t count, int64_t times
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
 #pragma GCC unroll 32
-    for (int i = 0; i < SUMS; i++) sum[i] = vf32_set(0);
-    for (int64_t time = 0; time < times; time++)
+    for (int i = 0; i < SUMS; i++) {
+        sum[i] = vf32_set(0);
+    }
+    for (int64_t time = 0; time < times; time++) {
         for (int64_t at = 0; at + step <= part; at += step) {
 #pragma GCC unroll 32
-            for (int i = 0; i < SUMS; i++)
+            for (int i = 0; i < SUMS; i++) {
                 sum[i] = sum[i] + vf32_load(from + i % places * part + at + i / places * VF32_LANES);
+            }
         }
+    }
     return total(sum, SUMS);
 }
 
@@ -85,7 +97,9 @@ WRITING(_past, store_past)
 
 /* Numbers that are not denormal, and memory of its own for every page. */
 EXPORT void fill(float *to, int64_t count) {
-    for (int64_t at = 0; at < count; at++) to[at] = 1.0f;
+    for (int64_t at = 0; at < count; at++) {
+        to[at] = 1.0f;
+    }
 }
 
 /* A kernel again and again; the status of the last call that was not right. */

@@ -1,6 +1,5 @@
 /* Errors of the CUDA runtime. Every call goes through CUDA_CHECK once, which names the operation. */
-#ifndef LANEWISE_CUDA_CHECK_H
-#define LANEWISE_CUDA_CHECK_H
+#pragma once
 
 #include <cstdio>
 
@@ -22,5 +21,3 @@ static lw_status cuda_failed(lw_context *context, const char *operation, cudaErr
 }
 
 static cudaStream_t stream_of(const lw_context *context) { return static_cast<cudaStream_t>(context->stream); }
-
-#endif

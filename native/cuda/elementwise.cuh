@@ -1,8 +1,7 @@
 /* Launches elementwise kernels: a thread computes one element, or the few that fit 16 bytes, in steps of the whole grid,
  * so any size runs in one launch. The generated functor (contracts/generator/kernels.py) loads the operands of one element through pointers,
  * calls the expression of core/ops and stores the result; here is where the pointers come from. */
-#ifndef LANEWISE_CUDA_ELEMENTWISE_H
-#define LANEWISE_CUDA_ELEMENTWISE_H
+#pragma once
 
 #include <cstdint>
 
@@ -26,7 +25,9 @@ template <int Operands> struct strided {
 /* How many elements a thread takes at once where operands are contiguous: 16 bytes of the widest. */
 template <int First, int... Rest> constexpr int per_packet() {
     int widest = First;
-    for (int size : {First, Rest...}) widest = size > widest ? size : widest;
+    for (int size : {First, Rest...}) {
+        widest = size > widest ? size : widest;
+    }
     return 16 / widest;
 }
 
@@ -63,12 +64,16 @@ __global__ void __launch_bounds__(CUDA_THREADS)
     for (int64_t i = first; i < packets; i += step) {
         alignas(16) char held[out + 1][16];
 #pragma unroll
-        for (int o = 0; o < out; o++) move_packet(held[o], operands.base[o] + i * (per * sizes[o]), per * sizes[o]);
+        for (int o = 0; o < out; o++) {
+            move_packet(held[o], operands.base[o] + i * (per * sizes[o]), per * sizes[o]);
+        }
 #pragma unroll
         for (int e = 0; e < per; e++) {
             const char *in[out];
 #pragma unroll
-            for (int o = 0; o < out; o++) in[o] = held[o] + e * sizes[o];
+            for (int o = 0; o < out; o++) {
+                in[o] = held[o] + e * sizes[o];
+            }
             element(in, held[out] + e * sizes[out]);
         }
         move_packet(operands.base[out] + i * (per * sizes[out]), held[out], per * sizes[out]);
@@ -77,7 +82,9 @@ __global__ void __launch_bounds__(CUDA_THREADS)
     if (per > 1 && rest < operands.count) {
         const char *in[out];
 #pragma unroll
-        for (int o = 0; o < out; o++) in[o] = operands.base[o] + rest * sizes[o];
+        for (int o = 0; o < out; o++) {
+            in[o] = operands.base[o] + rest * sizes[o];
+        }
         element(in, operands.base[out] + rest * sizes[out]);
     }
 }
@@ -89,13 +96,17 @@ __global__ void __launch_bounds__(CUDA_THREADS) elementwise_strided(strided<Oper
     for (int64_t i = blockIdx.x * CUDA_THREADS + threadIdx.x; i < operands.count; i += step) {
         char *at[Operands];
 #pragma unroll
-        for (int o = 0; o < Operands; o++) at[o] = operands.base[o];
+        for (int o = 0; o < Operands; o++) {
+            at[o] = operands.base[o];
+        }
         uint32_t rest = static_cast<uint32_t>(i);
         for (int d = operands.ndim - 1; d >= 0; d--) {
             uint32_t slower = rest / operands.shape[d];
             int64_t coordinate = rest - slower * operands.shape[d];
 #pragma unroll
-            for (int o = 0; o < Operands; o++) at[o] += coordinate * operands.strides[o][d];
+            for (int o = 0; o < Operands; o++) {
+                at[o] += coordinate * operands.strides[o][d];
+            }
             rest = slower;
         }
         element(at, at[out]);
@@ -107,7 +118,9 @@ template <int... Sizes> static bool is_contiguous(const strided<sizeof...(Sizes)
     for (size_t o = 0; o < sizeof...(Sizes); o++) {
         int64_t size = sizes[o];
         for (int d = operands.ndim - 1; d >= 0; d--) {
-            if (operands.shape[d] != 1 && operands.strides[o][d] != size) return false;
+            if (operands.shape[d] != 1 && operands.strides[o][d] != size) {
+                return false;
+            }
             size *= operands.shape[d];
         }
     }
@@ -116,8 +129,11 @@ template <int... Sizes> static bool is_contiguous(const strided<sizeof...(Sizes)
 
 template <int per, int... Sizes> static bool is_aligned(const strided<sizeof...(Sizes)> &operands) {
     constexpr int sizes[] = {Sizes...};
-    for (size_t o = 0; o < sizeof...(Sizes); o++)
-        if (reinterpret_cast<uintptr_t>(operands.base[o]) % (per * sizes[o])) return false;
+    for (size_t o = 0; o < sizeof...(Sizes); o++) {
+        if (reinterpret_cast<uintptr_t>(operands.base[o]) % (per * sizes[o])) {
+            return false;
+        }
+    }
     return true;
 }
 
@@ -131,16 +147,24 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     int longest = 0;
     for (int d = 0; d < layout->ndim; d++) {
         count *= shape[d];
-        if (shape[d] > shape[longest]) longest = d;
+        if (shape[d] > shape[longest]) {
+            longest = d;
+        }
     }
-    if (count == 0) return LW_OK;
+    if (count == 0) {
+        return LW_OK;
+    }
     if (count > INT32_MAX) {
         int64_t half[LW_MAX_NDIM], rest[LW_MAX_NDIM];
         char *second[count_of_operands];
-        for (int d = 0; d < layout->ndim; d++) half[d] = rest[d] = shape[d];
+        for (int d = 0; d < layout->ndim; d++) {
+            half[d] = rest[d] = shape[d];
+        }
         half[longest] = shape[longest] / 2;
         rest[longest] = shape[longest] - half[longest];
-        for (int o = 0; o < count_of_operands; o++) second[o] = base[o] + half[longest] * layout->strides[o][longest];
+        for (int o = 0; o < count_of_operands; o++) {
+            second[o] = base[o] + half[longest] * layout->strides[o][longest];
+        }
         lw_status status = elementwise_part<Sizes...>(context, name, layout, half, base, element);
         return status == LW_OK ? elementwise_part<Sizes...>(context, name, layout, rest, second, element) : status;
     }
@@ -149,21 +173,26 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     operands.ndim = layout->ndim;
     for (int o = 0; o < count_of_operands; o++) {
         operands.base[o] = base[o];
-        for (int d = 0; d < layout->ndim; d++) operands.strides[o][d] = layout->strides[o][d];
+        for (int d = 0; d < layout->ndim; d++) {
+            operands.strides[o][d] = layout->strides[o][d];
+        }
     }
-    for (int d = 0; d < layout->ndim; d++) operands.shape[d] = static_cast<uint32_t>(shape[d]);
+    for (int d = 0; d < layout->ndim; d++) {
+        operands.shape[d] = static_cast<uint32_t>(shape[d]);
+    }
     constexpr int per = per_packet<Sizes...>();
     bool contiguous = is_contiguous<Sizes...>(operands), packets = contiguous && is_aligned<per, Sizes...>(operands);
     int64_t threads = packets ? (count + per - 1) / per : count;
     int64_t wanted = (threads + CUDA_THREADS - 1) / CUDA_THREADS;
     unsigned blocks = static_cast<unsigned>(wanted < CUDA_MOST_BLOCKS ? wanted : CUDA_MOST_BLOCKS);
     cudaStream_t stream = stream_of(context);
-    if (packets)
+    if (packets) {
         elementwise_contiguous<per, Element, Sizes...><<<blocks, CUDA_THREADS, 0, stream>>>(operands, element);
-    else if (contiguous)
+    } else if (contiguous) {
         elementwise_contiguous<1, Element, Sizes...><<<blocks, CUDA_THREADS, 0, stream>>>(operands, element);
-    else
+    } else {
         elementwise_strided<<<blocks, CUDA_THREADS, 0, stream>>>(operands, element);
+    }
     CUDA_CHECK(context, name, cudaGetLastError());
     return LW_OK;
 }
@@ -175,9 +204,9 @@ static lw_status elementwise_launch(lw_context *context, const char *name, const
     const lw_layout *strides = static_cast<const lw_layout *>(layout);
     constexpr int last = sizeof...(Sizes) - 1;
     char *base[last + 1];
-    for (int o = 0; o < last; o++) base[o] = static_cast<char *>(const_cast<void *>(inputs[o]));
+    for (int o = 0; o < last; o++) {
+        base[o] = static_cast<char *>(const_cast<void *>(inputs[o]));
+    }
     base[last] = static_cast<char *>(outputs[0]);
     return elementwise_part<Sizes...>(context, name, strides, strides->shape, base, element);
 }
-
-#endif

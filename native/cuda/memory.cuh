@@ -1,21 +1,24 @@
 /* Memory of the device, in the order of the caller's stream: releasing and reusing waits for nothing. Only download
  * and synchronize wait, because the host then reads what came. */
-#ifndef LANEWISE_CUDA_MEMORY_H
-#define LANEWISE_CUDA_MEMORY_H
+#pragma once
 
 #include "check.cuh"
 
 static void *cuda_allocate(lw_context *context, size_t bytes) {
     void *memory = nullptr;
     cudaError_t error = cudaMallocAsync(&memory, bytes ? bytes : 1, stream_of(context));
-    if (error == cudaSuccess) return memory;
+    if (error == cudaSuccess) {
+        return memory;
+    }
     cuda_failed(context, "allocate", error);
     return nullptr;
 }
 
 /* After a fault of the device nothing can be freed any more, and there is nobody to tell. */
 static void cuda_release(lw_context *context, void *memory) {
-    if (memory) (void)cudaFreeAsync(memory, stream_of(context));
+    if (memory) {
+        (void)cudaFreeAsync(memory, stream_of(context));
+    }
 }
 
 /* The host's bytes may change as soon as this returns: CUDA has copied pageable memory by then. */
@@ -35,5 +38,3 @@ static lw_status cuda_download(lw_context *context, void *host, const void *devi
 }
 
 #define CUDA_MEMORY {cuda_allocate, cuda_release, cuda_upload, cuda_download, cuda_synchronize}
-
-#endif

@@ -1,6 +1,5 @@
 /* One call of an operation: its arguments, where it runs, and the handler of each kind. */
-#ifndef LANEWISE_CALL_H
-#define LANEWISE_CALL_H
+#pragma once
 
 #include "module.h"
 #include "operand.h"
@@ -100,5 +99,3 @@ int lw_truth_from(const char *operation, const char *name, PyObject *object);
 int lw_given(const lw_arguments *arguments, const char *name);
 /* An int or a pair of ints of at least `minimum`. */
 int lw_pair_from(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);
-
-#endif

@@ -1,6 +1,5 @@
 /* Raising the errors of lanewise/errors.py. Each says what was given, what was wanted and what to do. */
-#ifndef LANEWISE_ERRORS_H
-#define LANEWISE_ERRORS_H
+#pragma once
 
 #include "pyabi.h"
 
@@ -36,5 +35,3 @@ void lw_raise_index(const char *operation, int64_t index, int axis, int64_t exte
 /* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape);
-
-#endif

@@ -1,6 +1,5 @@
 /* Arrays of others: the buffer protocol, sequences, DLPack. */
-#ifndef LANEWISE_EXCHANGE_H
-#define LANEWISE_EXCHANGE_H
+#pragma once
 
 #include "tensor.h"
 
@@ -28,5 +27,3 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule);
 
 /* The value of a float16. */
 double lw_decode_half(uint16_t half);
-
-#endif

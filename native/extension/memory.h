@@ -1,6 +1,5 @@
 /* Memory of the system for the extension's storages and for kernels. */
-#ifndef LANEWISE_MEMORY_H
-#define LANEWISE_MEMORY_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@ void lw_aligned_free(void *memory);
 /* Bytes of scratch that wait to be used again, and letting all of it go. */
 int64_t lw_scratch_kept(void);
 void lw_scratch_trim(void);
-
-#endif

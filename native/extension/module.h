@@ -1,6 +1,5 @@
 /* What the parts of the extension share beyond tensors, operands and calls. */
-#ifndef LANEWISE_MODULE_H
-#define LANEWISE_MODULE_H
+#pragma once
 
 #include "lanewise_table.h"
 #include "tensor.h"
@@ -42,5 +41,3 @@ LW_OWN PyMethodDef lw_thread_functions[]; /* run.c */
 LW_OWN PyMethodDef lw_storage_functions[];
 void lw_storage_trim(void);
 int64_t lw_cache_room(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Operands: what the extension makes of a Python argument for the length of one call. */
-#ifndef LANEWISE_OPERAND_H
-#define LANEWISE_OPERAND_H
+#pragma once
 
 #include "operation.h"
 #include "tensor.h"
@@ -90,5 +89,3 @@ lw_weakness lw_number_from(PyObject *object, lw_scalar *value);
 
 /* Encodes a number; -1 with an error set where an int does not fit. `destination` holds an item of the dtype. */
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);
-
-#endif

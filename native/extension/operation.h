@@ -1,6 +1,5 @@
 /* What the extension knows of an operation: derived from its contract by the generator (lanewise_operations.c). */
-#ifndef LANEWISE_OPERATION_H
-#define LANEWISE_OPERATION_H
+#pragma once
 
 #include "lanewise.h"
 #include "own.h"
@@ -97,5 +96,3 @@ LW_OWN PyMethodDef lw_operation_methods[];
 /* What the stubs call. `self` is NULL for a function of the module. */
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments, Py_ssize_t argument_count,
                   PyObject *keyword_names);
-
-#endif

@@ -1,6 +1,5 @@
 /* The Tensor object and its storage. */
-#ifndef LANEWISE_TENSOR_H
-#define LANEWISE_TENSOR_H
+#pragma once
 
 #include "lanewise.h"
 #include "own.h"
@@ -80,5 +79,3 @@ int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int6
 PyObject *lw_int_tuple(int count, const int64_t *values);
 
 int lw_tensor_setup(PyObject *module); /* makes the type */
-
-#endif

@@ -11,8 +11,12 @@ static long checks, failures;
 
 static void expect(int holds, const char *name, double a, double b, double c, double got, double wanted) {
     checks++;
-    if (holds) return;
-    if (failures++ < 40) printf("%s: of %a, %a, %a is %a, must be %a\n", name, a, b, c, got, wanted);
+    if (holds) {
+        return;
+    }
+    if (failures++ < 40) {
+        printf("%s: of %a, %a, %a is %a, must be %a\n", name, a, b, c, got, wanted);
+    }
 }
 
 /* Equal bits, any NaN for NaN. */

@@ -29,8 +29,9 @@ static numbers draw(void) {
 }
 
 static void lanes_are(const char *name, const numbers *n, vf32 got, const float *wanted) {
-    for (int i = 0; i < VF32_LANES; i++)
+    for (int i = 0; i < VF32_LANES; i++) {
         expect(same_float(got[i], wanted[i]), name, n->x[i], n->y[i], n->z[i], got[i], wanted[i]);
+    }
 }
 
 #define EACH(i) for (int i = 0; i < VF32_LANES; i++)
@@ -47,11 +48,15 @@ static void lanes_are(const char *name, const numbers *n, vf32 got, const float 
     } while (0)
 
 static float minimum(float a, float b) {
-    if (a != a || b != b) return NAN;
+    if (a != a || b != b) {
+        return NAN;
+    }
     return a == b ? (signbit(a) ? a : b) : a < b ? a : b;
 }
 static float maximum(float a, float b) {
-    if (a != a || b != b) return NAN;
+    if (a != a || b != b) {
+        return NAN;
+    }
     return a == b ? (signbit(a) ? b : a) : a > b ? a : b;
 }
 
@@ -96,10 +101,16 @@ static void test_floats(void) {
         n.a = vf32_load(n.x);
         vf32 shifted = vf32_set((float)SIMD_SHIFT + (float)k);
         CHECK(vf32_scale(n.a, shifted), ldexpf(n.x[i], k));
-        if (k >= -126 + 24 && k <= 127 - 24) CHECK(vf32_scale_normal(n.a, shifted), ldexpf(n.x[i], k));
+        if (k >= -126 + 24 && k <= 127 - 24) {
+            CHECK(vf32_scale_normal(n.a, shifted), ldexpf(n.x[i], k));
+        }
         vf32 exponent = vf32_set((float)SIMD_EXPONENT + (float)k);
-        if (k >= -126 && k <= 127) CHECK(vf32_power_of_two(exponent), ldexpf(1, k));
-        if (k == -127 || k == 128) CHECK(vf32_power_of_two(exponent), k < 0 ? 0 : INFINITY);
+        if (k >= -126 && k <= 127) {
+            CHECK(vf32_power_of_two(exponent), ldexpf(1, k));
+        }
+        if (k == -127 || k == 128) {
+            CHECK(vf32_power_of_two(exponent), k < 0 ? 0 : INFINITY);
+        }
     }
 }
 
@@ -111,7 +122,9 @@ static void test_floats(void) {
 
 static void test_integers(void) {
     float squares[32];
-    for (int i = 0; i < 32; i++) squares[i] = (float)(i * i);
+    for (int i = 0; i < 32; i++) {
+        squares[i] = (float)(i * i);
+    }
     static const uint32_t table[8] = {7, 0x80000000u, 0xffffffffu, 0, 0x01020304, 0xfedcba98u, 1, 0x5a5a5a5a};
     for (int round = 0; round < 20000 / VF32_LANES; round++) {
         int32_t x[VF32_LANES], y[VF32_LANES];
@@ -170,14 +183,20 @@ static void test_integers(void) {
 }
 
 static int64_t saturated(double x, int64_t low, int64_t high) {
-    if (x != x) return 0;
-    if (x >= (double)high) return high;
+    if (x != x) {
+        return 0;
+    }
+    if (x >= (double)high) {
+        return high;
+    }
     return x <= (double)low ? low : (int64_t)x;
 }
 
 /* The nearest float16 in plain arithmetic: its spacing at x is 2^(e - 10), or 2^-24 for denormals. */
 static float nearest_float16(double x) {
-    if (x != x || x == 0 || fabs(x) >= 65520) return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
+    if (x != x || x == 0 || fabs(x) >= 65520) {
+        return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
+    }
     int exponent = ilogb(x);
     double spacing = ldexp(1, (exponent < -14 ? -14 : exponent) - 10);
     return (float)copysign(rint(x / spacing) * spacing, x);
@@ -210,7 +229,9 @@ static void test_conversions(void) {
         wf64 exact = vf32_to_wf64(n.a), wide;
         EACH(i) wide[i] = (double)n.x[i] * (1 + (double)(int32_t)random_bits() * 0x1p-52);
         EACH(i)
-        if (round % 2 && fabs(wide[i]) < 1e30) wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
+        if (round % 2 && fabs(wide[i]) < 1e30) {
+            wide[i] = nearest_float16(wide[i]) * (1 + 0x1p-11) * (1 + 0x1p-40);
+        }
         wi64 longs = vf32_to_wi64(n.a), wide_longs = wf64_to_wi64(wide);
         vi32 wide_whole = wf64_to_vi32(wide);
         vf32 narrow = wf64_to_vf32(wide);
@@ -246,7 +267,9 @@ static void test_masks(void) {
     }
     expect(!vm32_any(vm32_set(0)) && vm32_all(vm32_set(1)), "vm32_set", 0, 1, 0, 0, 0);
     vm64 none = vm64_and(vm64_set(1), vm64_not(vm64_or(vm64_set(1), vm64_set(0))));
-    for (int i = 0; i < VF64_LANES; i++) expect(none[i] == 0, "vm64 logic", i, 0, 0, (double)none[i], 0);
+    for (int i = 0; i < VF64_LANES; i++) {
+        expect(none[i] == 0, "vm64 logic", i, 0, 0, (double)none[i], 0);
+    }
 }
 
 static void test_order(void) {
@@ -265,16 +288,19 @@ static void test_tree(void) {
         numbers n = draw();
         float sum[VF32_LANES], product[VF32_LANES], least[VF32_LANES], most[VF32_LANES];
         EACH(i) sum[i] = product[i] = least[i] = most[i] = n.x[i];
-        for (int half = VF32_LANES / 2; half; half /= 2)
+        for (int half = VF32_LANES / 2; half; half /= 2) {
             for (int i = 0; i < half; i++) {
                 sum[i] += sum[i + half];
                 product[i] *= product[i + half];
                 least[i] = minimum(least[i], least[i + half]);
                 most[i] = maximum(most[i], most[i + half]);
             }
+        }
         float got[4] = {vf32_reduce_add(n.a), vf32_reduce_mul(n.a), vf32_reduce_minimum(n.a), vf32_reduce_maximum(n.a)};
         float wanted[4] = {sum[0], product[0], least[0], most[0]};
-        for (int i = 0; i < 4; i++) expect(same_float(got[i], wanted[i]), "vf32_reduce", i, 0, 0, got[i], wanted[i]);
+        for (int i = 0; i < 4; i++) {
+            expect(same_float(got[i], wanted[i]), "vf32_reduce", i, 0, 0, got[i], wanted[i]);
+        }
     }
     int32_t total = VF32_LANES * (VF32_LANES - 1) / 2;
     for (int width = 1; width < VF32_LANES; width *= 2) {
@@ -301,7 +327,9 @@ static char *room_with_end(size_t bytes) {
     static char *pages;
     if (!pages) {
         pages = mmap(NULL, 131072, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-        if (guarded) mprotect(pages + 65536, 65536, PROT_NONE);
+        if (guarded) {
+            mprotect(pages + 65536, 65536, PROT_NONE);
+        }
     }
     return pages + 65536 - bytes;
 #else
@@ -338,7 +366,9 @@ static char *room_with_end(size_t bytes) {
 
 static void test_gather(void) {
     int32_t row[3 * 50];
-    for (int i = 0; i < 150; i++) row[i] = 1000 * i - 7000;
+    for (int i = 0; i < 150; i++) {
+        row[i] = 1000 * i - 7000;
+    }
     for (int round = 0; round < 100; round++) {
         int32_t index[VF32_LANES];
         EACH(i) index[i] = (int32_t)(random_bits() % 50);

@@ -12,8 +12,11 @@
 #include <string.h>
 
 static lw_kernel *find(const char *name) {
-    for (int i = 0; i < LW_KERNEL_COUNT; i++)
-        if (strcmp(kernel_names[i], name) == 0) return ((lw_kernel *const *)&lanewise_kernels.kernels)[i];
+    for (int i = 0; i < LW_KERNEL_COUNT; i++) {
+        if (strcmp(kernel_names[i], name) == 0) {
+            return ((lw_kernel *const *)&lanewise_kernels.kernels)[i];
+        }
+    }
     return NULL;
 }
 
@@ -28,7 +31,9 @@ static uint64_t sum_of_floats(const uint32_t *result, int64_t count) {
 
 static uint64_t sum_of_bools(const uint8_t *result, int64_t count) {
     uint64_t sum = 0;
-    for (int64_t i = 0; i < count; i++) sum += result[i] * (uint64_t)(2 * i + 1);
+    for (int64_t i = 0; i < count; i++) {
+        sum += result[i] * (uint64_t)(2 * i + 1);
+    }
     return sum;
 }
 
@@ -41,7 +46,9 @@ int main(int count, char **words) {
     int size = atoi(words[2]);
     int64_t chunk = atoll(words[3]), task = atoll(words[4]), every = atoll(words[5]);
     lw_scalar parameters[8] = {{0}};
-    for (int i = 6; i < count && i < 14; i++) parameters[i - 6].f = atof(words[i]);
+    for (int i = 6; i < count && i < 14; i++) {
+        parameters[i - 6].f = atof(words[i]);
+    }
     uint32_t *input = malloc((size_t)chunk * 4);
     void *result = malloc((size_t)chunk * 4);
     lw_layout layout = {.ndim = 1, .shape = {chunk}, .strides = {{4}, {size}}};
@@ -51,8 +58,12 @@ int main(int count, char **words) {
     for (int64_t start = 0; start < INT64_C(1) << 32; start += task * every) {
         uint64_t sum = 0;
         for (int64_t first = start; first < start + task; first += chunk) {
-            for (int64_t i = 0; i < chunk; i++) input[i] = (uint32_t)(first + i);
-            if (kernel(&context, &layout, inputs, outputs, parameters) != LW_OK) return 1;
+            for (int64_t i = 0; i < chunk; i++) {
+                input[i] = (uint32_t)(first + i);
+            }
+            if (kernel(&context, &layout, inputs, outputs, parameters) != LW_OK) {
+                return 1;
+            }
             sum = sum * 31 + (size == 4 ? sum_of_floats(result, chunk) : sum_of_bools(result, chunk));
         }
         printf("%016llx\n", (unsigned long long)sum);

@@ -1,5 +1,5 @@
-"""Prints one SHA-256 for each operation and CPU backend, over the results of all of the operation's oracle cases. A change
-that must not change any value prints the same lines before and after.
+"""Prints one SHA-256 for each operation and CPU backend, over the results of all its oracle cases: a change
+that must keep every value prints the same lines before and after.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax

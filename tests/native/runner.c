@@ -50,7 +50,9 @@ static void stop(const char *why) {
 
 static const uint8_t *take(reader *r, size_t bytes) {
     const uint8_t *found = r->at;
-    if ((size_t)(r->end - r->at) < bytes) stop("the oracle's file is truncated");
+    if ((size_t)(r->end - r->at) < bytes) {
+        stop("the oracle's file is truncated");
+    }
     r->at += bytes;
     return found;
 }
@@ -78,8 +80,12 @@ static name text(reader *r) {
 static array read_array(reader *r) {
     array a = {(int32_t)word(r), 1, 0, NULL};
     uint32_t ndim = word(r);
-    if (a.dtype == ABSENT) return a;
-    for (uint32_t i = 0; i < ndim; i++) a.count *= (size_t)wide(r);
+    if (a.dtype == ABSENT) {
+        return a;
+    }
+    for (uint32_t i = 0; i < ndim; i++) {
+        a.count *= (size_t)wide(r);
+    }
     a.bytes = (size_t)wide(r);
     a.data = take(r, a.bytes + (8 - a.bytes % 8) % 8);
     return a;
@@ -99,31 +105,45 @@ static double element(int dtype, const uint8_t *p) {
     uint16_t half;
     float single;
     double full;
-    if (dtype == LW_FLOAT16) return memcpy(&half, p, 2), half_to_double(half);
-    if (dtype == LW_FLOAT32) return memcpy(&single, p, 4), single;
+    if (dtype == LW_FLOAT16) {
+        return memcpy(&half, p, 2), half_to_double(half);
+    }
+    if (dtype == LW_FLOAT32) {
+        return memcpy(&single, p, 4), single;
+    }
     return memcpy(&full, p, 8), full;
 }
 
 static double unit(int dtype, double value) {
     int exponent = smallest[dtype];
-    if (value != 0) frexp(fmin(fabs(value), limit[dtype] ? ldexp(1, limit[dtype] - 1) : HUGE_VAL), &exponent);
+    if (value != 0) {
+        frexp(fmin(fabs(value), limit[dtype] ? ldexp(1, limit[dtype] - 1) : HUGE_VAL), &exponent);
+    }
     return ldexp(1, exponent - digits[dtype] > smallest[dtype] ? exponent - digits[dtype] : smallest[dtype]);
 }
 
 static double rounded_once(int dtype, double value) {
-    if (isnan(value) || isinf(value) || dtype == LW_FLOAT64) return value;
+    if (isnan(value) || isinf(value) || dtype == LW_FLOAT64) {
+        return value;
+    }
     double step = unit(dtype, value), rounded = nearbyint(value / step) * step;
     return limit[dtype] && fabs(rounded) >= ldexp(1, limit[dtype]) ? copysign(INFINITY, value)
                                                                    : copysign(rounded, value);
 }
 
 static int is_near(double got, double wanted, int dtype, bound b, double magnitude, int strict) {
-    if (isnan(wanted) || isnan(got)) return isnan(wanted) && isnan(got);
+    if (isnan(wanted) || isnan(got)) {
+        return isnan(wanted) && isnan(got);
+    }
     int exact = b.ulp == 0 && b.absolute == 0 && b.relative == 0 && b.magnitude == 0;
     if (exact || wanted == 0 || isinf(wanted)) {
         double rounded = rounded_once(dtype, wanted);
-        if (strict && got == 0 && rounded == 0) return !signbit(got) == !signbit(rounded);
-        if (exact || strict || isinf(wanted)) return got == rounded;
+        if (strict && got == 0 && rounded == 0) {
+            return !signbit(got) == !signbit(rounded);
+        }
+        if (exact || strict || isinf(wanted)) {
+            return got == rounded;
+        }
     }
     double most = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
     double distance = fabs(fmax(-most, fmin(most, got)) - fmax(-most, fmin(most, wanted)));
@@ -147,7 +167,9 @@ static void release(lw_context *context, void *memory) {
 static lw_kernel *kernel_of(const lw_library *library, const char *kernel) {
     lw_kernel *const *table = (lw_kernel *const *)&library->kernels;
     for (int i = 0; i < LW_KERNEL_COUNT; i++) {
-        if (strcmp(kernel_names[i], kernel) == 0) return table[i];
+        if (strcmp(kernel_names[i], kernel) == 0) {
+            return table[i];
+        }
     }
     return NULL;
 }
@@ -163,7 +185,9 @@ static uint8_t *placed(const array *a, void **memory) {
 static FILE *results_file; /* of --results, or NULL */
 
 static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
-    for (size_t i = 0; i < count; i++) sum = (sum ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
+    for (size_t i = 0; i < count; i++) {
+        sum = (sum ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
+    }
     return sum;
 }
 
@@ -192,11 +216,19 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
     size_t input_count = word(r);
     int has_magnitude = (int)word(r);
     array inputs[LW_MAX_OPERANDS];
-    if (input_count > LW_MAX_OPERANDS) stop("more inputs than operands");
-    for (size_t i = 0; i < input_count; i++) inputs[i] = read_array(r);
+    if (input_count > LW_MAX_OPERANDS) {
+        stop("more inputs than operands");
+    }
+    for (size_t i = 0; i < input_count; i++) {
+        inputs[i] = read_array(r);
+    }
     array wanted = read_array(r), magnitude = {ABSENT, 0, 0, NULL};
-    if (has_magnitude) magnitude = read_array(r);
-    if (!kernel.text[0] || strstr(excused.text, library->head.name)) return 0;
+    if (has_magnitude) {
+        magnitude = read_array(r);
+    }
+    if (!kernel.text[0] || strstr(excused.text, library->head.name)) {
+        return 0;
+    }
 
     lw_kernel *call = kernel_of(library, kernel.text);
     if (!call) {
@@ -206,7 +238,9 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
     void *memory[LW_MAX_OPERANDS] = {NULL};
     const void *pointers[LW_MAX_OPERANDS] = {NULL};
     for (size_t i = 0; i < input_count; i++) {
-        if (inputs[i].dtype != ABSENT) pointers[i] = placed(&inputs[i], &memory[i]);
+        if (inputs[i].dtype != ABSENT) {
+            pointers[i] = placed(&inputs[i], &memory[i]);
+        }
     }
     size_t bytes = wanted.count * item_size[dtype], lead = GUARD + item_size[dtype];
     uint8_t *guarded = malloc(lead + bytes + GUARD), *out = guarded + lead;
@@ -215,50 +249,70 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
     lw_status status = call(&context, layout, pointers, (void *[]){out}, scalars);
 
     int failed = status != LW_OK;
-    if (failed) printf("%s: status %d\n", label.text, (int)status);
+    if (failed) {
+        printf("%s: status %d\n", label.text, (int)status);
+    }
     for (size_t i = 0; i < GUARD && !failed; i++) {
         failed = out[-1 - (ptrdiff_t)i] != CANARY || out[bytes + i] != CANARY;
-        if (failed) printf("%s: wrote outside its result\n", label.text);
+        if (failed) {
+            printf("%s: wrote outside its result\n", label.text);
+        }
     }
     for (size_t i = 0; i < wanted.count && !failed; i++) {
         const uint8_t *p = out + i * item_size[dtype];
         if (dtype < LW_FLOAT16) {
             failed = memcmp(p, wanted.data + i * item_size[dtype], item_size[dtype]) != 0;
-            if (failed) printf("%s: element %zu (%s) differs\n", label.text, i, dtype_name[dtype]);
+            if (failed) {
+                printf("%s: element %zu (%s) differs\n", label.text, i, dtype_name[dtype]);
+            }
             continue;
         }
         double got = element(dtype, p), reference = element(LW_FLOAT64, wanted.data + i * 8);
         double scale = has_magnitude ? element(LW_FLOAT64, magnitude.data + i * 8) : 0;
         failed = !is_near(got, reference, dtype, b, scale, strict);
-        if (failed) printf("%s: element %zu is %.17g, %.17g expected\n", label.text, i, got, reference);
+        if (failed) {
+            printf("%s: element %zu is %.17g, %.17g expected\n", label.text, i, got, reference);
+        }
     }
     *checksum = mix_results(*checksum, dtype, out, wanted.count);
-    for (size_t i = 0; i < input_count; i++) free(memory[i]);
+    for (size_t i = 0; i < input_count; i++) {
+        free(memory[i]);
+    }
     free(guarded);
     return failed;
 }
 
 static int run_file(const lw_library *library, const char *path) {
     FILE *file = fopen(path, "rb");
-    if (!file || fseek(file, 0, SEEK_END)) stop(path);
+    if (!file || fseek(file, 0, SEEK_END)) {
+        stop(path);
+    }
     size_t size = (size_t)ftell(file);
     uint8_t *content = malloc(size);
     rewind(file);
-    if (fread(content, 1, size, file) != size) stop(path);
+    if (fread(content, 1, size, file) != size) {
+        stop(path);
+    }
     fclose(file);
 
     reader r = {content, content + size};
-    if (memcmp(take(&r, 8), "LWORACLE", 8) || word(&r) != 1) stop("not an oracle of this version");
+    if (memcmp(take(&r, 8), "LWORACLE", 8) || word(&r) != 1) {
+        stop("not an oracle of this version");
+    }
     word(&r);
     wide(&r);
-    if (wide(&r) != LW_SIGNATURE) stop("an oracle of other contracts");
+    if (wide(&r) != LW_SIGNATURE) {
+        stop("an oracle of other contracts");
+    }
     name operation = text(&r);
     uint32_t bounds = word(&r), cases = word(&r);
     bound mine = {0, 0, 0, 0};
     for (uint32_t i = 0; i < bounds; i++) { /* the first is everybody's, others a backend's own */
         name backend = text(&r);
         const uint8_t *values = take(&r, sizeof mine);
-        if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) memcpy(&mine, values, sizeof mine);
+        if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
+            memcpy(&mine, values, sizeof mine);
+        }
     }
     int failed = 0;
     uint64_t checksum = 0xcbf29ce484222325;
@@ -280,7 +334,9 @@ static int sum_of_tenths(const lw_library *library) {
     uint32_t bits;
     lw_context context = {.allocate = allocate, .release = release};
     lw_layout layout = {.ndim = 1, .inner = 1, .shape = {1 << 20}, .strides = {{sizeof(float)}}};
-    for (int i = 0; i < 1 << 20; i++) x[i] = 0.1f;
+    for (int i = 0; i < 1 << 20; i++) {
+        x[i] = 0.1f;
+    }
     lw_status status = library->kernels.sum_float32(&context, &layout, (const void *[]){x}, (void *[]){&sum}, NULL);
     memcpy(&bits, &sum, sizeof bits);
     int failed = status != LW_OK || fabs((double)sum - (1 << 20) * (double)0.1f) > 0.2;
@@ -295,7 +351,9 @@ static const lw_library *open_library(int *argc, char ***argv) {
 #else
     void *handle = *argc > 1 ? dlopen((*argv)[1], RTLD_NOW) : NULL;
     const lw_library *library = handle ? dlsym(handle, "lanewise_kernels") : NULL;
-    if (!library) stop("the first argument must be a library of kernels");
+    if (!library) {
+        stop("the first argument must be a library of kernels");
+    }
     (*argc)--, (*argv)++;
     return library;
 #endif
@@ -305,14 +363,24 @@ int main(int argc, char **argv) {
     const lw_library *library = open_library(&argc, &argv);
     unsigned long long features = lw_cpu_features();
     printf("library %s, processor %llx\n", library->head.name, features);
-    if (library->head.signature != LW_SIGNATURE) stop("the library is of other contracts");
-    if (library->head.cpu_features & ~features) stop("the processor lacks what the library needs");
+    if (library->head.signature != LW_SIGNATURE) {
+        stop("the library is of other contracts");
+    }
+    if (library->head.cpu_features & ~features) {
+        stop("the processor lacks what the library needs");
+    }
     int failed = sum_of_tenths(library), first = 1;
     if (argc > 2 && strcmp(argv[1], "--results") == 0) {
-        if (!(results_file = fopen(argv[2], "wb"))) stop("the file of results cannot be opened");
+        if (!(results_file = fopen(argv[2], "wb"))) {
+            stop("the file of results cannot be opened");
+        }
         first = 3;
     }
-    for (int i = first; i < argc; i++) failed += run_file(library, argv[i]);
-    if (results_file && fclose(results_file)) stop("the file of results cannot be written");
+    for (int i = first; i < argc; i++) {
+        failed += run_file(library, argv[i]);
+    }
+    if (results_file && fclose(results_file)) {
+        stop("the file of results cannot be written");
+    }
     return failed != 0;
 }

@@ -37,14 +37,20 @@ EXPORT(madd) void madd(int turns) {
     volatile float half = 0.5f;
     const v128_t y = wasm_f32x4_splat(half), z = wasm_f32x4_splat(half);
 #pragma clang loop unroll(full)
-    for (int i = 0; i < CHAINS; i++) chain[i] = wasm_f32x4_splat(1.0f + (float)i);
+    for (int i = 0; i < CHAINS; i++) {
+        chain[i] = wasm_f32x4_splat(1.0f + (float)i);
+    }
     for (int turn = 0; turn < turns; turn++) {
 #pragma clang loop unroll(full)
-        for (int i = 0; i < CHAINS; i++) chain[i] = MADD(chain[i], y, z);
+        for (int i = 0; i < CHAINS; i++) {
+            chain[i] = MADD(chain[i], y, z);
+        }
     }
     v128_t all = chain[0];
 #pragma clang loop unroll(full)
-    for (int i = 1; i < CHAINS; i++) all = wasm_f32x4_add(all, chain[i]);
+    for (int i = 1; i < CHAINS; i++) {
+        all = wasm_f32x4_add(all, chain[i]);
+    }
     sink = total(all);
 }
 
@@ -53,16 +59,22 @@ EXPORT(read) void read(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     v128_t sum[STREAMS];
 #pragma clang loop unroll(full)
-    for (int i = 0; i < STREAMS; i++) sum[i] = wasm_f32x4_splat(0.0f);
+    for (int i = 0; i < STREAMS; i++) {
+        sum[i] = wasm_f32x4_splat(0.0f);
+    }
     for (int time = 0; time < times; time++) {
         for (int at = 0; at + STREAMS <= count; at += STREAMS) {
 #pragma clang loop unroll(full)
-            for (int i = 0; i < STREAMS; i++) sum[i] = wasm_f32x4_add(sum[i], stream[0][at + i]);
+            for (int i = 0; i < STREAMS; i++) {
+                sum[i] = wasm_f32x4_add(sum[i], stream[0][at + i]);
+            }
         }
     }
     v128_t all = sum[0];
 #pragma clang loop unroll(full)
-    for (int i = 1; i < STREAMS; i++) all = wasm_f32x4_add(all, sum[i]);
+    for (int i = 1; i < STREAMS; i++) {
+        all = wasm_f32x4_add(all, sum[i]);
+    }
     sink = total(all);
 }
 
@@ -72,7 +84,9 @@ EXPORT(scale) void scale(int bytes, int times) {
     const v128_t y = wasm_f32x4_splat(0.5f);
     for (int time = 0; time < times; time++) {
 #pragma clang loop unroll_count(4)
-        for (int at = 0; at < count; at++) stream[2][at] = wasm_f32x4_mul(stream[0][at], y);
+        for (int at = 0; at < count; at++) {
+            stream[2][at] = wasm_f32x4_mul(stream[0][at], y);
+        }
     }
 }
 
@@ -82,12 +96,17 @@ EXPORT(triad) void triad(int bytes, int times) {
     const v128_t y = wasm_f32x4_splat(0.5f);
     for (int time = 0; time < times; time++) {
 #pragma clang loop unroll_count(4)
-        for (int at = 0; at < count; at++) stream[2][at] = MADD(stream[0][at], y, stream[1][at]);
+        for (int at = 0; at < count; at++) {
+            stream[2][at] = MADD(stream[0][at], y, stream[1][at]);
+        }
     }
 }
 
 /* Gives every page of the streams memory of its own, with numbers that are not denormal. */
 EXPORT(fill) void fill(void) {
-    for (int each = 0; each < 3; each++)
-        for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) stream[each][at] = wasm_f32x4_splat(1.0f);
+    for (int each = 0; each < 3; each++) {
+        for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) {
+            stream[each][at] = wasm_f32x4_splat(1.0f);
+        }
+    }
 }

@@ -1,6 +1,5 @@
 /* See stdlib.h. Pyodide's main module opens side modules for whoever asks, synchronously. */
-#ifndef LANEWISE_WASM_DLFCN_H
-#define LANEWISE_WASM_DLFCN_H
+#pragma once
 
 #define RTLD_LAZY 1
 #define RTLD_NOW 2
@@ -11,5 +10,3 @@ void *dlopen(const char *path, int flags);
 void *dlsym(void *library, const char *name);
 int dlclose(void *library);
 char *dlerror(void);
-
-#endif

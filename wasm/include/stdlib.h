@@ -1,7 +1,6 @@
 /* What the extension uses of the C library, which in Pyodide is the main module's: zig has no headers for a
  * freestanding target, and these few declarations are Emscripten's ABI. */
-#ifndef LANEWISE_WASM_STDLIB_H
-#define LANEWISE_WASM_STDLIB_H
+#pragma once
 
 #include <stddef.h>
 
@@ -12,5 +11,3 @@ void free(void *memory);
 char *getenv(const char *name);
 double strtod(const char *text, char **end);
 long long strtoll(const char *text, char **end, int base);
-
-#endif

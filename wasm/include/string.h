@@ -1,7 +1,6 @@
 /* See stdlib.h. The memory functions are the compiler's built-ins, so that copies of a known size are inlined,
  * which `-ffreestanding` forbids for the plain names. */
-#ifndef LANEWISE_WASM_STRING_H
-#define LANEWISE_WASM_STRING_H
+#pragma once
 
 #include <stddef.h>
 
@@ -19,5 +18,3 @@ int strncmp(const char *a, const char *b, size_t length);
 char *strchr(const char *text, int character);
 char *strrchr(const char *text, int character);
 char *strstr(const char *text, const char *part);
-
-#endif

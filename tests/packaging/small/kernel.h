@@ -12,8 +12,12 @@ typedef float kernel(const float *x, size_t n);
 static float sum(const float *x, size_t n) {
     float padded[4096];
     float total = 0;
-    for (size_t i = 0; i < 4096; i++) padded[i] = i < n ? x[i] : 0;
-    for (size_t i = 0; i < n; i++) total += padded[i % 4096] * 2;
+    for (size_t i = 0; i < 4096; i++) {
+        padded[i] = i < n ? x[i] : 0;
+    }
+    for (size_t i = 0; i < n; i++) {
+        total += padded[i % 4096] * 2;
+    }
     return total;
 }
 
