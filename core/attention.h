@@ -82,7 +82,7 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
 }
 
 /* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. NaN stays. */
-LANE vf32 attention_exp(vf32 x) {
+INLINE vf32 attention_exp(vf32 x) {
     const vf32 low = vf32_set(-87);
     exp_parts parts = exp_split(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT));
     vf32 power = (parts.less_one + vf32_set(1)) * vf32_power_of_two(parts.shifted);
@@ -309,7 +309,7 @@ static void attention_finish(const attention_chunk *c) {
 }
 
 /* Cuts a piece of whole registers from scratch memory; with NULL only counts. */
-LANE float *attention_cut(float *memory, int64_t *used, int64_t count) {
+INLINE float *attention_cut(float *memory, int64_t *used, int64_t count) {
     float *piece = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;
     return piece;

@@ -41,7 +41,7 @@ typedef struct conv_taps {
     int32_t inside[CONV_TAPS][GEMM_COLUMNS];    /* as in window_tap */
 } conv_taps;
 
-LANE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
+INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
     int64_t t = taps->count++;
     taps->number[t] = number;
     taps->from[t] = tap->run[0].from;

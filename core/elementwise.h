@@ -157,8 +157,8 @@ static __attribute__((noinline)) void run_rest(const elementwise *kernel, int64_
 }
 
 /* The body on all elements of contiguous arrays. */
-LANE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
-                   const lw_scalar *parameters) {
+INLINE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
+                     const lw_scalar *parameters) {
     int64_t rest = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - rest;
     if (whole) {
         kernel->body(whole, inputs, output, parameters);
@@ -241,7 +241,7 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
 }
 
 /* Small work on contiguous operands: neither rows nor tasks to think about. */
-LANE int is_simple(const elementwise *kernel, const lw_layout *layout) {
+INLINE int is_simple(const elementwise *kernel, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
         return 0;
     }
@@ -302,8 +302,8 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }
 
-LANE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
-                               const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
+INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context, const lw_layout *layout,
+                                 const void *const *inputs, void *const *outputs, const lw_scalar *parameters) {
     if (!is_simple(kernel, layout)) {
         return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
     }

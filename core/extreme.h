@@ -17,25 +17,26 @@ typedef struct extreme {
 typedef extreme extreme_one(vf32 x);
 typedef vf32 extreme_join(vf32 x, vf32 y);
 
-LANE extreme extreme_plain(vf32 x) { return (extreme){x, x}; }
-LANE extreme extreme_signs(vf32 x) { return (extreme){x, vf32_from_bits(vf32_isnan(x))}; }
-LANE vf32 extreme_and(vf32 x, vf32 y) { return vf32_from_bits(vi32_and(vf32_bits(x), vf32_bits(y))); }
-LANE vf32 extreme_or(vf32 x, vf32 y) { return vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(y))); }
+INLINE extreme extreme_plain(vf32 x) { return (extreme){x, x}; }
+INLINE extreme extreme_signs(vf32 x) { return (extreme){x, vf32_from_bits(vf32_isnan(x))}; }
+INLINE vf32 extreme_and(vf32 x, vf32 y) { return vf32_from_bits(vi32_and(vf32_bits(x), vf32_bits(y))); }
+INLINE vf32 extreme_or(vf32 x, vf32 y) { return vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(y))); }
 
-LANE extreme extreme_joined(extreme a, extreme b, extreme_join *value, extreme_join *other) {
+INLINE extreme extreme_joined(extreme a, extreme b, extreme_join *value, extreme_join *other) {
     return (extreme){value(a.value, b.value), other(a.other, b.other)};
 }
 
 /* Of the registers at x and at y. */
-LANE extreme extreme_pair(const float *x, const float *y, extreme_one *one, extreme_join *value, extreme_join *other) {
+INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, extreme_join *value,
+                            extreme_join *other) {
     return extreme_joined(one(vf32_load(x)), one(vf32_load(y)), value, other);
 }
 
 enum { EXTREME_CHAINS = 4 };
 
 /* Of at least 2 `chains` registers full of elements; the last turn takes again what is missing to a whole one. */
-LANE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
-                         extreme_join *other) {
+INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
+                           extreme_join *other) {
     extreme all[EXTREME_CHAINS];
     int64_t turn = 2 * chains * VF32_LANES;
 #pragma GCC unroll 4
@@ -57,8 +58,8 @@ LANE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one 
 }
 
 /* The result is in lane 0. */
-LANE extreme extreme_pass(const float *x, int64_t count, float identity, extreme_one *one, extreme_join *value,
-                          extreme_join *other) {
+INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extreme_one *one, extreme_join *value,
+                            extreme_join *other) {
     extreme all;
     if (count >= 2 * EXTREME_CHAINS * VF32_LANES) {
         all = extreme_run(x, count, EXTREME_CHAINS, one, value, other);

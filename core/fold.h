@@ -40,8 +40,8 @@ typedef void fold_map(const char *x, const char *y, int n, vi32 state, vi32 *map
 typedef void fold_join(vi32 *left, const vi32 *right); /* into the left ones */
 
 /* Whole registers `first` .. `first` + `width` - 1 of every period. */
-LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
-                    vi32 identity, vi32 state, fold_map *map, fold_join *join, vi32 partial[][FOLD_SETS]) {
+INLINE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
+                      vi32 identity, vi32 state, fold_map *map, fold_join *join, vi32 partial[][FOLD_SETS]) {
     vi32 kept[FOLD_ROOM][FOLD_SETS];
 #pragma GCC unroll 12
     for (int r = 0; r < FOLD_TURNS * width; r++) {
@@ -67,8 +67,8 @@ LANE void fold_pass(const char *x, const char *y, int first, int width, int64_t 
 }
 
 /* The n elements at x and y, a register or the last and fewer: joining the identity changes nothing. */
-LANE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, fold_map *map,
-                    fold_join *join, vi32 *partial) {
+INLINE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, fold_map *map,
+                      fold_join *join, vi32 *partial) {
     vi32 mapped[FOLD_SETS];
     if (n >= VF32_LANES) {
         map(x, y, VF32_LANES, state, mapped);
@@ -82,8 +82,8 @@ LANE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity
 }
 
 /* A block of `count` contiguous elements of `size` bytes; the results, one of each set, are in lane 0. */
-LANE void fold_block(const fold_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
-                     fold_map *map, fold_join *join, vi32 *results) {
+INLINE void fold_block(const fold_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
+                       fold_map *map, fold_join *join, vi32 *results) {
     const char *x = from->x, *y = from->y;
     vi32 partial[FOLD_REGISTERS][FOLD_SETS];
     int room = FOLD_ROOM / (FOLD_TURNS * sets), width = room < FOLD_PERIOD ? room : FOLD_PERIOD, first = 0;
@@ -124,8 +124,8 @@ LANE void fold_block(const fold_source *from, int64_t count, int size, int sets,
 /* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
  * that have no elements are left out: joining the identity changes nothing. The others are visited in the order that
  * lets a stack of one value per level join them as halving would: with their numbers' bits reversed. */
-LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int size, int registers, int n, vi32 identity,
-                     const vi32 *state, fold_map *map, fold_join *join, vi32 *results) {
+INLINE void fold_strip(const fold_source *from, int64_t at, int64_t count, int size, int registers, int n,
+                       vi32 identity, const vi32 *state, fold_map *map, fold_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;
     vi32 level[7][4];
     int bits = 0;
@@ -168,8 +168,8 @@ LANE void fold_strip(const fold_source *from, int64_t at, int64_t count, int siz
 
 /* One block of each of `columns` <= FOLD_COLUMNS outputs that lie side by side: element i of column c is at
  * x + i * x_stride + c * size. `state` (or NULL: zeros) and `results` have one value per column. */
-LANE void fold_columns(const fold_source *from, int64_t count, int64_t columns, int size, vi32 identity,
-                       const int32_t *state, fold_map *map, fold_join *join, int32_t *results) {
+INLINE void fold_columns(const fold_source *from, int64_t count, int64_t columns, int size, vi32 identity,
+                         const int32_t *state, fold_map *map, fold_join *join, int32_t *results) {
     enum { REGISTERS = FOLD_COLUMNS / VF32_LANES < 4 ? FOLD_COLUMNS / VF32_LANES : 4 };
     int64_t c = 0;
     for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
@@ -201,15 +201,15 @@ typedef float scalar_float32; /* one partial */
 typedef int32_t scalar_int32;
 typedef int32_t scalar_bool; /* 0 or -1 */
 
-LANE vf32 lane_load_float32(const char *p, int n) {
+INLINE vf32 lane_load_float32(const char *p, int n) {
     const float *x = (const float *)p;
     return n == VF32_LANES ? vf32_load(x) : vf32_load_partial(x, n, vf32_set(0));
 }
-LANE vi32 lane_load_int32(const char *p, int n) {
+INLINE vi32 lane_load_int32(const char *p, int n) {
     const int32_t *x = (const int32_t *)p;
     return n == VF32_LANES ? vi32_load(x) : vi32_load_partial(x, n, vi32_set(0));
 }
-LANE vm32 lane_load_bool(const char *p, int n) {
+INLINE vm32 lane_load_bool(const char *p, int n) {
     const uint8_t *x = (const uint8_t *)p;
     return n == VF32_LANES ? vm32_load_bool(x) : vm32_load_partial_bool(x, n, vm32_set(0));
 }

@@ -12,7 +12,7 @@
 #include "pieces.h"
 #include "strided.h"
 
-LANE int64_t gather_index(const char *p) {
+INLINE int64_t gather_index(const char *p) {
     int32_t index;
     __builtin_memcpy(&index, p, sizeof index);
     return index;
@@ -58,7 +58,7 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
 }
 
 /* Items of `size` bytes go from operand 0 to operand 2; `indexed` is the one of these that the index moves. */
-LANE void gather_piece(const piece *p, const lw_scalar *parameters, int indexed, int size) {
+INLINE void gather_piece(const piece *p, const lw_scalar *parameters, int indexed, int size) {
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     for (int64_t i = 0; i < p->count; i++) {
         int64_t index = gather_index(p->data[1] + i * p->step[1]);

@@ -27,8 +27,8 @@ typedef struct gemm_part {
 
 /* A task's share of an operand that is `extent` wide, read in the runs that it lies in: whole panels, or some of their
  * depth, for all of them at once. A panel alone would take a cache line or two of each row, from a page of its own. */
-LANE void gemm_pack_share(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
-                          int64_t depth, int64_t task, int64_t tasks) {
+INLINE void gemm_pack_share(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
+                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
     int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;

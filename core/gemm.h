@@ -32,9 +32,9 @@ struct gemm {
     const void *source;        /* pack_b's own */
 };
 
-LANE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }
+INLINE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }
 
-LANE float gemm_float(const char *p) {
+INLINE float gemm_float(const char *p) {
     float x;
     __builtin_memcpy(&x, p, sizeof x);
     return x;

@@ -15,7 +15,7 @@
 typedef enum gemm_target { GEMM_SET, GEMM_ADD, GEMM_ADD_FAR } gemm_target;
 
 /* Fetches a part of the tile below: all its lines at once would hold up the panels. */
-LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
+INLINE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
     enum { LINE = 64 / sizeof(float) };
     const char *below = tile + GEMM_ROWS * tile_row;
     for (int r = turn * GEMM_ROWS / GEMM_FETCHES; r < (turn + 1) * GEMM_ROWS / GEMM_FETCHES; r++) {
@@ -28,8 +28,8 @@ LANE void gemm_fetch(const char *tile, int64_t tile_row, int turn) {
 /* For `rows` rows of A and `vectors` registers of B, which are constants. A's rows are a_row bytes apart and its steps
  * a_step, B's steps b_step. The loops over the tile's registers must be unrolled completely: only then is the array of
  * them kept in registers. */
-LANE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
-                       const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_target target) {
+INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
+                         const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_target target) {
     vf32 sum[GEMM_ROWS * GEMM_VECTORS];
     int registers = rows * vectors, far = target == GEMM_ADD_FAR;
 #pragma GCC unroll 32
@@ -63,8 +63,8 @@ LANE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int6
 }
 
 /* From a panel of A. */
-LANE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                          char *tile, int64_t tile_row, gemm_target target) {
+INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
+                            char *tile, int64_t tile_row, gemm_target target) {
     gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_ROWS * sizeof(float), b, b_step, tile, tile_row, target);
 }
 
@@ -73,8 +73,8 @@ static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile,
                     tile_row, target);
 }
 
-LANE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                            char *tile, int64_t tile_row, gemm_target target) {
+INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
+                              char *tile, int64_t tile_row, gemm_target target) {
     if (rows <= GEMM_EDGE && GEMM_EDGE < GEMM_ROWS) {
         gemm_panel_tile(GEMM_EDGE, vectors, depth, a, b, b_step, tile, tile_row, target);
     } else if (rows <= 2 * GEMM_EDGE && 2 * GEMM_EDGE < GEMM_ROWS) {

@@ -5,7 +5,7 @@
 
 /* Four by four floats, turned. */
 typedef float gemm_quad __attribute__((vector_size(16)));
-LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
+INLINE void gemm_turn(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
     for (int r = 0; r < 4; r++) {
         __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
@@ -24,8 +24,8 @@ LANE void gemm_turn(const char *from, int64_t across, float *to, int width) {
 }
 
 /* to[p * width + w] = from[p * along + w * across] for w < count, 0 up to width. */
-LANE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
-                    int64_t depth) {
+INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
+                      int64_t depth) {
     int64_t w = 0;
     if (across == sizeof(float) && count == width) {
         for (int64_t p = 0; p < depth; p++) {

@@ -16,7 +16,7 @@ enum {
 };
 
 /* Rows of B are contiguous: `rows` rows of C, `vectors` registers wide, the last one of n lanes. */
-LANE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
+INLINE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
     float tile[THIN_ROWS * THIN_VECTORS * VF32_LANES];
     int width = vectors * VF32_LANES;
     int64_t p = 0;
@@ -52,7 +52,7 @@ LANE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors,
     gemm_put_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
 }
 
-LANE void thin_row_group(const gemm *g, int64_t i, int rows) {
+INLINE void thin_row_group(const gemm *g, int64_t i, int rows) {
     int64_t j = 0;
     for (; j + THIN_VECTORS * VF32_LANES <= g->n; j += THIN_VECTORS * VF32_LANES) {
         thin_strip(g, i, j, rows, THIN_VECTORS, VF32_LANES);
@@ -76,8 +76,8 @@ static void thin_rows(const gemm *g) {
 }
 
 /* sum += A B for `rows` rows of B and `columns` of its columns; B's rows are contiguous. */
-LANE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows, int64_t columns,
-                           float *sum) {
+INLINE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows, int64_t columns,
+                             float *sum) {
     vf32 factor[THIN_STREAM_ROWS];
     for (int r = 0; r < rows; r++) {
         factor[r] = vf32_set(gemm_float(a + r * a_column));
@@ -121,7 +121,7 @@ static void thin_stream(const gemm *g) {
 }
 
 /* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
-LANE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
+INLINE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
         b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);

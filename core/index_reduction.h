@@ -12,7 +12,7 @@
 
 /* The order of floats as that of integers: the bits of a negative one, less its sign, are inverted. x + 0 turns -0
  * into 0. */
-LANE vi32 choice_key_float32(vf32 x) {
+INLINE vi32 choice_key_float32(vf32 x) {
     vi32 bits = vf32_bits(x + vf32_set(0));
     vi32 ordered = bits ^ (vi32_shift_right(bits, 31) & vi32_set(0x7fffffff));
     return vi32_select(vf32_isnan(x), vi32_set(INT32_MAX), ordered);
@@ -23,13 +23,13 @@ typedef struct choice_lanes {
 } choice_lanes;
 
 /* By lane the choice with the larger key, the lower index where they are equal. */
-LANE choice_lanes choice_better(choice_lanes a, choice_lanes b) {
+INLINE choice_lanes choice_better(choice_lanes a, choice_lanes b) {
     vm32 second = vi32_gt(b.key, a.key) | (vi32_eq(b.key, a.key) & vi32_lt(b.index, a.index));
     return (choice_lanes){vi32_select(second, b.key, a.key), vi32_select(second, b.index, a.index)};
 }
 
 /* Keys come to a lane in the order of their indices, so that only a larger one replaces what it holds. */
-LANE choice_lanes choice_next(choice_lanes best, vi32 key, vi32 index) {
+INLINE choice_lanes choice_next(choice_lanes best, vi32 key, vi32 index) {
     vm32 larger = vi32_gt(key, best.key);
     return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};
 }
@@ -39,7 +39,7 @@ typedef vi32 choice_key(const char *x, int n);
 
 enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
 
-LANE void choice_block(const char *x, int64_t start, int64_t count, int size, choice_key *key, reduced *result) {
+INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, choice_key *key, reduced *result) {
     /* The lowest key at a lane's first index: what a lane without elements holds never beats an element. */
     choice_lanes best[CHOICE_GROUP];
     vi32 step = vi32_set(CHOICE_GROUP * VF32_LANES), index[CHOICE_GROUP];
@@ -72,8 +72,8 @@ LANE void choice_block(const char *x, int64_t start, int64_t count, int size, ch
     result->choice.index = vi32_first(all.index);
 }
 
-LANE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, int size,
-                         choice_key *key, reduced *results) {
+INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t count, int64_t columns, int size,
+                           choice_key *key, reduced *results) {
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
         vi32 index = vi32_set((int32_t)start), one = vi32_set(1);
@@ -103,7 +103,7 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
 
 /* Defines the kernel lw_<op>_<in>; `key` is an expression of the elements x, lanes of `in`. */
 #define INDEX_REDUCTION(op, in, key)                                                                               \
-    LANE vi32 op##_key_##in(const char *p, int n) {                                                                \
+    INLINE vi32 op##_key_##in(const char *p, int n) {                                                              \
         lane_##in x = lane_load_##in(p, n);                                                                        \
         return key;                                                                                                \
     }                                                                                                              \

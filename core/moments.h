@@ -7,8 +7,8 @@
 
 #include "reduction.h"
 
-LANE void moments_add(vi32 *left, const vi32 *right) { *left = (vi32)((vf32)*left + (vf32)*right); }
-LANE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
+INLINE void moments_add(vi32 *left, const vi32 *right) { *left = (vi32)((vf32)*left + (vf32)*right); }
+INLINE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
 
 static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
 
@@ -27,21 +27,21 @@ static void moments_joined(reduced *left, int64_t left_count, const reduced *rig
     left->moments.mean += apart * share;
 }
 
-LANE float moments_float(int32_t bits) {
+INLINE float moments_float(int32_t bits) {
     float x;
     __builtin_memcpy(&x, &bits, sizeof x);
     return x;
 }
 
-LANE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
+INLINE void moments_value(const char *x, const char *y, int n, vi32 state, vi32 *value) {
     (void)y, (void)state;
     *value = (vi32)lane_load_float32(x, n);
 }
-LANE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
+INLINE void moments_deviation(const char *x, const char *y, int n, vi32 mean, vi32 *deviation) {
     (void)y;
     *deviation = (vi32)(lane_load_float32(x, n) - (vf32)mean);
 }
-LANE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
+INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *square) {
     vi32 deviation;
     moments_deviation(x, y, n, mean, &deviation);
     *square = (vi32)((vf32)deviation * (vf32)deviation);
@@ -49,17 +49,17 @@ LANE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 *s
 
 /* Both in one reading. With the subtraction that made the deviation these are three additions and one product, of which
  * the unit that multiplies takes two. */
-LANE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
+INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
 }
-LANE void moments_add_both(vi32 *left, const vi32 *right) {
+INLINE void moments_add_both(vi32 *left, const vi32 *right) {
     left[0] = (vi32)vf32_add_by_fma((vf32)right[0], (vf32)left[0]);
     moments_add(left + 1, right + 1);
 }
 
 /* The sums of deviations from `center` and of their squares, of a block. */
-LANE void moments_sums(const fold_source *from, int64_t count, float center, float *deviations, float *squares) {
+INLINE void moments_sums(const fold_source *from, int64_t count, float center, float *deviations, float *squares) {
     vi32 sums[2];
     fold_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
                moments_add_both, sums);
@@ -67,8 +67,8 @@ LANE void moments_sums(const fold_source *from, int64_t count, float center, flo
     *squares = vf32_first((vf32)sums[1]);
 }
 
-LANE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
-                               fold_map *map, int32_t *sums) {
+INLINE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
+                                 fold_map *map, int32_t *sums) {
     fold_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
@@ -125,7 +125,7 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
 
 /* Where sums overflowed float32, or squares are so small that what is lost of those below the normal numbers may count,
  * as in norm_l2.h. Beside a mean of 2^-20 or more, squares are as small as that only where they are 0. */
-LANE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
+INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {
         return;

@@ -35,10 +35,10 @@ typedef struct pool_rows {
     int64_t width;       /* elements of each */
 } pool_rows;
 
-LANE vf32 pool_join(int sums, vf32 a, vf32 b) { return sums ? a + b : vf32_maximum(a, b); }
+INLINE vf32 pool_join(int sums, vf32 a, vf32 b) { return sums ? a + b : vf32_maximum(a, b); }
 
 /* n elements from column c on, joined over all rows; other lanes are 0. */
-LANE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t c, int n) {
+INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t c, int n) {
     vf32 joined = vf32_load_partial((const float *)from + c, n, vf32_set(0));
     for (int64_t r = 1; r < rows->count; r++) {
         from += rows->step;
@@ -48,7 +48,7 @@ LANE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t
 }
 
 /* For `results` rows of results: to = each column joined. It goes on by `pitch` elements, the rows by `down` bytes. */
-LANE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
+INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
     pool_rows same = *rows; /* no store into `to` can change it */
     int tail = (int)(same.width % VF32_LANES);
     for (; results > 0; results--, same.from += down, to += pitch) {
@@ -84,7 +84,7 @@ static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, 
 }
 
 /* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
-LANE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
+INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     if (step == 1) {
         return vf32_load(from);
     }
@@ -100,8 +100,8 @@ LANE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
 
 /* Result n = the elements n * step + q * dilation for the window's `window` columns joined, and what is in `to` already
  * if `add`. */
-LANE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
-                       int64_t count, int add) {
+INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
+                         int64_t count, int add) {
     for (int64_t c = 0; c < count; c += VF32_LANES) {
         int n = (int)min_int64(count - c, VF32_LANES);
         vf32 joined = pool_lanes(from + c * step, step, n);

@@ -384,12 +384,12 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
  * expressions are of lanes: `mapped`, what an element x, or the elements x and y (lanes of `in`), contribute; `joined`,
  * of the partials a and b (lanes of `out`). */
 #define FOLD_STEPS(op, in, out, mapped, joined)                                                                  \
-    LANE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {                     \
+    INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {                   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                                            \
         (void)y, (void)state;                                                                                    \
         *result = (vi32)(mapped);                                                                                \
     }                                                                                                            \
-    LANE void op##_join_##in(vi32 *left, const vi32 *right) {                                                    \
+    INLINE void op##_join_##in(vi32 *left, const vi32 *right) {                                                  \
         lane_##out a = (lane_##out)left[0], b = (lane_##out)right[0];                                            \
         left[0] = (vi32)(joined);                                                                                \
     }                                                                                                            \
@@ -403,7 +403,7 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
 /* The same, <op>_fold_<in> of a block and <op>_block_<in>; `identity` is of lanes, too. */
 #define FOLD(op, in, out, identity, mapped, joined)                                                                 \
     FOLD_STEPS(op, in, out, mapped, joined)                                                                         \
-    LANE scalar_##out op##_fold_##in(const fold_source *from, int64_t count) {                                      \
+    INLINE scalar_##out op##_fold_##in(const fold_source *from, int64_t count) {                                    \
         vi32 folded;                                                                                                \
         fold_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
                    &folded);                                                                                        \

@@ -54,7 +54,7 @@ static void rotation_next(rotation_turn *t, int64_t count) {
 }
 
 /* n pairs, from the lanes of a and b. */
-LANE void rotation_lanes(const rotation_turn *t, int64_t i, vf32 *a, vf32 *b) {
+INLINE void rotation_lanes(const rotation_turn *t, int64_t i, vf32 *a, vf32 *b) {
     vf32 c = vf32_load(t->c + i), s = vf32_load(t->s + i), x = *a, y = *b;
     *a = vf32_fma(x, c, -(y * s));
     *b = vf32_fma(y, c, x * s);

@@ -87,7 +87,7 @@ static reduced row_fold_long(const row *r, row_operand x, const reducer *f) {
     return row_fold_blocks(r, x, 0, divide_up(r->length, FOLD_BLOCK), f, packed);
 }
 /* What follows a fold waits for it, and so for every call and every number that goes through memory. */
-LANE reduced row_fold(const row *r, row_operand x, const reducer *f) {
+INLINE reduced row_fold(const row *r, row_operand x, const reducer *f) {
     if (r->length > FOLD_BLOCK || x.stride != ROW_ITEM) {
         return row_fold_long(r, x, f);
     }
@@ -96,7 +96,7 @@ LANE reduced row_fold(const row *r, row_operand x, const reducer *f) {
     f->block(&from, 0, r->length, &result);
     return result;
 }
-LANE float row_fold_float32(const row *r, row_operand x, const reducer *f) {
+INLINE float row_fold_float32(const row *r, row_operand x, const reducer *f) {
     reduced result = row_fold(r, x, f);
     return reduced_float32(&result);
 }
@@ -117,8 +117,8 @@ typedef struct row_source {
     int moves;
 } row_source;
 
-LANE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const vf32 *numbers,
-                    row_expression *expression) {
+INLINE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const vf32 *numbers,
+                      row_expression *expression) {
     vf32 x[ROW_OPERANDS];
 #pragma GCC unroll 3
     for (int o = 0; o < operands; o++) {
@@ -127,7 +127,7 @@ LANE vf32 row_lanes(const row_source *in, int operands, int beyond, int n, const
     }
     return expression(x, numbers);
 }
-LANE void row_move(row_source *in, int operands, int count) {
+INLINE void row_move(row_source *in, int operands, int count) {
 #pragma GCC unroll 3
     for (int o = 0; o < operands; o++) {
         in[o].at += in[o].moves ? count : 0;
@@ -137,8 +137,8 @@ LANE void row_move(row_source *in, int operands, int count) {
 /* `partial` is NULL where no sum is wanted. Results are stored after the step's last load: the compiler and the
  * processor can't always tell that these are elsewhere. `ahead` is what will be read next; beside three operands, whose
  * loads keep the ports busy, to fetch it costs more than to wait for it. */
-LANE void row_piece(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
-                    float *result, vf32 *partial, const float *ahead) {
+INLINE void row_piece(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
+                      float *result, vf32 *partial, const float *ahead) {
     int64_t i = 0;
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
         vf32 value[ROW_REGISTERS];
@@ -176,8 +176,8 @@ LANE void row_piece(row_source *in, int operands, int64_t count, const vf32 *num
 /* Computes the result from the elements of operands; one of them may be the result itself. An operand that is absent
  * is its number in `absent`. Where `summed`, returns the sum of the results: of a piece in 64 partials as fold.h has
  * them, then in double. */
-LANE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
-                    row_expression *expression, int summed) {
+INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
+                      row_expression *expression, int summed) {
     float packed[ROW_OPERANDS][ROW_PIECE];
     row_source in[ROW_OPERANDS];
     double sum = 0;

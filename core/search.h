@@ -20,11 +20,11 @@ enum {
 };
 
 typedef vi32 search_key(vi32 bits);
-LANE vi32 search_key_int32(vi32 bits) { return bits; }
-LANE vi32 search_key_float32(vi32 bits) { return choice_key_float32(vf32_from_bits(bits)); }
+INLINE vi32 search_key_int32(vi32 bits) { return bits; }
+INLINE vi32 search_key_float32(vi32 bits) { return choice_key_float32(vf32_from_bits(bits)); }
 
 /* The places of a full set of elements, in their stead. */
-LANE void search_places(const char *row, const lw_scalar *parameters, int32_t *elements, search_key *key) {
+INLINE void search_places(const char *row, const lw_scalar *parameters, int32_t *elements, search_key *key) {
     int32_t length = (int32_t)parameters[0].i;
     int64_t step = parameters[1].i;
     vm32 behind = vm32_set(parameters[2].i != 0);
@@ -49,7 +49,7 @@ LANE void search_places(const char *row, const lw_scalar *parameters, int32_t *e
     }
 }
 
-LANE void search_piece(const piece *p, const lw_scalar *parameters, search_key *key) {
+INLINE void search_piece(const piece *p, const lw_scalar *parameters, search_key *key) {
     int32_t elements[SEARCH_ELEMENTS];
     for (int i = 0; i < SEARCH_ELEMENTS; i++) {
         elements[i] = 0;

@@ -52,7 +52,7 @@ static void sort_keys(const sorting *s, int64_t first, int64_t count, int32_t *k
 }
 
 /* Element `index` of the row is in place `place` of the result. */
-LANE void sort_place(const sorting *s, int64_t place, int32_t index) {
+INLINE void sort_place(const sorting *s, int64_t place, int32_t index) {
     const char *from = s->gives_indices ? (const char *)&index : s->x + index * s->x_stride;
     __builtin_memcpy(s->out + place * s->out_stride, from, sizeof index);
 }
@@ -113,7 +113,7 @@ SORT_RADIX(32, 0)
 SORT_RADIX(64, 32)
 
 /* Key and position as one number, of which the key is the more significant half. */
-LANE uint64_t sort_pair(int32_t key, int64_t index) {
+INLINE uint64_t sort_pair(int32_t key, int64_t index) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
 }
 
@@ -133,7 +133,7 @@ static void sort_pairs(const sorting *s, uint64_t *pairs, uint64_t *spare) {
 }
 
 /* Room for what is collected; where the row has no more elements, sorting all of it is less work. */
-LANE int64_t sort_room(const sorting *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
+INLINE int64_t sort_room(const sorting *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 /* An element counts when it is below the last of the best so far: one that equals it comes later, and stays out. */
 static void sort_few(const sorting *s, uint64_t *best, uint64_t *spare) {
@@ -171,7 +171,9 @@ static void sort_few(const sorting *s, uint64_t *best, uint64_t *spare) {
 }
 
 /* The bits of an element as a number in its order, and back: for negative ones all but the sign are inverted. */
-LANE vi32 sort_ordered(vi32 bits) { return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX))); }
+INLINE vi32 sort_ordered(vi32 bits) {
+    return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
+}
 
 /* Without positions: 0, and nothing done, where an element is NaN or -0, which its key does not tell. Both arrays have
  * room for a vector more. */

@@ -8,12 +8,12 @@
 enum { STREAM_LINE = 64 }; /* bytes that are stored as one, or are read after all */
 
 /* Whether a result of so many bytes is better not in the caches. */
-LANE int stream_pays(const lw_context *context, int64_t bytes) {
+INLINE int stream_pays(const lw_context *context, int64_t bytes) {
     return SIMD_STREAM && context->cache_bytes && (uint64_t)bytes > context->cache_bytes;
 }
 
 /* The bytes from `to` on to the next line. */
-LANE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE - 1); }
+INLINE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE - 1); }
 
 /* Copies past the caches. Other threads may look after stream_end(). */
 static void stream_copy(char *to, const char *from, int64_t count) {

@@ -4,13 +4,13 @@
 #include "lanewise.h"
 #include "simd/simd.h"
 
-#define COPY_STRIDED(bits)                                                                                         \
-    LANE void copy_strided_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
-        for (int64_t i = 0; i < count; i++) {                                                                      \
-            uint##bits##_t item;                                                                                   \
-            __builtin_memcpy(&item, from + i * from_step, sizeof item);                                            \
-            __builtin_memcpy(to + i * to_step, &item, sizeof item);                                                \
-        }                                                                                                          \
+#define COPY_STRIDED(bits)                                                                                           \
+    INLINE void copy_strided_##bits(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count) { \
+        for (int64_t i = 0; i < count; i++) {                                                                        \
+            uint##bits##_t item;                                                                                     \
+            __builtin_memcpy(&item, from + i * from_step, sizeof item);                                              \
+            __builtin_memcpy(to + i * to_step, &item, sizeof item);                                                  \
+        }                                                                                                            \
     }
 
 COPY_STRIDED(8)

@@ -15,16 +15,16 @@ enum {
     WINDOW_GRAIN = 1 << 16 /* multiplications or comparisons worth a task */
 };
 
-LANE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; } /* whole registers */
+INLINE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; } /* whole registers */
 
 typedef struct window_range {
     int64_t begin, end;
 } window_range;
 
-LANE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
+INLINE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
 
 /* Which of first, first + step ..., `count` numbers, are in 0 .. size-1. */
-LANE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
+INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
     int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
     if (first + (count - 1) * step >= size) {
         end = first < size ? window_steps(size - first, step) : 0;
@@ -59,7 +59,7 @@ typedef struct window_tap {
 
 /* A number of 32 bits for a row or column of the results, whatever their extent, that compares like it: a strip has only
  * ones next to the first result's and, after a new row or image began, next to 0. */
-LANE int32_t window_place(int64_t index, int64_t first) {
+INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);
 }
@@ -112,7 +112,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
 }
 
 /* Which of from, from + step ..., `count` places, are in a channel of an image: from its lowest address to its highest. */
-LANE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
+INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
         return (window_range){0, count};
@@ -167,12 +167,12 @@ static void window_tap_start(window_tap *t, int64_t q) {
     }
 }
 
-LANE void window_mask(float *to, vf32 x, const int32_t *inside) {
+INLINE void window_mask(float *to, vf32 x, const int32_t *inside) {
     vf32_store(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)));
 }
 
 /* Contiguous elements, 0 where the mask is. The last register overlaps the one before. */
-LANE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
+INLINE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
     if (count < VF32_LANES) {
         vf32 x = vf32_load_partial(from, (int)count, vf32_set(0));
         vf32_store_partial(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)), (int)count);

@@ -14,7 +14,7 @@ typedef struct arc {
 /* |x| = sin a. Up to 1/2, s = |x|; beyond, s = sqrt((1 - |x|) / 2), which is the sine of half of pi/2 - a, the
  * complement. asin s = s + s^3 p(s^2), s <= 1/2: relative error 4.9e-9; minimax polynomial by Remez exchange. NaN where
  * |x| > 1, from the root. */
-LANE arc arc_sin(vf32 x) {
+INLINE arc arc_sin(vf32 x) {
     vf32 size = vf32_abs(x);
     arc result;
     result.is_complement = vf32_gt(size, vf32_set(0.5f));
@@ -31,7 +31,7 @@ LANE arc arc_sin(vf32 x) {
 }
 
 /* atan t = t + t^3 p(t^2), 0 <= t <= 1: relative error 1.7e-8; minimax polynomial by Remez exchange. */
-LANE vf32 arc_tan(vf32 t) {
+INLINE vf32 arc_tan(vf32 t) {
     vf32 z = t * t;
     vf32 p = vf32_set(0x1.7ebdd4p-9f);
     p = vf32_fma(p, z, vf32_set(-0x1.0c2180p-6f));

@@ -15,12 +15,12 @@ typedef struct log_parts {
 } log_parts;
 
 /* Whether log_split takes all lanes: positive normal numbers. */
-LANE int log_is_normal(vf32 x) {
+INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(0x1p-126f)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
 
 /* For normal x > 0. The bits above those of sqrt(1/2), as a number, have k above the mantissa. */
-LANE log_parts log_split(vf32 x) {
+INLINE log_parts log_split(vf32 x) {
     vi32 k = vi32_shift_right(vf32_bits(x) - vi32_set(0x3f3504f3), 23);
     log_parts parts;
     parts.power = vi32_to_vf32(k);
@@ -29,7 +29,7 @@ LANE log_parts log_split(vf32 x) {
 }
 
 /* For denormal x as well. What it makes of zero, negative numbers, infinity and NaN, log_special replaces. */
-LANE log_parts log_split_any(vf32 x) {
+INLINE log_parts log_split_any(vf32 x) {
     vm32 denormal = vf32_lt(x, vf32_set(0x1p-126f));
     log_parts parts = log_split(vf32_select(denormal, x * vf32_set(0x1p24f), x));
     parts.power = parts.power - vf32_select(denormal, vf32_set(24), vf32_set(0));
@@ -37,7 +37,7 @@ LANE log_parts log_split_any(vf32 x) {
 }
 
 /* The logarithm of x, to any base: `result` where x is positive and finite. */
-LANE vf32 log_special(vf32 x, vf32 result) {
+INLINE vf32 log_special(vf32 x, vf32 result) {
     const vf32 infinity = vf32_set(__builtin_inff());
     vf32 outside = vf32_select(vf32_eq(x, vf32_set(0)), -infinity, vf32_set(__builtin_nanf("")));
     result = vf32_select(vf32_gt(x, vf32_set(0)), result, outside);
@@ -46,7 +46,7 @@ LANE vf32 log_special(vf32 x, vf32 result) {
 
 /* The parts of 1 + x for x > -1, -1 excluded. What 1 + x loses by rounding is x - ((1 + x) - 1), exactly, and goes into
  * f; where the sum is all x and k large, nothing is lost. */
-LANE log_parts log1p_split(vf32 x) {
+INLINE log_parts log1p_split(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 sum = one + x;
     log_parts parts = log_split(sum);
@@ -56,7 +56,7 @@ LANE log_parts log1p_split(vf32 x) {
 }
 
 /* t: ln(1 + f) = f + f t. */
-LANE vf32 log_bend(vf32 f) {
+INLINE vf32 log_bend(vf32 f) {
     vf32 r = vf32_set(-0x1.38b70ap-4f);
     r = vf32_fma(r, f, vf32_set(0x1.055b9p-3f));
     r = vf32_fma(r, f, vf32_set(-0x1.0d85p-3f));
@@ -69,7 +69,7 @@ LANE vf32 log_bend(vf32 f) {
 }
 
 /* ln of what was split. */
-LANE vf32 log_natural(log_parts parts) {
+INLINE vf32 log_natural(log_parts parts) {
     vf32 low = vf32_fma(parts.f, log_bend(parts.f), parts.power * vf32_set(0x1.7f7d1cp-20f));
     return vf32_fma(parts.power, vf32_set(0x1.62e4p-1f), parts.f + low);
 }

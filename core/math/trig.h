@@ -51,7 +51,7 @@ RARE quarter_turns trig_reduce_far(vf32 size) {
 /* Of |x|. The first three differences are exact, the next two are where they
  * are small. What they lose elsewhere goes into the last one, so r is rounded once, and has all its digits however much
  * cancels. */
-LANE quarter_turns trig_reduce(vf32 size) {
+INLINE quarter_turns trig_reduce(vf32 size) {
     const vf32 shift = vf32_set(SIMD_SHIFT);
     vf32 rounded = vf32_fma(size, vf32_set(0x1.45f306p-1f), shift);
     vf32 n = rounded - shift;
@@ -73,23 +73,23 @@ LANE quarter_turns trig_reduce(vf32 size) {
 }
 
 /* Whether n is odd: sin and cos change places. */
-LANE vm32 trig_is_odd(quarter_turns turns) { return vi32_ne(vi32_and(turns.count, vi32_set(1)), vi32_set(0)); }
+INLINE vm32 trig_is_odd(quarter_turns turns) { return vi32_ne(vi32_and(turns.count, vi32_set(1)), vi32_set(0)); }
 
 /* x, negated where the highest bit is set. */
-LANE vf32 trig_negate(vf32 x, vi32 bits) {
+INLINE vf32 trig_negate(vf32 x, vi32 bits) {
     return vf32_from_bits(vi32_xor(vf32_bits(x), vi32_and(bits, vi32_set(INT32_MIN))));
 }
 
 /* sin r = r + r^3 p(r^2), cos r = 1 + r^2 (-1/2 + r^2 q(r^2)): relative errors 4.2e-9 and 1.5e-10; minimax polynomials
  * by Remez exchange on |r| <= 0.7949. */
-LANE vf32 trig_sin_near(vf32 r) {
+INLINE vf32 trig_sin_near(vf32 r) {
     vf32 z = r * r;
     vf32 p = vf32_set(-0x1.991aep-13f);
     p = vf32_fma(p, z, vf32_set(0x1.1106c4p-7f));
     p = vf32_fma(p, z, vf32_set(-0x1.555544p-3f));
     return vf32_fma(p, z * r, r);
 }
-LANE vf32 trig_cos_near(vf32 r) {
+INLINE vf32 trig_cos_near(vf32 r) {
     vf32 z = r * r;
     vf32 q = vf32_set(0x1.99dc7ap-16f);
     q = vf32_fma(q, z, vf32_set(-0x1.6c0c1p-10f));

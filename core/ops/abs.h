@@ -3,5 +3,5 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_abs_float32(vf32 x) { return vf32_abs(x); }
-LANE vi32 op_abs_int32(vi32 x) { return vi32_abs(x); }
+INLINE vf32 op_abs_float32(vf32 x) { return vf32_abs(x); }
+INLINE vi32 op_abs_int32(vi32 x) { return vi32_abs(x); }

@@ -4,7 +4,7 @@
 
 #include "math/inverse_trig.h"
 
-LANE vf32 op_acos_float32(vf32 x) {
+INLINE vf32 op_acos_float32(vf32 x) {
     arc found = arc_sin(x);
     vm32 is_below = vf32_lt(x, vf32_set(0));
     vf32 end = vf32_select(is_below, vf32_set(2 * HALF_PI), vf32_set(0));

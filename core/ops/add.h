@@ -3,6 +3,6 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_add_float32(vf32 x1, vf32 x2) { return x1 + x2; }
-LANE vi32 op_add_int32(vi32 x1, vi32 x2) { return x1 + x2; }
-LANE vm32 op_add_bool(vm32 x1, vm32 x2) { return vm32_or(x1, x2); }
+INLINE vf32 op_add_float32(vf32 x1, vf32 x2) { return x1 + x2; }
+INLINE vi32 op_add_int32(vi32 x1, vi32 x2) { return x1 + x2; }
+INLINE vm32 op_add_bool(vm32 x1, vm32 x2) { return vm32_or(x1, x2); }

@@ -3,7 +3,7 @@
 
 #include "math/inverse_trig.h"
 
-LANE vf32 op_asin_float32(vf32 x) {
+INLINE vf32 op_asin_float32(vf32 x) {
     arc found = arc_sin(x);
     vf32 rest = vf32_fma(found.angle, vf32_set(-2), vf32_set(HALF_PI_REST));
     vf32 size = vf32_select(found.is_complement, vf32_set(HALF_PI) + rest, found.angle);

@@ -3,5 +3,5 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_clip_float32(vf32 x, vf32 min, vf32 max) { return vf32_minimum(vf32_maximum(x, min), max); }
-LANE vi32 op_clip_int32(vi32 x, vi32 min, vi32 max) { return vi32_min(vi32_max(x, min), max); }
+INLINE vf32 op_clip_float32(vf32 x, vf32 min, vf32 max) { return vf32_minimum(vf32_maximum(x, min), max); }
+INLINE vi32 op_clip_int32(vi32 x, vi32 min, vi32 max) { return vi32_min(vi32_max(x, min), max); }

@@ -3,7 +3,7 @@
 
 #include "simd/simd.h"
 
-LANE vi32 op_copy_bits8(vi32 x) { return x; }
-LANE vi32 op_copy_bits16(vi32 x) { return x; }
-LANE vi32 op_copy_bits32(vi32 x) { return x; }
-LANE vi64 op_copy_bits64(vi64 x) { return x; }
+INLINE vi32 op_copy_bits8(vi32 x) { return x; }
+INLINE vi32 op_copy_bits16(vi32 x) { return x; }
+INLINE vi32 op_copy_bits32(vi32 x) { return x; }
+INLINE vi64 op_copy_bits64(vi64 x) { return x; }

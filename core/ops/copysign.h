@@ -2,4 +2,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_copysign_float32(vf32 x1, vf32 x2) { return vf32_copysign(x1, x2); }
+INLINE vf32 op_copysign_float32(vf32 x1, vf32 x2) { return vf32_copysign(x1, x2); }

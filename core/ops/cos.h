@@ -3,7 +3,7 @@
 
 #include "math/trig.h"
 
-LANE vf32 op_cos_float32(vf32 x) {
+INLINE vf32 op_cos_float32(vf32 x) {
     quarter_turns turns = trig_reduce(vf32_abs(x));
     vf32 size = vf32_select(trig_is_odd(turns), trig_sin_near(turns.rest), trig_cos_near(turns.rest));
     return trig_negate(size, vi32_shift_left(turns.count + vi32_set(1), 30));

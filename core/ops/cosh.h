@@ -4,7 +4,7 @@
 
 #include "math/exp.h"
 
-LANE vf32 op_cosh_float32(vf32 x) {
+INLINE vf32 op_cosh_float32(vf32 x) {
     exp_parts parts = exp_split(vf32_at_most(vf32_abs(x), vf32_set(89.5f)), vf32_set(SIMD_EXPONENT));
     vf32 quarter = (parts.less_one + vf32_set(1)) * vf32_power_of_two(parts.shifted - vf32_set(2));
     vf32 half = quarter + vf32_set(0.0625f) / quarter;

@@ -12,7 +12,7 @@ enum { RUNNING_TILE = 64, RUNNING_REGISTERS = RUNNING_TILE / VF32_LANES };
 
 /* `zero` adds nothing, whatever its sign; `wide` is the type of the sum before a tile. */
 #define CUMULATIVE_SUM(dtype, lanes, item, wide, zero)                                                               \
-    LANE wide running_tile_##dtype(const item *from, item *to, wide before) {                                        \
+    INLINE wide running_tile_##dtype(const item *from, item *to, wide before) {                                      \
         lanes x[RUNNING_REGISTERS];                                                                                  \
         for (int r = 0; r < RUNNING_REGISTERS; r++) {                                                                \
             x[r] = lanes##_load(from + r * VF32_LANES);                                                              \

@@ -3,4 +3,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_divide_float32(vf32 x1, vf32 x2) { return x1 / x2; }
+INLINE vf32 op_divide_float32(vf32 x1, vf32 x2) { return x1 / x2; }

@@ -3,7 +3,7 @@
 
 #include "math/exp.h"
 
-LANE vf32 op_exp_float32(vf32 x) {
+INLINE vf32 op_exp_float32(vf32 x) {
     if (!SIMD_SCALE && __builtin_expect(exp_is_normal(x), 1)) {
         return exp_normal(x);
     }

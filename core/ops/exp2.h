@@ -4,7 +4,7 @@
 
 #include "math/exp.h"
 
-LANE vf32 op_exp2_float32(vf32 x) {
+INLINE vf32 op_exp2_float32(vf32 x) {
     const vf32 shift = vf32_set(SIMD_SHIFT);
     x = vf32_at_most(vf32_at_least(x, vf32_set(-151)), vf32_set(129));
     vf32 shifted = x + shift;

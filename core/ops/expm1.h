@@ -5,7 +5,7 @@
 
 #include "math/exp.h"
 
-LANE vf32 op_expm1_float32(vf32 x) {
+INLINE vf32 op_expm1_float32(vf32 x) {
     exp_parts parts =
         exp_split(vf32_at_most(vf32_at_least(x, vf32_set(-20)), vf32_set(88.9f)), vf32_set(SIMD_EXPONENT));
     vf32 half = vf32_power_of_two(parts.shifted - vf32_set(1));

@@ -6,7 +6,7 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     const vf32 zero = vf32_set(0);
     vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2)))); /* the quotient's */
     vf32 whole = wf64_to_vf32(wf64_floor(vf32_to_wf64(x1) / vf32_to_wf64(x2)));
@@ -18,7 +18,7 @@ LANE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
 }
 
 /* Quotients that are no integers are at least 1 / x2 away from one, here more than 2^-32 of their size. */
-LANE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
+INLINE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
     vi32 whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), whole);

@@ -3,4 +3,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_frac_float32(vf32 x) { return x - vf32_trunc(x); }
+INLINE vf32 op_frac_float32(vf32 x) { return x - vf32_trunc(x); }

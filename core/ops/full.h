@@ -29,7 +29,7 @@ static void full_items(const piece *p, const char *items, int32_t size) {
     }                                                                             \
     CREATION(full, dtype)
 
-LANE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }
+INLINE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }
 
 FULL(bool, uint8_t, parameters[0].i != 0)
 FULL(int32, int32_t, (int32_t)parameters[0].i)

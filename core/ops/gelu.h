@@ -10,7 +10,7 @@
 /* power 4: < 4e-7. In n = -|x|, p is a cubic polynomial times y (y + n + a) + b with a quadratic y: a multiplication
  * fewer than by Horner's rule, and half the wait. Source of that form of a quartic polynomial: Motzkin, in Knuth, The Art
  * of Computer Programming 2 (1997), 4.6.4. */
-LANE vf32 op_gelu_float32(vf32 x) {
+INLINE vf32 op_gelu_float32(vf32 x) {
     const vf32 end = vf32_set(0x1.6b851ep+2f), minus_zero = vf32_set(-0.0f);
     vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-0x1.6b851ep+2f));
     vf32 p = vf32_fma(n, vf32_set(-0x1.b257ecp-19f), vf32_set(0x1.c4e1a4p-16f));
@@ -24,7 +24,7 @@ LANE vf32 op_gelu_float32(vf32 x) {
 }
 
 /* power 8: < 4e-7. P(x) = (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
-LANE vf32 op_gelu_tanh_float32(vf32 x) {
+INLINE vf32 op_gelu_tanh_float32(vf32 x) {
     const vf32 end = vf32_set(0x1.89999ap+2f);
     vf32 size = vf32_at_most(vf32_abs(x), end);
     vf32 p = vf32_set(-0x1.43e896p-21f);

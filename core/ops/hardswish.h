@@ -3,7 +3,7 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_hardswish_float32(vf32 x) {
+INLINE vf32 op_hardswish_float32(vf32 x) {
     const vf32 three = vf32_set(3);
     vf32 between = x * (x + three) * vf32_set(0x1.555556p-3f);
     between = vf32_select(vf32_le(x, -three), vf32_set(0), between);

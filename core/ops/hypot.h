@@ -4,7 +4,7 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_hypot_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_hypot_float32(vf32 x1, vf32 x2) {
     const vf32 infinity = vf32_set(__builtin_inff());
     vf32 a = vf32_abs(x1), b = vf32_abs(x2);
     vi32 exponent = vi32_and(vi32_max(vf32_bits(a), vf32_bits(b)), vi32_set(0xff << 23));

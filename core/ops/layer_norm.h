@@ -8,11 +8,11 @@
 #include "rows.h"
 
 /* x, weight and bias; the mean, what rounding it lost, and what to multiply by. */
-LANE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
+INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
     return ((x[0] - numbers[0]) - numbers[1]) * numbers[2] * x[1] + x[2];
 }
 
-LANE vf32 layer_norm_measured(const vf32 *x, const vf32 *measure) { return x[0] * measure[0]; }
+INLINE vf32 layer_norm_measured(const vf32 *x, const vf32 *measure) { return x[0] * measure[0]; }
 
 /* What to multiply x by so that its squares are float32's. NaN among them comes of sums beyond float32, too. */
 static float layer_norm_measure(double squares, double eps) {

@@ -3,4 +3,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_leaky_relu_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }
+INLINE vf32 op_leaky_relu_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }

@@ -2,7 +2,7 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
+INLINE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
     const vf32 one = vf32_set(1);
     vf32 way = x2 - x1;
     return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * way, x2 - (one - weight) * way);

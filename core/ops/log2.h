@@ -4,7 +4,7 @@
 
 #include "math/log.h"
 
-LANE vf32 op_log2_float32(vf32 x) {
+INLINE vf32 op_log2_float32(vf32 x) {
     int normal = log_is_normal(x);
     log_parts parts = normal ? log_split(x) : log_split_any(x);
     const vf32 factor = vf32_set(0x1.715476p+0f);

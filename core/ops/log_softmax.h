@@ -5,7 +5,7 @@
 #include "ops/log.h"
 #include "ops/softmax.h"
 
-LANE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
+INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
 /* The exponentials are written nowhere, because x may be where the result comes. */
 static void log_softmax_row_float32(const row *r) {

@@ -7,7 +7,7 @@
 #include "rows.h"
 
 /* What to multiply by, then the smallest element and the range in that measure. */
-LANE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
+INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 static void minmax_row_float32(const row *r) {
     float min = row_fold_float32(r, r->in[0], &min_reducer_float32);

@@ -3,5 +3,5 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_negative_float32(vf32 x) { return -x; }
-LANE vi32 op_negative_int32(vi32 x) { return -x; }
+INLINE vf32 op_negative_float32(vf32 x) { return -x; }
+INLINE vi32 op_negative_int32(vi32 x) { return -x; }

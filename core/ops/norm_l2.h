@@ -18,7 +18,7 @@ RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float s
 }
 
 /* The sum of squares of a block whose plain sum is `sum`. */
-LANE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
+INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
     if (sum >= 0x1p-100f && sum < __builtin_inff()) {
         return (double)sum;
     }

@@ -9,7 +9,7 @@
 #include "math/exp.h"
 #include "math/log.h"
 
-LANE wf64 pow_logarithm(log_parts parts) {
+INLINE wf64 pow_logarithm(log_parts parts) {
     wf64 f = vf32_to_wf64(parts.f);
     wf64 s = f / (f + wf64_set(2));
     wf64 square = s * s;
@@ -21,7 +21,7 @@ LANE wf64 pow_logarithm(log_parts parts) {
 }
 
 /* 2^exponent. Beyond +-160, where the result has long reached infinity and 0, the mantissa says nothing. */
-LANE vf32 pow_exponential(wf64 exponent) {
+INLINE vf32 pow_exponential(wf64 exponent) {
     vf32 near = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
     vf32 shifted = near + vf32_set(SIMD_SHIFT);
     vf32 power = shifted - vf32_set(SIMD_SHIFT);
@@ -32,7 +32,7 @@ LANE vf32 pow_exponential(wf64 exponent) {
 }
 
 /* What neither zeros, infinities and NaN nor negative x leave as it is; result is |x|^y. */
-LANE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
+INLINE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     const vf32 zero = vf32_set(0), one = vf32_set(1), infinity = vf32_set(__builtin_inff());
     vf32 size = vf32_abs(x), reach = vf32_abs(y);
     vm32 extreme = vm32_or(vm32_or(vf32_eq(size, zero), vf32_eq(size, infinity)), vf32_eq(reach, infinity));
@@ -50,7 +50,7 @@ LANE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     return vf32_select(unit, one, result);
 }
 
-LANE vf32 op_pow_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_pow_float32(vf32 x1, vf32 x2) {
     int ordinary = log_is_normal(x1) && vm32_all(vf32_lt(vf32_abs(x2), vf32_set(__builtin_inff())));
     log_parts parts = ordinary ? log_split(x1) : log_split_any(vf32_abs(x1));
     vf32 result = pow_exponential(vf32_to_wf64(x2) * pow_logarithm(parts));
@@ -58,7 +58,7 @@ LANE vf32 op_pow_float32(vf32 x1, vf32 x2) {
 }
 
 /* By repeated squaring. To a negative power, only 1 and -1 are not 0, and these depend on nothing but its last bit. */
-LANE vi32 op_pow_int32(vi32 x1, vi32 x2) {
+INLINE vi32 op_pow_int32(vi32 x1, vi32 x2) {
     const vi32 zero = vi32_set(0), one = vi32_set(1);
     vm32 negative = vi32_lt(x2, zero);
     vm32 vanishes = vm32_and(negative, vi32_ne(vi32_and(x1 + one, vi32_set(-3)), zero));

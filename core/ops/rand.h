@@ -3,7 +3,7 @@
 
 #include "random.h"
 
-LANE vf32 op_rand_word(vi32 word) {
+INLINE vf32 op_rand_word(vi32 word) {
     vu32 upper = vu32_shift_right(vi32_to_vu32(word), 8);
     return vi32_to_vf32(vu32_to_vi32(upper)) * vf32_set(0x1p-24f);
 }

@@ -12,7 +12,7 @@
 #include "random.h"
 
 /* x c + the next coefficient, from the highest on. */
-LANE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
+INLINE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
     vf32 sum = vf32_set(coefficients[0]);
     for (int i = 1; i < count; i++) {
         sum = sum * x + vf32_set(coefficients[i]);
@@ -21,7 +21,7 @@ LANE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
 }
 
 /* -ln x for normal x in (0, 1]. */
-LANE vf32 randn_minus_log(vf32 x) {
+INLINE vf32 randn_minus_log(vf32 x) {
     static const float q[] = {0x1.79ec62p-4f, -0x1.25ef64p-3f, 0x1.2e979ap-3f, -0x1.5330bp-3f,
                               0x1.9913b2p-3f, -0x1.000566p-2f, 0x1.555624p-2f, -0x1.fffffcp-2f};
     log_parts parts = log_split(x);
@@ -29,7 +29,7 @@ LANE vf32 randn_minus_log(vf32 x) {
     return parts.power * vf32_set(-0x1.62e43p-1f) - (parts.f + bend);
 }
 
-LANE vf32 op_randn_word(vi32 word) {
+INLINE vf32 op_randn_word(vi32 word) {
     static const float middle[] = {-0x1.1b223ap-27f, 0x1.315c36p-23f, -0x1.dcfa9cp-22f, -0x1.cab89ap-18f,
                                    0x1.c6bb26p-15f,  0x1.2b8f4ep-13f, -0x1.b899a6p-9f,  0x1.89ed3cp-8f,
                                    0x1.66e68ep-2f,   0x1.982734p+0f};

@@ -3,4 +3,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_reciprocal_float32(vf32 x) { return vf32_set(1) / x; }
+INLINE vf32 op_reciprocal_float32(vf32 x) { return vf32_set(1) / x; }

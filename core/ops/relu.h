@@ -3,5 +3,5 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_relu_float32(vf32 x) { return vf32_select(vf32_le(x, vf32_set(0)), vf32_set(0), x); }
-LANE vi32 op_relu_int32(vi32 x) { return vi32_max(x, vi32_set(0)); }
+INLINE vf32 op_relu_float32(vf32 x) { return vf32_select(vf32_le(x, vf32_set(0)), vf32_set(0), x); }
+INLINE vi32 op_relu_int32(vi32 x) { return vi32_max(x, vi32_set(0)); }

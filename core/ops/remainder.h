@@ -6,12 +6,12 @@
 
 /* rest less the whole multiples of part in it, for rest < 2^28 part: the floor of the quotient is exact as in
  * floor_divide, the product has at most 52 bits, and the difference no more than part has. */
-LANE wf64 remainder_of(wf64 rest, wf64 part) {
+INLINE wf64 remainder_of(wf64 rest, wf64 part) {
     wf64 less = rest - wf64_floor(rest / part) * part;
     return wf64_select(wf64_lt(rest, part), rest, less); /* part may be infinite */
 }
 
-LANE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
+INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     const wf64 step = wf64_set(0x1p28);
     vf32 size = vf32_abs(x1) + (x1 - x1), most = vf32_abs(x2); /* infinity has no remainder */
     wf64 rest = vf32_to_wf64(vf32_select(vf32_eq(most, vf32_set(0)), vf32_from_bits(vi32_set(0x7fc00000)), size));
@@ -34,7 +34,7 @@ LANE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     return vf32_copysign(vf32_select(other_side, most - found, found), x2);
 }
 
-LANE vi32 op_remainder_int32(vi32 x1, vi32 x2) {
+INLINE vi32 op_remainder_int32(vi32 x1, vi32 x2) {
     vi32 rest = x1 - op_floor_divide_int32(x1, x2) * x2;
     return vi32_select(vi32_eq(x2, vi32_set(0)), vi32_set(0), rest);
 }

@@ -6,7 +6,7 @@
 #include "rows.h"
 
 /* x and weight; what to multiply by. */
-LANE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
+INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
 
 static void rms_norm_row_float32(const row *r) {
     reduced total = row_fold(r, r->in[0], &norm_l2_reducer_float32);

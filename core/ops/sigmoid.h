@@ -14,7 +14,7 @@ typedef struct sigmoid_parts {
 EXP_BEND(sigmoid_bend, -1)
 
 /* For |x| <= 87. */
-LANE sigmoid_parts sigmoid_split(vf32 x) {
+INLINE sigmoid_parts sigmoid_split(vf32 x) {
     const vf32 one = vf32_set(1);
     exp_rest rest = exp_reduce(x, vf32_set(SIMD_EXPONENT));
     vf32 one_less = vf32_fma(sigmoid_bend(rest.r), rest.r * rest.r, rest.r); /* -d */
@@ -23,12 +23,12 @@ LANE sigmoid_parts sigmoid_split(vf32 x) {
     return (sigmoid_parts){scale, (smaller - one_less) + larger};
 }
 
-LANE vf32 sigmoid_normal(vf32 x) {
+INLINE vf32 sigmoid_normal(vf32 x) {
     sigmoid_parts parts = sigmoid_split(x);
     return parts.scale / parts.sum;
 }
 
-LANE vf32 op_sigmoid_float32(vf32 x) {
+INLINE vf32 op_sigmoid_float32(vf32 x) {
     if (__builtin_expect(exp_is_normal(x), 1)) {
         return sigmoid_normal(x);
     }

@@ -2,4 +2,4 @@
 
 #include "simd/simd.h"
 
-LANE vm32 op_signbit_float32(vf32 x) { return vi32_lt(vf32_bits(x), vi32_set(0)); }
+INLINE vm32 op_signbit_float32(vf32 x) { return vi32_lt(vf32_bits(x), vi32_set(0)); }

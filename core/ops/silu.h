@@ -4,7 +4,7 @@
 
 #include "ops/sigmoid.h"
 
-LANE vf32 op_silu_float32(vf32 x) {
+INLINE vf32 op_silu_float32(vf32 x) {
     if (__builtin_expect(exp_is_normal(x), 1)) {
         sigmoid_parts parts = sigmoid_split(x);
         return x / parts.sum * parts.scale;

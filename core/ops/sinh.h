@@ -5,7 +5,7 @@
 
 #include "math/exp.h"
 
-LANE vf32 op_sinh_float32(vf32 x) {
+INLINE vf32 op_sinh_float32(vf32 x) {
     vf32 size = vf32_abs(x);
     exp_parts parts = exp_split(vf32_at_most(size, vf32_set(89.5f)), vf32_set(SIMD_EXPONENT));
     vf32 up = vf32_power_of_two(parts.shifted - vf32_set(2));

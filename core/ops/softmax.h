@@ -14,8 +14,8 @@ static float softmax_max(const row *r) {
     return row_fold_float32(r, r->in[0], &max);
 }
 
-LANE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }
-LANE vf32 softmax_scaled(const vf32 *power, const vf32 *scale) { return power[0] * scale[0]; }
+INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }
+INLINE vf32 softmax_scaled(const vf32 *power, const vf32 *scale) { return power[0] * scale[0]; }
 
 /* Writes the exponentials of x - max and returns their sum. */
 static double softmax_powers(const row *r, float max) {

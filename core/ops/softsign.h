@@ -4,7 +4,7 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_softsign_float32(vf32 x) {
+INLINE vf32 op_softsign_float32(vf32 x) {
     vf32 magnitude = vf32_at_most(vf32_abs(x), vf32_set(0x1p25f));
     return vf32_copysign(magnitude, x) / (vf32_set(1) + magnitude);
 }

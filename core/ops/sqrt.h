@@ -3,4 +3,4 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_sqrt_float32(vf32 x) { return vf32_sqrt(x); }
+INLINE vf32 op_sqrt_float32(vf32 x) { return vf32_sqrt(x); }

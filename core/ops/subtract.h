@@ -3,5 +3,5 @@
 
 #include "simd/simd.h"
 
-LANE vf32 op_subtract_float32(vf32 x1, vf32 x2) { return x1 - x2; }
-LANE vi32 op_subtract_int32(vi32 x1, vi32 x2) { return x1 - x2; }
+INLINE vf32 op_subtract_float32(vf32 x1, vf32 x2) { return x1 - x2; }
+INLINE vi32 op_subtract_int32(vi32 x1, vi32 x2) { return x1 - x2; }

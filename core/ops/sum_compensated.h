@@ -4,7 +4,7 @@
 
 #include "ops/sum.h"
 
-LANE wf64 sum_compensated_load(const char *p, int n) {
+INLINE wf64 sum_compensated_load(const char *p, int n) {
     const float *x = (const float *)p;
     return vf32_to_wf64(n == VF32_LANES ? vf32_load(x) : vf32_load_partial(x, n, vf32_set(-0.0f)));
 }

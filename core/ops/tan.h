@@ -3,7 +3,7 @@
 
 #include "math/trig.h"
 
-LANE vf32 op_tan_float32(vf32 x) {
+INLINE vf32 op_tan_float32(vf32 x) {
     quarter_turns turns = trig_reduce(vf32_abs(x));
     vf32 sine = trig_sin_near(turns.rest), cosine = trig_cos_near(turns.rest);
     vm32 odd = trig_is_odd(turns);

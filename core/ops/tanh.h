@@ -14,7 +14,7 @@
 EXP_BEND(tanh_bend, 2)
 
 /* tanh |x|, never negative. */
-LANE vf32 tanh_by_exponential(vf32 x) {
+INLINE vf32 tanh_by_exponential(vf32 x) {
     const vf32 half = vf32_set(0.5f), shift = vf32_set(SIMD_EXPONENT - 1);
     vf32 negative = vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(vf32_set(-0.0f))));
     vf32 below = vf32_at_least(negative, vf32_set(-10));
@@ -25,7 +25,7 @@ LANE vf32 tanh_by_exponential(vf32 x) {
     return ((scale - half) - half_less_one) / ((scale + half) + half_less_one);
 }
 
-LANE vf32 tanh_by_table(vf32 x) {
+INLINE vf32 tanh_by_table(vf32 x) {
     /* a power of two a line, by the low bits of its exponent: from 2 on, and from 2^-4 */
     /* clang-format off */
     static const float middle[32] = {
@@ -100,7 +100,7 @@ LANE vf32 tanh_by_table(vf32 x) {
     return sum;
 }
 
-LANE vf32 op_tanh_float32(vf32 x) {
+INLINE vf32 op_tanh_float32(vf32 x) {
     vf32 size = SIMD_TABLES ? tanh_by_table(x) : tanh_by_exponential(x);
     return vf32_from_bits(vi32_or(vf32_bits(size), vi32_and(vf32_bits(x), vf32_bits(vf32_set(-0.0f)))));
 }

@@ -3,7 +3,7 @@
 
 #include "simd/simd.h"
 
-LANE vi32 op_where_bits8(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
-LANE vi32 op_where_bits16(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
-LANE vi32 op_where_bits32(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
-LANE vi64 op_where_bits64(vm64 condition, vi64 x1, vi64 x2) { return vi64_select(condition, x1, x2); }
+INLINE vi32 op_where_bits8(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
+INLINE vi32 op_where_bits16(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
+INLINE vi32 op_where_bits32(vm32 condition, vi32 x1, vi32 x2) { return vi32_select(condition, x1, x2); }
+INLINE vi64 op_where_bits64(vm64 condition, vi64 x1, vi64 x2) { return vi64_select(condition, x1, x2); }

@@ -3,15 +3,15 @@
 #define SIMD_FEATURES (LW_CPU_SSE2 | LW_CPU_AVX | LW_CPU_AVX2 | LW_CPU_FMA | LW_CPU_F16C)
 #include "simd/avx_common.h"
 
-LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
-LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
-LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
+INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
     __asm__("" : "+x"(one)); /* the compiler would make an addition of it */
     return _mm256_fmadd_ps(x, one, y);
 }
-LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
+INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {
     return (vu32)_mm256_i32gather_epi32((const int *)table, (__m256i)i, 4);
 }
-LANE vf32 vf32_from_float16(vu16 x) { return _mm256_cvtph_ps((__m128i)x); }
-LANE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+INLINE vf32 vf32_from_float16(vu16 x) { return _mm256_cvtph_ps((__m128i)x); }
+INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }

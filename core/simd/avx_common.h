@@ -6,35 +6,35 @@
 
 #include "simd/portable.h"
 
-LANE vf32 vf32_sqrt(vf32 x) { return _mm256_sqrt_ps(x); }
-LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
-LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm256_max_ps(low, x); }
-LANE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm256_min_ps(high, x); }
-LANE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
-LANE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
-LANE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-LANE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
-LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
-LANE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
-LANE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
+INLINE vf32 vf32_sqrt(vf32 x) { return _mm256_sqrt_ps(x); }
+INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
+INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
+INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm256_max_ps(low, x); }
+INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm256_min_ps(high, x); }
+INLINE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
+INLINE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
+INLINE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
+INLINE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
+INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
+INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 
-LANE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
-LANE void stream_end(void) { _mm_sfence(); }
+INLINE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
+INLINE void stream_end(void) { _mm_sfence(); }
 
 /* The first n of 8 lanes: a window on eight set lanes followed by eight clear ones. */
-LANE __m256i avx_first_lanes(int n) {
+INLINE __m256i avx_first_lanes(int n) {
     static const int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256((const __m256i *)(window + 8 - n));
 }
-LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
+INLINE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
     __m256i first = avx_first_lanes(n);
     return _mm256_blendv_ps(pad, _mm256_maskload_ps(p, first), (__m256)first);
 }
-LANE void vf32_store_partial(float *p, vf32 x, int n) { _mm256_maskstore_ps(p, avx_first_lanes(n), x); }
-LANE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
+INLINE void vf32_store_partial(float *p, vf32 x, int n) { _mm256_maskstore_ps(p, avx_first_lanes(n), x); }
+INLINE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
     return (vi32)vf32_load_partial((const float *)p, n, (vf32)pad);
 }
-LANE void vi32_store_partial(int32_t *p, vi32 x, int n) { vf32_store_partial((float *)p, (vf32)x, n); }
+INLINE void vi32_store_partial(int32_t *p, vi32 x, int n) { vf32_store_partial((float *)p, (vf32)x, n); }

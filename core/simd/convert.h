@@ -4,24 +4,24 @@
 
 #include "simd/lanes.h"
 
-LANE vf32 vi32_to_vf32(vi32 x) { return __builtin_convertvector(x, vf32); }
-LANE wf64 vi32_to_wf64(vi32 x) { return __builtin_convertvector(x, wf64); }
-LANE wi64 vi32_to_wi64(vi32 x) { return __builtin_convertvector(x, wi64); }
-LANE vi32 wi64_to_vi32(wi64 x) { return __builtin_convertvector(x, vi32); }
-LANE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
-LANE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
-LANE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
-LANE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
+INLINE vf32 vi32_to_vf32(vi32 x) { return __builtin_convertvector(x, vf32); }
+INLINE wf64 vi32_to_wf64(vi32 x) { return __builtin_convertvector(x, wf64); }
+INLINE wi64 vi32_to_wi64(vi32 x) { return __builtin_convertvector(x, wi64); }
+INLINE vi32 wi64_to_vi32(wi64 x) { return __builtin_convertvector(x, vi32); }
+INLINE vf32 wi64_to_vf32(wi64 x) { return __builtin_convertvector(x, vf32); }
+INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
+INLINE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
+INLINE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
 
 /* Converting what does not fit is undefined in C: convert 0 in its place, then put in the nearest integer. */
-LANE vi32 vf32_to_vi32(vf32 x) {
+INLINE vi32 vf32_to_vi32(vf32 x) {
     vm32 fits = vf32_lt(vf32_abs(x), vf32_set(0x1p31f));
     vi32 whole = __builtin_convertvector(vf32_select(fits, x, vf32_set(0)), vi32);
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
 /* The largest double below 2^63 lacks the last ten bits of the largest integer. */
-LANE wi64 wf64_to_wi64(wf64 x) {
+INLINE wi64 wf64_to_wi64(wf64 x) {
     const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
     wm64 over = wf64_gt(x, high);
     x = wf64_select(wf64_eq(x, x), x, wf64_set(0));
@@ -29,17 +29,17 @@ LANE wi64 wf64_to_wi64(wf64 x) {
     x = wf64_select(over, high, x);
     return __builtin_convertvector(x, wi64) | (over & 1023);
 }
-LANE vi32 wf64_to_vi32(wf64 x) {
+INLINE vi32 wf64_to_vi32(wf64 x) {
     x = wf64_select(wf64_eq(x, x), x, wf64_set(0));
     x = wf64_select(wf64_lt(x, wf64_set(INT32_MIN)), wf64_set(INT32_MIN), x);
     x = wf64_select(wf64_gt(x, wf64_set(INT32_MAX)), wf64_set(INT32_MAX), x);
     return __builtin_convertvector(x, vi32);
 }
-LANE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
+INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
 
 /* Rounded to odd: the nearer to 0 of the two neighbours, with the last bit set where something was lost. A second
  * rounding, to at most 22 bits (float16), then gives what a single one gives. */
-LANE vf32 wf64_to_vf32_odd(wf64 x) {
+INLINE vf32 wf64_to_vf32_odd(wf64 x) {
     vf32 near = __builtin_convertvector(x, vf32);
     wf64 back = __builtin_convertvector(near, wf64);
     wm64 away = ((wf64_gt(back, x) & wf64_gt(x, wf64_set(0))) | (wf64_lt(back, x) & wf64_lt(x, wf64_set(0))));
@@ -48,5 +48,5 @@ LANE vf32 wf64_to_vf32_odd(wf64 x) {
     return vf32_from_bits(bits | (__builtin_convertvector(inexact, vi32) & 1));
 }
 
-LANE wm64 vm32_to_wm64(vm32 m) { return __builtin_convertvector(m, wm64); }
-LANE vm32 wm64_to_vm32(wm64 m) { return __builtin_convertvector(m, vm32); }
+INLINE wm64 vm32_to_wm64(vm32 m) { return __builtin_convertvector(m, wm64); }
+INLINE vm32 wm64_to_vm32(wm64 m) { return __builtin_convertvector(m, vm32); }

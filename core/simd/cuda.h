@@ -9,7 +9,7 @@
 
 #define SIMD_NAME "cuda"
 #define SIMD_FEATURES LW_CPU_CUDA
-#define LANE static __device__ __forceinline__
+#define INLINE static __device__ __forceinline__
 #define RARE static __device__ __noinline__
 #define VF32_LANES 1
 #define VF64_LANES 1
@@ -27,17 +27,17 @@ typedef double wf64;
 typedef int64_t wi64;
 typedef bool wm64;
 
-#define LANES_OF(name, element)                                                          \
-    LANE element name##_set(element x) { return x; }                                     \
-    LANE bool name##_eq(element a, element b) { return a == b; }                         \
-    LANE bool name##_ne(element a, element b) { return a != b; }                         \
-    LANE bool name##_lt(element a, element b) { return a < b; }                          \
-    LANE bool name##_le(element a, element b) { return a <= b; }                         \
-    LANE bool name##_gt(element a, element b) { return a > b; }                          \
-    LANE bool name##_ge(element a, element b) { return a >= b; }                         \
-    LANE element name##_select(bool m, element yes, element no) { return m ? yes : no; } \
-    LANE element name##_load(const element *p) { return *p; }                            \
-    LANE void name##_store(element *p, element x) { *p = x; }
+#define LANES_OF(name, element)                                                            \
+    INLINE element name##_set(element x) { return x; }                                     \
+    INLINE bool name##_eq(element a, element b) { return a == b; }                         \
+    INLINE bool name##_ne(element a, element b) { return a != b; }                         \
+    INLINE bool name##_lt(element a, element b) { return a < b; }                          \
+    INLINE bool name##_le(element a, element b) { return a <= b; }                         \
+    INLINE bool name##_gt(element a, element b) { return a > b; }                          \
+    INLINE bool name##_ge(element a, element b) { return a >= b; }                         \
+    INLINE element name##_select(bool m, element yes, element no) { return m ? yes : no; } \
+    INLINE element name##_load(const element *p) { return *p; }                            \
+    INLINE void name##_store(element *p, element x) { *p = x; }
 
 LANES_OF(vf32, float)
 LANES_OF(vi32, int32_t)
@@ -47,59 +47,59 @@ LANES_OF(vi64, int64_t)
 LANES_OF(wf64, double)
 LANES_OF(wi64, int64_t)
 
-LANE bool vm32_set(int64_t x) { return x != 0; }
-LANE bool vm32_and(bool a, bool b) { return a & b; }
-LANE bool vm32_or(bool a, bool b) { return a | b; }
-LANE bool vm32_xor(bool a, bool b) { return a ^ b; }
-LANE bool vm32_not(bool a) { return !a; }
-LANE bool vm32_select(bool m, bool yes, bool no) { return m ? yes : no; }
-LANE int32_t vm32_to_vi32(bool m) { return m; }
-LANE bool vm32_any(bool m) { return m; }
-LANE bool vm32_all(bool m) { return m; }
-LANE bool vm64_and(bool a, bool b) { return a & b; }
-LANE bool vm64_or(bool a, bool b) { return a | b; }
-LANE bool vm64_not(bool a) { return !a; }
-LANE bool vm32_to_wm64(bool m) { return m; }
-LANE bool wm64_to_vm32(bool m) { return m; }
+INLINE bool vm32_set(int64_t x) { return x != 0; }
+INLINE bool vm32_and(bool a, bool b) { return a & b; }
+INLINE bool vm32_or(bool a, bool b) { return a | b; }
+INLINE bool vm32_xor(bool a, bool b) { return a ^ b; }
+INLINE bool vm32_not(bool a) { return !a; }
+INLINE bool vm32_select(bool m, bool yes, bool no) { return m ? yes : no; }
+INLINE int32_t vm32_to_vi32(bool m) { return m; }
+INLINE bool vm32_any(bool m) { return m; }
+INLINE bool vm32_all(bool m) { return m; }
+INLINE bool vm64_and(bool a, bool b) { return a & b; }
+INLINE bool vm64_or(bool a, bool b) { return a | b; }
+INLINE bool vm64_not(bool a) { return !a; }
+INLINE bool vm32_to_wm64(bool m) { return m; }
+INLINE bool wm64_to_vm32(bool m) { return m; }
 
-LANE int32_t vf32_bits(float x) { return __float_as_int(x); }
-LANE float vf32_from_bits(int32_t x) { return __int_as_float(x); }
-LANE uint32_t vi32_to_vu32(int32_t x) { return (uint32_t)x; }
-LANE int32_t vu32_to_vi32(uint32_t x) { return (int32_t)x; }
-LANE int32_t vi32_and(int32_t a, int32_t b) { return a & b; }
-LANE int32_t vi32_or(int32_t a, int32_t b) { return a | b; }
-LANE int32_t vi32_xor(int32_t a, int32_t b) { return a ^ b; }
-LANE int32_t vi32_not(int32_t a) { return ~a; }
-LANE int32_t vi32_shift_left(int32_t x, int n) { return (int32_t)((uint32_t)x << n); }
-LANE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
-LANE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 32 ? (int32_t)((uint32_t)x << n) : 0; }
-LANE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
-LANE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
-LANE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
-LANE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
-LANE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
-LANE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
-LANE int32_t vi32_max(int32_t a, int32_t b) { return a > b ? a : b; }
-LANE int32_t vi32_abs(int32_t x) { return x < 0 ? (int32_t)(0u - (uint32_t)x) : x; }
+INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }
+INLINE float vf32_from_bits(int32_t x) { return __int_as_float(x); }
+INLINE uint32_t vi32_to_vu32(int32_t x) { return (uint32_t)x; }
+INLINE int32_t vu32_to_vi32(uint32_t x) { return (int32_t)x; }
+INLINE int32_t vi32_and(int32_t a, int32_t b) { return a & b; }
+INLINE int32_t vi32_or(int32_t a, int32_t b) { return a | b; }
+INLINE int32_t vi32_xor(int32_t a, int32_t b) { return a ^ b; }
+INLINE int32_t vi32_not(int32_t a) { return ~a; }
+INLINE int32_t vi32_shift_left(int32_t x, int n) { return (int32_t)((uint32_t)x << n); }
+INLINE int32_t vi32_shift_right(int32_t x, int n) { return x >> n; }
+INLINE int32_t vi32_shift_left_each(int32_t x, int32_t n) { return (uint32_t)n < 32 ? (int32_t)((uint32_t)x << n) : 0; }
+INLINE int32_t vi32_shift_right_each(int32_t x, int32_t n) { return x >> ((uint32_t)n < 32 ? n : 31); }
+INLINE uint32_t vu32_shift_right(uint32_t x, int n) { return x >> n; }
+INLINE uint32_t vu32_lookup(const uint32_t *table, int32_t i) { return table[i]; }
+INLINE float vf32_lookup_32(const float *table, int32_t i) { return table[i & 31]; }
+INLINE uint32_t vu32_mul_high(uint32_t a, uint32_t b) { return __umulhi(a, b); }
+INLINE int32_t vi32_min(int32_t a, int32_t b) { return a < b ? a : b; }
+INLINE int32_t vi32_max(int32_t a, int32_t b) { return a > b ? a : b; }
+INLINE int32_t vi32_abs(int32_t x) { return x < 0 ? (int32_t)(0u - (uint32_t)x) : x; }
 
-LANE float vf32_abs(float x) { return fabsf(x); }
-LANE float vf32_copysign(float x, float s) { return copysignf(x, s); }
-LANE bool vf32_isnan(float x) { return x != x; }
-LANE bool vf64_isnan(double x) { return x != x; }
-LANE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
-LANE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
-LANE float vf32_fma_once(float x, float y, float z) { return __fmaf_rn(x, y, z); }
-LANE float vf32_add_by_fma(float x, float y) { return x + y; }
-LANE float vf32_floor(float x) { return floorf(x); }
-LANE float vf32_ceil(float x) { return ceilf(x); }
-LANE float vf32_trunc(float x) { return truncf(x); }
-LANE float vf32_round(float x) { return rintf(x); }
-LANE double wf64_floor(double x) { return floor(x); }
-LANE float vf32_at_least(float x, float low) { return low > x ? low : x; }
-LANE float vf32_at_most(float x, float high) { return high < x ? high : x; }
+INLINE float vf32_abs(float x) { return fabsf(x); }
+INLINE float vf32_copysign(float x, float s) { return copysignf(x, s); }
+INLINE bool vf32_isnan(float x) { return x != x; }
+INLINE bool vf64_isnan(double x) { return x != x; }
+INLINE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
+INLINE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+INLINE float vf32_fma_once(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+INLINE float vf32_add_by_fma(float x, float y) { return x + y; }
+INLINE float vf32_floor(float x) { return floorf(x); }
+INLINE float vf32_ceil(float x) { return ceilf(x); }
+INLINE float vf32_trunc(float x) { return truncf(x); }
+INLINE float vf32_round(float x) { return rintf(x); }
+INLINE double wf64_floor(double x) { return floor(x); }
+INLINE float vf32_at_least(float x, float low) { return low > x ? low : x; }
+INLINE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
 /* NaN wins, -0 is below +0: fminf and fmaxf return the number instead and do not promise the order of zeros. */
-LANE float vf32_minimum(float a, float b) {
+INLINE float vf32_minimum(float a, float b) {
     if (a != a || b != b) {
         return a + b;
     }
@@ -108,7 +108,7 @@ LANE float vf32_minimum(float a, float b) {
     }
     return a < b ? a : b;
 }
-LANE float vf32_maximum(float a, float b) {
+INLINE float vf32_maximum(float a, float b) {
     if (a != a || b != b) {
         return a + b;
     }
@@ -119,42 +119,42 @@ LANE float vf32_maximum(float a, float b) {
 }
 
 /* By two factors, as portable_scale. */
-LANE float vf32_scale(float x, float shifted) {
+INLINE float vf32_scale(float x, float shifted) {
     int32_t power = (int32_t)(shifted - SIMD_SHIFT), half = power >> 1;
     return x * __int_as_float((half + 127) << 23) * __int_as_float((power - half + 127) << 23);
 }
-LANE float vf32_scale_normal(float x, float shifted) {
+INLINE float vf32_scale_normal(float x, float shifted) {
     return x * __int_as_float(((int32_t)(shifted - SIMD_SHIFT) + 127) << 23);
 }
-LANE float vf32_power_of_two(float shifted) { return __int_as_float(__float_as_int(shifted) << 23); }
+INLINE float vf32_power_of_two(float shifted) { return __int_as_float(__float_as_int(shifted) << 23); }
 
 /* The instructions saturate; NaN they turn into 0 only in 32 bits. */
-LANE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }
-LANE double vi32_to_wf64(int32_t x) { return (double)x; }
-LANE int64_t vi32_to_wi64(int32_t x) { return x; }
-LANE int32_t wi64_to_vi32(int64_t x) { return (int32_t)x; }
-LANE float wi64_to_vf32(int64_t x) { return __ll2float_rn(x); }
-LANE double wi64_to_wf64(int64_t x) { return __ll2double_rn(x); }
-LANE double vf32_to_wf64(float x) { return (double)x; }
-LANE float wf64_to_vf32(double x) { return __double2float_rn(x); }
-LANE int32_t vf32_to_vi32(float x) { return x != x ? 0 : __float2int_rz(x); }
-LANE int64_t vf32_to_wi64(float x) { return x != x ? 0 : __float2ll_rz(x); }
-LANE int32_t wf64_to_vi32(double x) { return x != x ? 0 : __double2int_rz(x); }
-LANE int64_t wf64_to_wi64(double x) { return x != x ? 0 : __double2ll_rz(x); }
-LANE float wf64_to_vf32_odd(double x) {
+INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }
+INLINE double vi32_to_wf64(int32_t x) { return (double)x; }
+INLINE int64_t vi32_to_wi64(int32_t x) { return x; }
+INLINE int32_t wi64_to_vi32(int64_t x) { return (int32_t)x; }
+INLINE float wi64_to_vf32(int64_t x) { return __ll2float_rn(x); }
+INLINE double wi64_to_wf64(int64_t x) { return __ll2double_rn(x); }
+INLINE double vf32_to_wf64(float x) { return (double)x; }
+INLINE float wf64_to_vf32(double x) { return __double2float_rn(x); }
+INLINE int32_t vf32_to_vi32(float x) { return x != x ? 0 : __float2int_rz(x); }
+INLINE int64_t vf32_to_wi64(float x) { return x != x ? 0 : __float2ll_rz(x); }
+INLINE int32_t wf64_to_vi32(double x) { return x != x ? 0 : __double2int_rz(x); }
+INLINE int64_t wf64_to_wi64(double x) { return x != x ? 0 : __double2ll_rz(x); }
+INLINE float wf64_to_vf32_odd(double x) {
     float nearer_zero = __double2float_rz(x);
     int inexact = (double)nearer_zero < x || (double)nearer_zero > x;
     return __int_as_float(__float_as_int(nearer_zero) | inexact);
 }
 
-LANE int32_t vi32_gather(const char *p, int64_t step, int32_t index) { return *(const int32_t *)(p + index * step); }
-LANE float vf32_load_float16(const uint16_t *p) { return __half2float(__ushort_as_half(*p)); }
-LANE void vf32_store_float16(uint16_t *p, float x) { *p = __half_as_ushort(__float2half_rn(x)); }
-LANE bool vm32_load_bool(const uint8_t *p) { return *p != 0; }
-LANE void vm32_store_bool(uint8_t *p, bool m) { *p = m; }
-LANE bool vm64_load_bool(const uint8_t *p) { return *p != 0; }
-LANE void vm64_store_bool(uint8_t *p, bool m) { *p = m; }
-LANE int32_t vi32_load_bits8(const uint8_t *p) { return *p; }
-LANE void vi32_store_bits8(uint8_t *p, int32_t x) { *p = (uint8_t)x; }
-LANE int32_t vi32_load_bits16(const uint16_t *p) { return *p; }
-LANE void vi32_store_bits16(uint16_t *p, int32_t x) { *p = (uint16_t)x; }
+INLINE int32_t vi32_gather(const char *p, int64_t step, int32_t index) { return *(const int32_t *)(p + index * step); }
+INLINE float vf32_load_float16(const uint16_t *p) { return __half2float(__ushort_as_half(*p)); }
+INLINE void vf32_store_float16(uint16_t *p, float x) { *p = __half_as_ushort(__float2half_rn(x)); }
+INLINE bool vm32_load_bool(const uint8_t *p) { return *p != 0; }
+INLINE void vm32_store_bool(uint8_t *p, bool m) { *p = m; }
+INLINE bool vm64_load_bool(const uint8_t *p) { return *p != 0; }
+INLINE void vm64_store_bool(uint8_t *p, bool m) { *p = m; }
+INLINE int32_t vi32_load_bits8(const uint8_t *p) { return *p; }
+INLINE void vi32_store_bits8(uint8_t *p, int32_t x) { *p = (uint8_t)x; }
+INLINE int32_t vi32_load_bits16(const uint16_t *p) { return *p; }
+INLINE void vi32_store_bits16(uint16_t *p, int32_t x) { *p = (uint16_t)x; }

@@ -6,17 +6,17 @@
 
 /* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. The comparisons are IEEE 754's: all but _ne are false when
  * an operand is NaN. The bitwise form of select compiles to a blend where there is one. */
-#define LANES_OF(type, element, mask)                                                                \
-    LANE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
-    LANE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
-    LANE mask type##_ne(type a, type b) { return (mask)(a != b); }                                   \
-    LANE mask type##_lt(type a, type b) { return (mask)(a < b); }                                    \
-    LANE mask type##_le(type a, type b) { return (mask)(a <= b); }                                   \
-    LANE mask type##_gt(type a, type b) { return (mask)(a > b); }                                    \
-    LANE mask type##_ge(type a, type b) { return (mask)(a >= b); }
+#define LANES_OF(type, element, mask)                                                                  \
+    INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
+    INLINE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
+    INLINE mask type##_ne(type a, type b) { return (mask)(a != b); }                                   \
+    INLINE mask type##_lt(type a, type b) { return (mask)(a < b); }                                    \
+    INLINE mask type##_le(type a, type b) { return (mask)(a <= b); }                                   \
+    INLINE mask type##_gt(type a, type b) { return (mask)(a > b); }                                    \
+    INLINE mask type##_ge(type a, type b) { return (mask)(a >= b); }
 
 #define SELECT_OF(type, mask) \
-    LANE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
+    INLINE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
 
 LANES_OF(vf32, float, vm32)
 LANES_OF(vi32, int32_t, vm32)
@@ -36,57 +36,57 @@ SELECT_OF(vf32, vm32)
 SELECT_OF(vf64, vm64)
 #endif
 
-LANE vm32 vm32_set(int x) { return vi32_set(x ? -1 : 0); }
-LANE vm32 vm32_and(vm32 a, vm32 b) { return a & b; }
-LANE vm32 vm32_or(vm32 a, vm32 b) { return a | b; }
-LANE vm32 vm32_xor(vm32 a, vm32 b) { return a ^ b; }
-LANE vm32 vm32_not(vm32 a) { return ~a; }
-LANE vm32 vm32_select(vm32 m, vm32 yes, vm32 no) { return (m & yes) | (~m & no); }
-LANE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
+INLINE vm32 vm32_set(int x) { return vi32_set(x ? -1 : 0); }
+INLINE vm32 vm32_and(vm32 a, vm32 b) { return a & b; }
+INLINE vm32 vm32_or(vm32 a, vm32 b) { return a | b; }
+INLINE vm32 vm32_xor(vm32 a, vm32 b) { return a ^ b; }
+INLINE vm32 vm32_not(vm32 a) { return ~a; }
+INLINE vm32 vm32_select(vm32 m, vm32 yes, vm32 no) { return (m & yes) | (~m & no); }
+INLINE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
 
-LANE vm64 vm64_set(int x) { return vi64_set(x ? -1 : 0); }
-LANE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
-LANE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
-LANE vm64 vm64_not(vm64 a) { return ~a; }
+INLINE vm64 vm64_set(int x) { return vi64_set(x ? -1 : 0); }
+INLINE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
+INLINE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
+INLINE vm64 vm64_not(vm64 a) { return ~a; }
 
-LANE vi32 vf32_bits(vf32 x) { return (vi32)x; }
-LANE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
-LANE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
-LANE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
+INLINE vi32 vf32_bits(vf32 x) { return (vi32)x; }
+INLINE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
+INLINE vu32 vi32_to_vu32(vi32 x) { return (vu32)x; }
+INLINE vi32 vu32_to_vi32(vu32 x) { return (vi32)x; }
 
-LANE vi32 vi32_and(vi32 a, vi32 b) { return a & b; }
-LANE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
-LANE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
-LANE vi32 vi32_not(vi32 a) { return ~a; }
+INLINE vi32 vi32_and(vi32 a, vi32 b) { return a & b; }
+INLINE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
+INLINE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
+INLINE vi32 vi32_not(vi32 a) { return ~a; }
 
 /* By name, because in CUDA these types are bare int32_t, where overflow is undefined and >> is not this one. */
-LANE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
-LANE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
-LANE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
+INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
+INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
+INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
 /* Each lane by its own count; one below 0 or above 31 shifts every bit out. */
-LANE vi32 vi32_shift_left_each(vi32 x, vi32 n) {
+INLINE vi32 vi32_shift_left_each(vi32 x, vi32 n) {
     vm32 within = vu32_lt((vu32)n, vu32_set(32));
     return vi32_select(within, x << (n & 31), vi32_set(0));
 }
-LANE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
+INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
     return x >> vi32_select(vu32_lt((vu32)n, vu32_set(32)), n, vi32_set(31));
 }
-LANE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
-LANE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
-LANE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* of the lowest: itself */
+INLINE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
+INLINE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
+INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* of the lowest: itself */
 
-LANE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
-LANE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }
-LANE vm64 vf64_isnan(vf64 x) { return (vm64)(x != x); }
+INLINE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
+INLINE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }
+INLINE vm64 vf64_isnan(vf64 x) { return (vm64)(x != x); }
 /* The magnitude of x with the sign of s. */
-LANE vf32 vf32_copysign(vf32 x, vf32 s) {
+INLINE vf32 vf32_copysign(vf32 x, vf32 s) {
     vi32 sign = vi32_set(INT32_MIN);
     return (vf32)(((vi32)x & ~sign) | ((vi32)s & sign));
 }
 
 /* The floor; -0 becomes 0. Adding 2^52 with the sign of x leaves no bits for a fraction, so that it rounds; what was
  * rounded up is one too large. From 2^52 on, and for NaN, x is whole already. */
-LANE wf64 wf64_floor(wf64 x) {
+INLINE wf64 wf64_floor(wf64 x) {
     const wf64 shift = wf64_set(0x1p52), zero = wf64_set(0);
     wf64 away = wf64_select(wf64_lt(x, zero), -shift, shift);
     wf64 whole = (x + away) - away;
@@ -95,23 +95,23 @@ LANE wf64 wf64_floor(wf64 x) {
 }
 
 /* High halves of the 64-bit products. */
-LANE vu32 vu32_mul_high(vu32 a, vu32 b) {
+INLINE vu32 vu32_mul_high(vu32 a, vu32 b) {
     return __builtin_convertvector((__builtin_convertvector(a, wu64) * __builtin_convertvector(b, wu64)) >> 32, vu32);
 }
 
-LANE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
+INLINE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
     vi32 lane;
     for (int i = 0; i < VF32_LANES; i++) {
         lane[i] = i;
     }
     return lane;
 }
-LANE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
+INLINE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
 
 /* Lane i of fold(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
  * The halving tree over one register, for any combine:
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_fold(x, n)); */
-LANE vi32 vi32_fold(vi32 x, int n) {
+INLINE vi32 vi32_fold(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {
         return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -141,43 +141,43 @@ LANE vi32 vi32_fold(vi32 x, int n) {
     return x;
 #endif
 }
-LANE vf32 vf32_fold(vf32 x, int n) { return (vf32)vi32_fold((vi32)x, n); }
+INLINE vf32 vf32_fold(vf32 x, int n) { return (vf32)vi32_fold((vi32)x, n); }
 
 /* Lanes 0, 2, 4 ... of a and b behind one another, and 1, 3, 5 ...; zip is the way back: a0 b0 a1 b1 ... With one lane
  * these are a and b. */
 #if VF32_LANES == 16
-LANE vf32 vf32_even(vf32 a, vf32 b) {
+INLINE vf32 vf32_even(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
 }
-LANE vf32 vf32_odd(vf32 a, vf32 b) {
+INLINE vf32 vf32_odd(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31);
 }
-LANE vf32 vf32_zip_low(vf32 a, vf32 b) {
+INLINE vf32 vf32_zip_low(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
 }
-LANE vf32 vf32_zip_high(vf32 a, vf32 b) {
+INLINE vf32 vf32_zip_high(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
 }
 #elif VF32_LANES == 8
-LANE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
-LANE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
-LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
-LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+INLINE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14); }
+INLINE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7, 9, 11, 13, 15); }
+INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
 #elif VF32_LANES == 4
-LANE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
-LANE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
-LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
-LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+INLINE vf32 vf32_even(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 2, 4, 6); }
+INLINE vf32 vf32_odd(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 1, 3, 5, 7); }
+INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
 #else
-LANE vf32 vf32_even(vf32 a, vf32 b) { return (void)b, a; }
-LANE vf32 vf32_odd(vf32 a, vf32 b) { return (void)a, b; }
-LANE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
-LANE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
+INLINE vf32 vf32_even(vf32 a, vf32 b) { return (void)b, a; }
+INLINE vf32 vf32_odd(vf32 a, vf32 b) { return (void)a, b; }
+INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
+INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
 #endif
 
 /* In every group of 2 n lanes, the last of its lower half: lane n - 1; n is a constant power of two below the number of
  * lanes. A running sum over one register, for n = 1, 2, 4 ...: the upper halves add spread(x, n). */
-LANE vi32 vi32_spread(vi32 x, int n) {
+INLINE vi32 vi32_spread(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {
         return __builtin_shufflevector(x, x, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7, 7);
@@ -207,9 +207,9 @@ LANE vi32 vi32_spread(vi32 x, int n) {
     return x;
 #endif
 }
-LANE vf32 vf32_spread(vf32 x, int n) { return (vf32)vi32_spread((vi32)x, n); }
+INLINE vf32 vf32_spread(vf32 x, int n) { return (vf32)vi32_spread((vi32)x, n); }
 
-LANE int32_t vi32_last(vi32 x) { return x[VF32_LANES - 1]; }
-LANE float vf32_last(vf32 x) { return x[VF32_LANES - 1]; }
-LANE float vf32_first(vf32 x) { return x[0]; }
-LANE int32_t vi32_first(vi32 x) { return x[0]; }
+INLINE int32_t vi32_last(vi32 x) { return x[VF32_LANES - 1]; }
+INLINE float vf32_last(vf32 x) { return x[VF32_LANES - 1]; }
+INLINE float vf32_first(vf32 x) { return x[0]; }
+INLINE int32_t vi32_first(vi32 x) { return x[0]; }

@@ -6,12 +6,12 @@
 #include "simd/portable.h"
 
 #define MEMORY_OF(type, element)                         \
-    LANE type type##_load(const element *p) {            \
+    INLINE type type##_load(const element *p) {          \
         type x;                                          \
         __builtin_memcpy(&x, (const char *)p, sizeof x); \
         return x;                                        \
     }                                                    \
-    LANE void type##_store(element *p, type x) { __builtin_memcpy((char *)p, &x, sizeof x); }
+    INLINE void type##_store(element *p, type x) { __builtin_memcpy((char *)p, &x, sizeof x); }
 
 typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */
 
@@ -34,35 +34,35 @@ PARTIAL_OF(vu16, vu16, uint16_t)
 PARTIAL_OF(du8, du8, uint8_t)
 
 /* float16, computed with as float32. */
-LANE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }
-LANE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
+INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }
+INLINE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
     return vf32_from_float16(vu16_load_partial(p, n, vf32_to_float16(pad)));
 }
-LANE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_float16(x)); }
-LANE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
+INLINE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_float16(x)); }
+INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
 
 /* bool: bytes of 0 or 1 in memory, masks in lanes. Any byte but 0 is true. */
-LANE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
-LANE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
-LANE vm32 vm32_load_bool(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
-LANE vm32 vm32_load_partial_bool(const uint8_t *p, int n, vm32 pad) {
+INLINE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
+INLINE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
+INLINE vm32 vm32_load_bool(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
+INLINE vm32 vm32_load_partial_bool(const uint8_t *p, int n, vm32 pad) {
     return vm32_from_bool(vu8_load_partial(p, n, vm32_to_bool(pad)));
 }
-LANE void vm32_store_bool(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
-LANE void vm32_store_partial_bool(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
+INLINE void vm32_store_bool(uint8_t *p, vm32 m) { vu8_store(p, vm32_to_bool(m)); }
+INLINE void vm32_store_partial_bool(uint8_t *p, vm32 m, int n) { vu8_store_partial(p, vm32_to_bool(m), n); }
 
-LANE vm64 vm64_from_bool(du8 x) { return (vm64)(__builtin_convertvector(x, vi64) != 0); }
-LANE du8 vm64_to_bool(vm64 m) { return __builtin_convertvector(m & 1, du8); }
-LANE vm64 vm64_load_bool(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
-LANE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
+INLINE vm64 vm64_from_bool(du8 x) { return (vm64)(__builtin_convertvector(x, vi64) != 0); }
+INLINE du8 vm64_to_bool(vm64 m) { return __builtin_convertvector(m & 1, du8); }
+INLINE vm64 vm64_load_bool(const uint8_t *p) { return vm64_from_bool(du8_load(p)); }
+INLINE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
     return vm64_from_bool(du8_load_partial(p, n, vm64_to_bool(pad)));
 }
-LANE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
-LANE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
+INLINE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
+INLINE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
 /* An element for each lane: those at p + index step, index less than 2^31, step in bytes. No instruction set here is
  * faster at it than its loads. */
-LANE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
+INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
     vi32 x;
     for (int i = 0; i < VF32_LANES; i++) {
         int32_t element;
@@ -73,24 +73,24 @@ LANE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
 }
 
 #if !SIMD_STREAM
-LANE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
-LANE void stream_end(void) {}
+INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
+INLINE void stream_end(void) {}
 #endif
 
 /* Elements of one and two bytes as bits, for what only moves them. */
-LANE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
-LANE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
+INLINE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
+INLINE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
     return __builtin_convertvector(vu8_load_partial(p, n, __builtin_convertvector(pad, vu8)), vi32);
 }
-LANE void vi32_store_bits8(uint8_t *p, vi32 x) { vu8_store(p, __builtin_convertvector(x, vu8)); }
-LANE void vi32_store_partial_bits8(uint8_t *p, vi32 x, int n) {
+INLINE void vi32_store_bits8(uint8_t *p, vi32 x) { vu8_store(p, __builtin_convertvector(x, vu8)); }
+INLINE void vi32_store_partial_bits8(uint8_t *p, vi32 x, int n) {
     vu8_store_partial(p, __builtin_convertvector(x, vu8), n);
 }
-LANE vi32 vi32_load_bits16(const uint16_t *p) { return __builtin_convertvector(vu16_load(p), vi32); }
-LANE vi32 vi32_load_partial_bits16(const uint16_t *p, int n, vi32 pad) {
+INLINE vi32 vi32_load_bits16(const uint16_t *p) { return __builtin_convertvector(vu16_load(p), vi32); }
+INLINE vi32 vi32_load_partial_bits16(const uint16_t *p, int n, vi32 pad) {
     return __builtin_convertvector(vu16_load_partial(p, n, __builtin_convertvector(pad, vu16)), vi32);
 }
-LANE void vi32_store_bits16(uint16_t *p, vi32 x) { vu16_store(p, __builtin_convertvector(x, vu16)); }
-LANE void vi32_store_partial_bits16(uint16_t *p, vi32 x, int n) {
+INLINE void vi32_store_bits16(uint16_t *p, vi32 x) { vu16_store(p, __builtin_convertvector(x, vu16)); }
+INLINE void vi32_store_partial_bits16(uint16_t *p, vi32 x, int n) {
     vu16_store_partial(p, __builtin_convertvector(x, vu16), n);
 }

@@ -9,7 +9,7 @@
  * Round to odd: where the sum is inexact, take the neighbour whose last bit is 1. The lost part comes from Knuth's
  * two-sum; it is NaN next to infinities, and then nothing changes.
  * Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57 (2008). */
-LANE vf32 portable_fma_once(vf32 x, vf32 y, vf32 z) {
+INLINE vf32 portable_fma_once(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);
     wf64 product = __builtin_convertvector(x, wf64) * __builtin_convertvector(y, wf64);
     wf64 addend = __builtin_convertvector(z, wf64);
@@ -25,39 +25,39 @@ LANE vf32 portable_fma_once(vf32 x, vf32 y, vf32 z) {
 
 /* IEEE 754-2019 minimum and maximum: NaN wins, and -0 is below +0. The two selections differ only where the operands
  * are zeros of either sign, whose bits are combined, or NaN, which the sum replaces. */
-LANE vf32 portable_minimum(vf32 a, vf32 b) {
+INLINE vf32 portable_minimum(vf32 a, vf32 b) {
     vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
-LANE vf32 portable_maximum(vf32 a, vf32 b) {
+INLINE vf32 portable_maximum(vf32 a, vf32 b) {
     vi32 ordered = vf32_bits(vf32_select(vf32_gt(a, b), a, b)) & vf32_bits(vf32_select(vf32_gt(b, a), b, a));
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
 
 /* x with a bound that is a number: NaN stays. In this form one instruction on x86. */
-LANE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
-LANE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
+INLINE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
+INLINE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
 
 /* From 2^23 on every float is an integer: there, and for NaN, rounding returns x. The sign is copied for -0. */
-LANE vf32 portable_trunc(vf32 x) {
+INLINE vf32 portable_trunc(vf32 x) {
     vm32 small = vf32_lt(vf32_abs(x), vf32_set(0x1p23f));
     vi32 whole = __builtin_convertvector(vf32_select(small, x, vf32_set(0)), vi32);
     return vf32_select(small, vf32_copysign(__builtin_convertvector(whole, vf32), x), x);
 }
-LANE vf32 portable_floor(vf32 x) {
+INLINE vf32 portable_floor(vf32 x) {
     vf32 whole = portable_trunc(x);
     return whole - vf32_select(vf32_gt(whole, x), vf32_set(1), vf32_set(0));
 }
-LANE vf32 portable_ceil(vf32 x) { return -portable_floor(-x); }
+INLINE vf32 portable_ceil(vf32 x) { return -portable_floor(-x); }
 /* Half to even: adding 2^23 leaves no bits for a fraction, so the addition rounds. */
-LANE vf32 portable_round(vf32 x) {
+INLINE vf32 portable_round(vf32 x) {
     vf32 shift = vf32_set(0x1p23f), size = vf32_abs(x);
     return vf32_select(vf32_lt(size, shift), vf32_copysign((size + shift) - shift, x), x);
 }
 
 /* x 2^k for an integer k in [-252, 254], shifted, as two factors that are normal numbers. Rounds once where |x| is in
  * [2^-24, 2^24]: then only the second product can be denormal. */
-LANE vf32 portable_scale(vf32 x, vf32 shifted) {
+INLINE vf32 portable_scale(vf32 x, vf32 shifted) {
     const vi32 one = vi32_set(127 << 23);
     vi32 power = vf32_bits(shifted) << 23;
     vi32 half = power >> 24 << 23;
@@ -65,13 +65,13 @@ LANE vf32 portable_scale(vf32 x, vf32 shifted) {
 }
 
 /* The same where x and the result are normal numbers: k is added to the exponent. Of NaN comes anything. */
-LANE vf32 portable_scale_normal(vf32 x, vf32 shifted) {
+INLINE vf32 portable_scale_normal(vf32 x, vf32 shifted) {
     return vf32_from_bits(vf32_bits(x) + (vf32_bits(shifted) << 23));
 }
 
-LANE vf32 portable_power_of_two(vf32 shifted) { return vf32_from_bits(vf32_bits(shifted) << 23); }
+INLINE vf32 portable_power_of_two(vf32 shifted) { return vf32_from_bits(vf32_bits(shifted) << 23); }
 
-LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {
+INLINE vu32 portable_lookup(const uint32_t *table, vi32 i) {
     vu32 found;
     for (int lane = 0; lane < VF32_LANES; lane++) {
         found[lane] = table[i[lane]];
@@ -79,17 +79,17 @@ LANE vu32 portable_lookup(const uint32_t *table, vi32 i) {
     return found;
 }
 
-LANE int portable_any(vm32 m) {
+INLINE int portable_any(vm32 m) {
     for (int n = VF32_LANES / 2; n; n /= 2) {
         m |= vi32_fold(m, n);
     }
     return m[0] != 0;
 }
-LANE int portable_all(vm32 m) { return !portable_any(~m); }
+INLINE int portable_all(vm32 m) { return !portable_any(~m); }
 
 /* float16 by its bits, in the low half of each lane. Denormals: their mantissa under the exponent of 2^-14, less
  * 2^-14. Never a denormal float, so flushing modes don't touch it. */
-LANE vf32 portable_from_float16(vi32 half) {
+INLINE vf32 portable_from_float16(vi32 half) {
     vi32 magnitude = (half & 0x7fff) << 13;
     vi32 normal = magnitude + ((127 - 15) << 23);
     vf32 tiny = vf32_from_bits(magnitude + (113 << 23)) - vf32_set(0x1p-14f);
@@ -102,7 +102,7 @@ LANE vf32 portable_from_float16(vi32 half) {
 /* Half to even. Below 2^-14 the addition of 0.5 aligns the last bit of a float with the last of a denormal float16 and
  * rounds; above, half of the last bit less one, plus that bit, is added to the bits, and a carry may end at infinity.
  * NaN keeps the top of its payload and becomes quiet, as in hardware. Source: Giesen, float->half variants. */
-LANE vi32 portable_to_float16(vf32 x) {
+INLINE vi32 portable_to_float16(vf32 x) {
     vi32 size = vf32_bits(x) & 0x7fffffff;
     vi32 normal = (size - ((127 - 15) << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
     vi32 tiny = vf32_bits(vf32_from_bits(size) + vf32_set(0.5f)) - vf32_bits(vf32_set(0.5f));
@@ -116,7 +116,7 @@ LANE vi32 portable_to_float16(vf32 x) {
 /* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. Through char
  * pointers: a pointer to a float promises the compiler an alignment. */
 #define PARTIAL_OF(name, type, element)                                                                         \
-    LANE type name##_load_partial(const element *p, int n, type pad) {                                          \
+    INLINE type name##_load_partial(const element *p, int n, type pad) {                                        \
         enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
         element items[COUNT];                                                                                   \
         __builtin_memcpy(items, &pad, sizeof pad);                                                              \
@@ -124,7 +124,7 @@ LANE vi32 portable_to_float16(vf32 x) {
         __builtin_memcpy(&pad, items, sizeof pad);                                                              \
         return pad;                                                                                             \
     }                                                                                                           \
-    LANE void name##_store_partial(element *p, type x, int n) {                                                 \
+    INLINE void name##_store_partial(element *p, type x, int n) {                                               \
         enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
         element items[COUNT];                                                                                   \
         __builtin_memcpy(items, &x, sizeof x);                                                                  \

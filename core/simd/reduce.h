@@ -5,7 +5,7 @@
 #include "simd/lanes.h"
 
 #define REDUCE(name, type, element, combined)     \
-    LANE element name(type x) {                   \
+    INLINE element name(type x) {                 \
         for (int n = VF32_LANES / 2; n; n /= 2) { \
             type half = type##_fold(x, n);        \
             x = combined;                         \

@@ -10,13 +10,13 @@
 
 /* Written with operators, LLVM 22 makes relaxed_max of select(a > b, a, b), which may lose NaN and the sign of zero. */
 #define LANES_OWN_SELECT
-LANE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
+INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
     return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
 }
-LANE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
+INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
     return (vf64)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
 }
 
 #include "simd/simd128_common.h"
 
-LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return (vf32)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z); }
+INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return (vf32)wasm_f32x4_relaxed_madd((v128_t)x, (v128_t)y, (v128_t)z); }

@@ -47,7 +47,7 @@
 
 #ifndef SIMD_TABLES
 #define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction: a table is worth a few others */
-LANE vf32 vf32_lookup_32(const float *table, vi32 i) {
+INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
 }
 #endif

@@ -7,29 +7,29 @@
 
 #include "simd/portable.h"
 
-LANE vf32 vf32_sqrt(vf32 x) { return _mm_sqrt_ps(x); }
-LANE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
-LANE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
-LANE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
-LANE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
-LANE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
-LANE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm_max_ps(low, x); }
-LANE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm_min_ps(high, x); }
-LANE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
-LANE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
-LANE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
-LANE vf32 vf32_round(vf32 x) { return portable_round(x); }
-LANE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
-LANE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-LANE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
-LANE int vm32_any(vm32 m) { return _mm_movemask_ps((__m128)m) != 0; }
-LANE int vm32_all(vm32 m) { return _mm_movemask_ps((__m128)m) == 15; }
-LANE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }
-LANE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
-LANE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
-LANE vf32 vf32_load_partial(const float *p, int n, vf32 pad) { return portable_vf32_load_partial(p, n, pad); }
-LANE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) { return portable_vi32_load_partial(p, n, pad); }
-LANE void vi32_stream(int32_t *p, vi32 x) { _mm_stream_si128((__m128i *)p, (__m128i)x); }
-LANE void stream_end(void) { _mm_sfence(); }
-LANE void vf32_store_partial(float *p, vf32 x, int n) { portable_vf32_store_partial(p, x, n); }
-LANE void vi32_store_partial(int32_t *p, vi32 x, int n) { portable_vi32_store_partial(p, x, n); }
+INLINE vf32 vf32_sqrt(vf32 x) { return _mm_sqrt_ps(x); }
+INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
+INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
+INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
+INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
+INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
+INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm_max_ps(low, x); }
+INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm_min_ps(high, x); }
+INLINE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
+INLINE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
+INLINE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
+INLINE vf32 vf32_round(vf32 x) { return portable_round(x); }
+INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
+INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE int vm32_any(vm32 m) { return _mm_movemask_ps((__m128)m) != 0; }
+INLINE int vm32_all(vm32 m) { return _mm_movemask_ps((__m128)m) == 15; }
+INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }
+INLINE vf32 vf32_from_float16(vu16 x) { return portable_from_float16(__builtin_convertvector(x, vi32)); }
+INLINE vu16 vf32_to_float16(vf32 x) { return __builtin_convertvector(portable_to_float16(x), vu16); }
+INLINE vf32 vf32_load_partial(const float *p, int n, vf32 pad) { return portable_vf32_load_partial(p, n, pad); }
+INLINE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) { return portable_vi32_load_partial(p, n, pad); }
+INLINE void vi32_stream(int32_t *p, vi32 x) { _mm_stream_si128((__m128i *)p, (__m128i)x); }
+INLINE void stream_end(void) { _mm_sfence(); }
+INLINE void vf32_store_partial(float *p, vf32 x, int n) { portable_vf32_store_partial(p, x, n); }
+INLINE void vi32_store_partial(int32_t *p, vi32 x, int n) { portable_vi32_store_partial(p, x, n); }

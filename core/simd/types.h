@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LANE static inline __attribute__((always_inline))
+#define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline))
 #pragma GCC diagnostic ignored "-Wpsabi" /* everything is inlined: no vector is passed by any calling convention */
 

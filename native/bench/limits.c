@@ -12,7 +12,7 @@ enum {
 };
 
 /* The sum of all lanes of so many registers, a constant. */
-LANE float total(const vf32 *x, int count) {
+INLINE float total(const vf32 *x, int count) {
     vf32 all = x[0];
 #pragma GCC unroll 32
     for (int i = 1; i < count; i++) {
@@ -47,7 +47,7 @@ EXPORT float madd(int64_t turns) {
 }
 
 /* Adds up that many floats, from so many places at once; what fills no turn of all sums is left out. */
-LANE float read_from(int places, const float *from, int64_t count, int64_t times) {
+INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
 #pragma GCC unroll 32
@@ -69,7 +69,7 @@ LANE float read_from(int places, const float *from, int64_t count, int64_t times
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 
-LANE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
+INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
 
 /* c <- a y, and c <- a y + b: that many floats in each array, which are aligned. The second of each pair writes past
  * the caches, which reads nothing of what it overwrites. */

@@ -31,7 +31,7 @@ def repository(tmp_path):
 
 
 SLANT_C = (
-    "LANE vf32 op_slant_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }"
+    "INLINE vf32 op_slant_float32(vf32 x, vf32 slope) { return vf32_select(vf32_gt(x, vf32_set(0)), x, slope * x); }"
 )
 SLANT_WGSL = """\
 fn lw_slant_float32(x: f32, slope: f32) -> f32 {
