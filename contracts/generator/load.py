@@ -365,8 +365,8 @@ def _bound(fields: Fields, why: str) -> Bound:
 
 
 def _law(name: str, fields: Fields, operation: str, computed: tuple[str, ...]) -> Law:
-    if not re.fullmatch(rf"FALSIFY-{operation.upper()}-\d{{3}}", name):
-        raise fields.error(f"a law's name is FALSIFY-{operation.upper()}-001 and so on")
+    if not NAME.match(name) and not re.fullmatch(rf"FALSIFY-{operation.upper()}-\d{{3}}", name):
+        raise fields.error(f"expected a lower-case identifier as the law's name, got {name!r}; write e.g. commutes")
     law = Law(name, fields.text("says"), fields.text("holds"), fields.names("dtypes") or computed)
     fields.finish()
     if not set(law.dtypes) <= set(computed):

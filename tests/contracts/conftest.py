@@ -29,7 +29,7 @@ domain: {x: {low: -100, high: 100}}
 special:
   - {x: .nan, out: .nan}
 laws:
-  FALSIFY-SLANT-001: {says: "slope 1 is the identity", holds: "op(x, slope=1.0) == x"}
+  slope_1_is_the_identity: {says: "slope 1 is the identity", holds: "op(x, slope=1.0) == x"}
 example: |
   >>> lw.slant([-2.0, 2.0], slope=0.5).tolist()
   [-1.0, 2.0]

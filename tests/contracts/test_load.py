@@ -34,7 +34,7 @@ SPOILED = [
     ("{x: .nan, out: .nan}", "{x: 1e3, out: .nan}", "special: row 1: '1e3' is no number; YAML wants a point"),
     ("{x: .nan, out: .nan}", "{x: 7, out: 7}", "special: row 1: fits none of the dtypes float32"),
     ("{x: .nan, out: .nan}", "{out: .nan}", "special: row 1: gives no 'x'"),
-    ("SLANT-001", "SLANT-1", "a law's name is FALSIFY-SLANT-001 and so on"),
+    ("slope_1_is", "Slope 1 is", "expected a lower-case identifier as the law's name, got 'Slope 1 is_the_identity'"),
     ('"op(x, slope=1.0) == x"', '"op(x, slope=1.0) = x"', "holds is no Python expression"),
     ('"np.where(x > 0, x, slope * x)"', '"np.where(x > 0"', "reference is no Python expression"),
     ('summary: "Each', 'summary: "Each.\n\nEach', "summary must be one sentence on one line"),
