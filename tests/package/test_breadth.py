@@ -1,6 +1,5 @@
 """Every operation of the list is there, by name, and the names that others have for them lead to something."""
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -37,14 +36,6 @@ COMING_FROM = ROOT / "contracts" / "coming_from.yaml"
 def test_there_is(name):
     assert callable(getattr(lw, name))
     assert getattr(lw, name).__doc__
-
-
-def test_the_readme_lists_every_operation_once():
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text[text.index("## The operations") : text.index("## The folders")]
-    rows = [line for line in section.splitlines() if line.startswith("| ")][1:]
-    listed = re.findall(r"`(\w+)`", "\n".join(rows))
-    assert sorted(listed) == sorted(operations.names())
 
 
 def tables():

@@ -1,4 +1,4 @@
-"""The examples in docstrings run, those of the Python side and those of the contracts."""
+"""The examples run: in docstrings of the Python side, of the contracts, and in the pages of site/docs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import lanewise as lw
 from lanewise import operations
 
+PAGES = sorted((Path(__file__).parents[2] / "site" / "docs").glob("*.md"))
 MODULES = sorted(
     f"lanewise.{path.stem}"
     for path in Path(lw.__file__).parent.glob("*.py")
@@ -29,3 +30,9 @@ def test_operation(name):
     examples = doctest.DocTestParser().get_doctest(getattr(lw, name).__doc__, {"lw": lw}, name, None, None)
     assert examples.examples, f"{name} has no example"
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples).failed == 0
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_page(page):
+    result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert result.failed == 0

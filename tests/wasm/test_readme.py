@@ -1,5 +1,4 @@
-"""The README's ten lines, typed into a console: what it shows is what the README shows, to the character, here and in
-every Pyodide."""
+"""The README's ten lines, typed into a console, print exactly what the README shows, here and in every Pyodide."""
 
 from __future__ import annotations
 
@@ -15,12 +14,12 @@ from engines import Engine
 ROOT = Path(__file__).parents[2]
 PROGRAM = Path(__file__).parent / "programs" / "console.py"
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.search(r"## Ten lines\n.*?```python\n(.*?)```.*?```text\n(.*?)```", TEXT, re.DOTALL)
+BLOCKS = re.search(r"## Example\n.*?```python\n(.*?)```.*?```text\n(.*?)```", TEXT, re.DOTALL)
 
 
 @pytest.fixture(scope="session")
 def ten_lines() -> str:
-    assert BLOCKS, "the README has a block of Python under `Ten lines`, and then one of what it prints"
+    assert BLOCKS, "the README has a block of Python under `Example`, and then one of what it prints"
     return BLOCKS[1]
 
 
