@@ -55,8 +55,8 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # `pyodide build` puts the tag of its own Pyodide in place of those of all
-        platform = target.wheel_platform if using.portable else here
+        # wasm/build.py --tag chooses one tag; `pyodide build` replaces all of them by that of its own Pyodide
+        platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":

@@ -1,11 +1,12 @@
 """Builds the wheel for Pyodide:
 
-    python wasm/build.py                 writes dist/lanewise-<version>-cp312-abi3-...wasm32.whl
-    CC=emcc python wasm/build.py         with Emscripten's compiler instead of zig
+    python wasm/build.py                         writes dist/lanewise-<version>-cp312-abi3-...wasm32.whl
+    python wasm/build.py --tag pyodide_2024_0    tags it for one Pyodide ABI only
+    CC=emcc python wasm/build.py                 compiles with Emscripten instead of zig
 
-The same hook makes it that makes every other wheel (native/build.py, with the row wasm32-pyodide of
-native/targets.py), through pip, which fetches what the build needs. What this adds is a look at the result: its
-tags, its modules and its size, which is what a reader of a notebook downloads."""
+pip runs the same hook as for every other wheel (native/build.py, row wasm32-pyodide of native/targets.py) and fetches
+the build's dependencies. This script then checks the wheel: its tags, its modules, and its size, because a notebook
+downloads the whole wheel."""
 
 from __future__ import annotations
 
@@ -25,55 +26,65 @@ from native.targets import TARGETS  # noqa: E402
 
 TARGET = TARGETS["wasm32-pyodide"]
 
-# Chromium compiles at most this much synchronously on a page's main thread, where the extension opens kernels.
+_SUFFIX = "_wasm32"
+TAGS = tuple(platform.removesuffix(_SUFFIX) for platform in TARGET.wheel_platform.split("."))
+
+# Chromium's limit for compiling a module synchronously on a page's main thread, where the extension opens kernels.
 LARGEST_MODULE = 8 << 20
-# A page downloads all of it before the first operation.
+# A page downloads the whole wheel before its first operation.
 LARGEST_WHEEL = 400_000
 
 
 class WheelError(Exception):
-    """No wheel, or not the one that was wanted."""
+    """The wheel could not be built, or it failed a check."""
 
 
-def build(folder: Path, *, isolated: bool = True) -> Path:
-    """Puts the wheel into that folder. Not isolated: with what the running Python has, fetching nothing."""
+def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Path:
+    """Builds the wheel into the folder and returns its path.
+
+    `tag`, one of TAGS, makes a wheel for that platform only. `isolated=False` builds with the packages of the running
+    Python and downloads nothing.
+    """
+    platform = _platform(tag)
     folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--disable-pip-version-check"]
     if not isolated:
         command.append("--no-build-isolation")
-    environment = {**os.environ, "LANEWISE_TARGET": TARGET.name}
+    environment = {**os.environ, "LANEWISE_TARGET": TARGET.name, "LANEWISE_WHEEL_PLATFORM": platform}
     with tempfile.TemporaryDirectory(dir=folder) as temporary:
         done = subprocess.run([*command, "--wheel-dir", temporary, str(ROOT)], env=environment, check=False)
         wheels = list(Path(temporary).glob("*.whl"))
         if done.returncode or len(wheels) != 1:
-            raise WheelError("pip made no wheel; its output says why")
-        inspect(wheels[0])
+            raise WheelError("pip built no wheel; see its output above")
+        inspect(wheels[0], tag=tag)
         return wheels[0].replace(folder / wheels[0].name)
 
 
-def inspect(wheel: Path) -> None:
-    """Refuses a wheel that Pyodide would not take."""
-    if not wheel.stem.endswith(f"-{TARGET.python_tag}-abi3-{TARGET.wheel_platform}"):
-        raise WheelError(f"{wheel.name}: its tags are not those of Pyodide")
+def inspect(wheel: Path, *, tag: str | None = None) -> None:
+    """Raises WheelError for a wheel that Pyodide would not install or a page should not download."""
+    expected = f"-{TARGET.python_tag}-abi3-{_platform(tag)}"
+    if not wheel.stem.endswith(expected):
+        raise WheelError(f"{wheel.name}: expected a name that ends in {expected}.whl")
     with zipfile.ZipFile(wheel) as archive:
         sizes = {entry.filename.removeprefix("lanewise/"): entry.file_size for entry in archive.infolist()}
     modules = [TARGET.extension, *(f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas)]
-    excused = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in left_out(wheel)}
-    missing = [name for name in modules if name not in sizes and name not in excused]
+    optional = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in left_out(wheel)}
+    missing = [name for name in modules if name not in sizes and name not in optional]
     if missing:
         raise WheelError(f"{wheel.name} lacks {', '.join(missing)}")
     large = [name for name in modules if sizes.get(name, 0) > LARGEST_MODULE]
     if large:
-        raise WheelError(f"{wheel.name}: {', '.join(large)}: larger than the {LARGEST_MODULE} bytes browsers open")
-    size = wheel.stat().st_size
-    if size > LARGEST_WHEEL:
         raise WheelError(
-            f"{describe(wheel)}\nthat is more than {LARGEST_WHEEL // 1000} KB: leave out what no browser uses"
+            f"{wheel.name}: {', '.join(large)}: expected at most {LARGEST_MODULE} bytes, the limit of browsers"
+        )
+    if wheel.stat().st_size > LARGEST_WHEEL:
+        raise WheelError(
+            f"{describe(wheel)}\nexpected at most {LARGEST_WHEEL // 1000} KB; leave out what no browser uses"
         )
 
 
 def describe(wheel: Path) -> str:
-    """What a reader of a notebook downloads, and what of it are modules."""
+    """Returns a text that lists the size of the wheel and of its modules, and the libraries that it lacks."""
     with zipfile.ZipFile(wheel) as archive:
         entries = {entry.filename.removeprefix("lanewise/"): entry for entry in archive.infolist()}
     lines = [f"{wheel}: {wheel.stat().st_size / 1000:.0f} KB"]
@@ -84,19 +95,29 @@ def describe(wheel: Path) -> str:
 
 
 def left_out(wheel: Path) -> dict[str, str]:
-    """The instruction sets that the compiler did not know, and the build's words for that."""
+    """Returns the instruction sets that the compiler does not support, each with the reason that the build gave."""
     with zipfile.ZipFile(wheel) as archive:
         manifest = json.loads(archive.read("lanewise/_lib/manifest.json"))
     return dict(manifest["left_out"])
 
 
+def _platform(tag: str | None) -> str:
+    """Returns the wheel's platform tags: all that Pyodide uses, or the one that was asked for."""
+    if tag is None:
+        return TARGET.wheel_platform
+    if tag not in TAGS:
+        raise WheelError(f"--tag: expected one of {', '.join(TAGS)}, got {tag!r}")
+    return tag + _SUFFIX
+
+
 def main() -> None:
-    """The command."""
+    """Runs the command."""
     parser = argparse.ArgumentParser(description="Builds the wheel for Pyodide.")
-    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="where to put it (default: dist/)")
-    parser.add_argument("--no-build-isolation", action="store_true", help="as pip's: with what is installed")
+    parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheel (default: dist/)")
+    parser.add_argument("--tag", help=f"make a wheel with this platform tag only: {', '.join(TAGS)}")
+    parser.add_argument("--no-build-isolation", action="store_true", help="build with the packages installed here")
     arguments = parser.parse_args()
-    print(describe(build(arguments.dist, isolated=not arguments.no_build_isolation)))
+    print(describe(build(arguments.dist, tag=arguments.tag, isolated=not arguments.no_build_isolation)))
 
 
 if __name__ == "__main__":

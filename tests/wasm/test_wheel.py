@@ -156,3 +156,8 @@ def test_a_wheel_too_large_for_a_page_is_refused(wheel: Path, monkeypatch: pytes
     monkeypatch.setattr(build, "LARGEST_WHEEL", wheel.stat().st_size - 1)
     with pytest.raises(build.WheelError, match=r"leave out what no browser uses"):
         build.inspect(wheel)
+
+
+def test_an_unknown_tag_is_refused_with_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(build.WheelError, match=r"--tag: expected one of .*pyodide_2024_0.*, got 'pyodide_2031_0'"):
+        build.build(tmp_path, tag="pyodide_2031_0")
