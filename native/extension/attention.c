@@ -8,7 +8,7 @@ enum { QUERY, KEY, VALUE, MASK, RESULT };
 enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the contract's parameters, in its order */
 
 /* 1 / sqrt(x) for a whole number, by Newton's steps from below: the extension has no mathematics library. */
-static double inverse_root(int64_t x) {
+static double reciprocal_square_root(int64_t x) {
     double root = x > 1 ? 1 / (double)x : 1, before = 0;
     while (x > 1 && root > before) {
         before = root;
@@ -43,7 +43,7 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
 }
 
 /* The number of queries' heads that share a head of keys; 0 with an error set. */
-static int64_t group_of(const lw_operation *operation, const lw_operand *operands, int shared) {
+static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_operand *operands, int shared) {
     if (!shared) {
         return 1;
     }
@@ -64,16 +64,17 @@ static int64_t group_of(const lw_operation *operation, const lw_operand *operand
 }
 
 /* What the parameters say: scale, and how far a query sees. */
-static void take_parameters(const lw_arguments *arguments, const lw_scalar *given, lw_attention_layout *layout) {
-    int has_window = lw_given(arguments, "window");
-    int64_t window = given[WINDOW].i, offset = given[OFFSET].i;
+static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
+                                 lw_attention_layout *layout) {
+    int has_window = lw_has_parameter(arguments, "window");
+    int64_t window = parameters[WINDOW].i, offset = parameters[OFFSET].i;
     layout->first = has_window ? offset - window + 1 : -layout->queries;
-    layout->last = given[IS_CAUSAL].i ? offset : has_window ? offset + window - 1 : layout->keys;
-    layout->scale = lw_given(arguments, "scale") ? given[SCALE].f : inverse_root(layout->depth);
+    layout->last = parameters[IS_CAUSAL].i ? offset : has_window ? offset + window - 1 : layout->keys;
+    layout->scale = lw_has_parameter(arguments, "scale") ? parameters[SCALE].f : reciprocal_square_root(layout->depth);
 }
 
 /* A bool mask as numbers: 0 where it is true, -inf where a key is hidden. */
-static int mask_as_numbers(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
+static int convert_bool_mask(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
                      "%s: attn_mask has dtype int; bool is wanted, true where a key is seen, or numbers that are added "
@@ -92,8 +93,8 @@ static int mask_as_numbers(const lw_operation *operation, PyObject *const *input
     if (!numbers) {
         return -1;
     }
-    lw_operand_release(mask);
-    lw_operand_of((lw_tensor *)numbers, mask);
+    lw_release_operand(mask);
+    lw_operand_from_tensor((lw_tensor *)numbers, mask);
     mask->owned = numbers;
     return 0;
 }
@@ -108,7 +109,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;
         if (operand->data) {
-            lw_operand_of_part(operand, operand->ndim > 2 ? operand->ndim - 2 : 0, &leading[i]);
+            lw_leading_dimensions(operand, operand->ndim > 2 ? operand->ndim - 2 : 0, &leading[i]);
         }
     }
     int64_t own_shape[2][LW_MAX_NDIM];
@@ -151,12 +152,12 @@ static void split_heads(lw_attention_layout *layout, int64_t group) {
     layout->batch_ndim++;
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
-    lw_scalar given[LW_MAX_PARAMETERS];
+    lw_scalar parameters[LW_MAX_PARAMETERS];
     lw_operand *mask = &operands[MASK];
-    if (lw_kernel_parameters(arguments, given) < 0 ||
-        (mask->data && mask_as_numbers(operation, arguments->inputs, mask) < 0)) {
+    if (lw_parse_kernel_parameters(arguments, parameters) < 0 ||
+        (mask->data && convert_bool_mask(operation, arguments->inputs, mask) < 0)) {
         return NULL;
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4));
@@ -164,7 +165,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
         return NULL;
     }
     for (int i = 0; i < 4; i++) {
-        if (operands[i].data && lw_operand_cast(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
             return NULL;
         }
     }
@@ -179,12 +180,12 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
         .value_depth = value->shape[value->ndim - 1],
     };
     int64_t shape[LW_MAX_NDIM];
-    int64_t group = group_of(operation, operands, given[ENABLE_GQA].i != 0);
+    int64_t group = query_heads_per_key_head(operation, operands, parameters[ENABLE_GQA].i != 0);
     int ndim = group ? broadcast_batch(operation, operands, group, shape, &layout) : -1;
     if (ndim < 0) {
         return NULL;
     }
-    take_parameters(arguments, given, &layout);
+    set_scale_and_window(arguments, parameters, &layout);
     for (int i = QUERY; i <= VALUE; i++) {
         layout.row_strides[i] = operands[i].strides[operands[i].ndim - 2];
         layout.column_strides[i] = operands[i].strides[operands[i].ndim - 1];
@@ -210,8 +211,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     memcpy(layout.batch_shape, shape, sizeof layout.batch_shape);
     shape[ndim] = layout.queries;
     shape[ndim + 1] = layout.value_depth;
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], ndim + 2, shape, operands, 4, 0, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim + 2, shape,
+                                       operands, 4, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -227,4 +228,6 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
-PyObject *lw_call_attention(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_attention(const lw_arguments *arguments) {
+    return lw_call_with_operands(arguments, compute_attention);
+}

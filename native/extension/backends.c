@@ -37,7 +37,7 @@ static int threads_with_choice;
 
 const char *lw_backend_name(int backend) { return names[backend]; }
 
-int lw_backend_from(const char *name) {
+int lw_find_backend(const char *name) {
     for (int backend = 0; backend < LW_BACKEND_COUNT; backend++) {
         if (strcmp(name, names[backend]) == 0) {
             return backend;
@@ -59,7 +59,7 @@ static const char *text_of(PyObject *object) {
 /* A backend by name, open if it is one of the host's. -1 with an error set. */
 static int backend_argument(PyObject *object) {
     const char *name = text_of(object);
-    int backend = name ? lw_backend_from(name) : -1;
+    int backend = name ? lw_find_backend(name) : -1;
     if (backend < 0) {
         if (!PyErr_Occurred()) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "backend: %R is none; see lw.Backend", object);
@@ -152,7 +152,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     (void)module;
     const char *path = count == 3 ? text_of(arguments[0]) : NULL;
     const char *name = count == 3 ? text_of(arguments[1]) : NULL;
-    int backend = name ? lw_backend_from(name) : -1;
+    int backend = name ? lw_find_backend(name) : -1;
     if (!path || backend < 0) {
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),

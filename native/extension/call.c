@@ -33,7 +33,7 @@ typedef struct collected {
 } collected;
 
 /* Stores a keyword argument where it belongs; -1 with an error set. */
-static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
+static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
@@ -68,7 +68,7 @@ static int take_keyword(collected *arguments, PyObject *name, PyObject *value) {
 }
 
 /* Positional arguments are the inputs, then the parameters that may be given so. */
-static int take_positional(collected *arguments, int position, PyObject *value) {
+static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
         arguments->inputs[position] = value;
@@ -164,13 +164,13 @@ PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const
         first = 1;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
-        if (take_positional(&collected, (int)i + first, positional[i]) < 0) {
+        if (store_positional(&collected, (int)i + first, positional[i]) < 0) {
             return NULL;
         }
     }
     Py_ssize_t keyword_count = keyword_names ? PyTuple_Size(keyword_names) : 0;
     for (Py_ssize_t i = 0; i < keyword_count; i++) {
-        if (take_keyword(&collected, PyTuple_GetItem(keyword_names, i), positional[count + i]) < 0) {
+        if (store_keyword(&collected, PyTuple_GetItem(keyword_names, i), positional[count + i]) < 0) {
             return NULL;
         }
     }
@@ -243,7 +243,7 @@ int lw_find_parameter(const lw_operation *operation, lw_parameter_type type) {
     return -1;
 }
 
-int lw_given(const lw_arguments *arguments, const char *name) {
+int lw_has_parameter(const lw_arguments *arguments, const char *name) {
     for (int i = 0; i < arguments->operation->parameter_count; i++) {
         if (strcmp(arguments->operation->parameters[i].name, name) == 0) {
             return arguments->parameters[i] && arguments->parameters[i] != Py_None;
@@ -252,7 +252,7 @@ int lw_given(const lw_arguments *arguments, const char *name) {
     return 0;
 }
 
-int lw_truth_from(const char *operation, const char *name, PyObject *object) {
+int lw_parse_bool(const char *operation, const char *name, PyObject *object) {
     PyObject *const truths[] = {Py_False, Py_True};
     for (int truth = 0; truth < 2; truth++) {
         PyObject *same = PyObject_RichCompare(object, truths[truth], Py_EQ);
@@ -268,8 +268,8 @@ int lw_truth_from(const char *operation, const char *name, PyObject *object) {
     return -1;
 }
 
-static int take_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
-                       lw_scalar *scalar) {
+static int parse_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
+                        lw_scalar *scalar) {
     for (int i = 0; parameter->choices[i]; i++) {
         if (lw_is_string(object) && PyUnicode_CompareWithASCIIString(object, parameter->choices[i]) == 0) {
             scalar->i = i;
@@ -300,8 +300,8 @@ static int check_limits(const lw_operation *operation, const lw_parameter *param
     return -1;
 }
 
-static int take_parameter(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
-                          lw_scalar *scalar) {
+static int parse_parameter(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
+                           lw_scalar *scalar) {
     switch (parameter->type) {
     case LW_PARAMETER_FLOAT:
         scalar->f = PyFloat_AsDouble(object);
@@ -333,16 +333,16 @@ static int take_parameter(const lw_operation *operation, const lw_parameter *par
         return scalar->i == -1 && PyErr_Occurred() ? -1 : check_limits(operation, parameter, object, (double)scalar->i);
     }
     case LW_PARAMETER_BOOL: {
-        int truth = lw_truth_from(operation->name, parameter->name, object);
+        int truth = lw_parse_bool(operation->name, parameter->name, object);
         scalar->i = truth;
         return truth < 0 ? -1 : 0;
     }
     default:
-        return take_choice(operation, parameter, object, scalar);
+        return parse_choice(operation, parameter, object, scalar);
     }
 }
 
-int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
+int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
     const lw_operation *operation = arguments->operation;
     int count = 0;
     for (int i = 0; i < operation->parameter_count; i++) {
@@ -353,7 +353,7 @@ int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars) {
         PyObject *object = arguments->parameters[i];
         if (!object || (object == Py_None && parameter->default_is_none)) {
             scalars[count] = parameter->default_value;
-        } else if (take_parameter(operation, parameter, object, &scalars[count]) < 0) {
+        } else if (parse_parameter(operation, parameter, object, &scalars[count]) < 0) {
             return -1;
         }
         count++;
@@ -372,8 +372,8 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
         if (parameter->type == LW_PARAMETER_FLOAT &&
             PyUnicode_CompareWithASCIIString(arguments[1], parameter->name) == 0) {
             lw_scalar scalar;
-            return take_parameter(operation, parameter, arguments[2], &scalar) < 0 ? NULL
-                                                                                   : PyFloat_FromDouble(scalar.f);
+            return parse_parameter(operation, parameter, arguments[2], &scalar) < 0 ? NULL
+                                                                                    : PyFloat_FromDouble(scalar.f);
         }
     }
     return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),

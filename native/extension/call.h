@@ -23,7 +23,7 @@ typedef struct lw_arguments {
 PyObject *lw_call_python(const lw_arguments *arguments);
 
 /* Parameters as kernels take them, in the contract's order; those of the host are skipped. */
-int lw_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
+int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
 /* The operation of this name, NULL where there is none. */
 const lw_operation *lw_find_operation(const char *name);
 /* The position of a parameter of this type in the operation, -1 where it has none. */
@@ -43,12 +43,12 @@ lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
 /* Where a call runs: the lowest-priority backend on which the user placed an operand, else the current one.
- * LW_NOT_MINE where lanewise/dispatch.py has to move tensors first. */
+ * LW_NEEDS_PYTHON where lanewise/dispatch.py has to move tensors first. */
 typedef struct lw_place {
     int backend;
     int committed;
 } lw_place;
-lw_taken lw_place_of(const lw_operand *operands, int count, lw_place *place);
+lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place);
 
 /* Broadcasting and collapsing. */
 int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape);
@@ -61,20 +61,21 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
 
 /* `out` where it was given, after checking dtype, shape, contiguity, writability and overlap, else a new
  * tensor. It may be one of the first `in_place` operands itself. A new reference, or NULL with an error set. */
-lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                     const lw_operand *operands, int count, int in_place, lw_place place);
+lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
+                             const lw_operand *operands, int count, int in_place, lw_place place);
 
 /* Whether an operand's elements and the output's may share bytes. */
 int lw_overlaps(const lw_tensor *out, const lw_operand *operand);
 
 /* Fills an operand for every input, data NULL for an absent one, and finds where the call runs. All of them may be
  * released afterwards whatever it returns. */
-lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands, lw_place *place);
+lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands,
+                          lw_place *place);
 
 /* A call of a kind whose handler computes with operands: they are taken, handed to `compute` for a new reference or
  * NULL with an error set, and released. Where they are not the extension's, lanewise/dispatch.py gets the call. */
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
-PyObject *lw_call_taken(const lw_arguments *arguments, lw_compute *compute);
+PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute);
 
 /* Runs a kernel; long ones without the GIL, interruptible, and on several threads. `work` is about the number of
  * elements that a sum of two tensors has which takes as long.
@@ -86,16 +87,16 @@ PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place pl
                       const lw_operand *operands, const lw_scalar *parameters, int64_t work);
 
 /* An axis or a tuple of axes, or None for all: marks each in `reduced`. -1 with AxisError set. */
-int lw_axes_from(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
+int lw_parse_axes(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
 /* One axis of ndim. -1 with AxisError set. */
-int lw_axis_from(const char *operation, PyObject *axis, int ndim);
+int lw_parse_axis(const char *operation, PyObject *axis, int ndim);
 /* The axis that a call names, or the contract's default, which is no None. -1 with an error set. */
-int lw_axis_of(const lw_arguments *arguments, int ndim);
+int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim);
 /* A shape: an int or a sequence of ints. The number of dimensions, or -1 with an error set. */
-int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]);
+int lw_parse_shape(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]);
 /* True or False, or what equals one of them. -1 with an error set. */
-int lw_truth_from(const char *operation, const char *name, PyObject *object);
+int lw_parse_bool(const char *operation, const char *name, PyObject *object);
 /* Whether a parameter of this name was given, and not None. */
-int lw_given(const lw_arguments *arguments, const char *name);
+int lw_has_parameter(const lw_arguments *arguments, const char *name);
 /* An int or a pair of ints of at least `minimum`. */
-int lw_pair_from(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);
+int lw_parse_pair(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);

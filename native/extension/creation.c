@@ -14,9 +14,9 @@ static int is_int_parameter(const lw_operation *operation, int position) {
 }
 
 /* A kernel's number: a float where the dtype is one, unless the contract says int. */
-static int take_number(const lw_operation *operation, const char *caller, int position, int dtype, PyObject *object,
-                       lw_scalar *scalar) {
-    lw_weakness weakness = lw_number_from(object, scalar);
+static int parse_kernel_number(const lw_operation *operation, const char *caller, int position, int dtype,
+                               PyObject *object, lw_scalar *scalar) {
+    lw_weakness weakness = lw_parse_number(object, scalar);
     if (PyErr_Occurred()) {
         return -1;
     }
@@ -35,9 +35,9 @@ static int take_number(const lw_operation *operation, const char *caller, int po
 }
 
 /* The shape and dtype of a new tensor; -1 with an error set. */
-static int take_shape(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
-    int ndim = lw_shape_from(name, arguments[0], shape);
-    if (ndim < 0 || (*dtype = lw_dtype_from(name, arguments[1])) < 0) {
+static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
+    int ndim = lw_parse_shape(name, arguments[0], shape);
+    if (ndim < 0 || (*dtype = lw_parse_dtype(name, arguments[1])) < 0) {
         return -1;
     }
     for (int i = 0; i < ndim; i++) {
@@ -59,7 +59,7 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    int ndim = take_shape("allocate", arguments, shape, &dtype);
+    int ndim = parse_shape_and_dtype("allocate", arguments, shape, &dtype);
     lw_place place;
     place.backend = lw_current_backend(&place.committed);
     if (!lw_is_host(place.backend)) {
@@ -81,7 +81,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
-    int ndim = take_shape(name, arguments + 1, shape, &dtype);
+    int ndim = parse_shape_and_dtype(name, arguments + 1, shape, &dtype);
     if (ndim < 0) {
         return NULL;
     }
@@ -92,7 +92,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     lw_scalar scalars[LW_MAX_PARAMETERS];
     Py_ssize_t given = PyTuple_Size(arguments[3]);
     for (Py_ssize_t i = 0; i < given && i < LW_MAX_PARAMETERS; i++) {
-        if (take_number(operation, name, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
+        if (parse_kernel_number(operation, name, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
             return NULL;
         }
     }

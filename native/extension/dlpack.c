@@ -47,24 +47,24 @@ static const struct {
 };
 
 /* What a capsule of ours owns: the storage, and the arrays its dl_tensor points to. */
-typedef struct lent {
+typedef struct exported_tensor {
     union {
         managed unversioned;
         versioned versioned;
     } as;
     lw_storage *storage;
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
-} lent;
+} exported_tensor;
 
-static void give_back(lent *lent) {
+static void release_lent(exported_tensor *exported_tensor) {
     PyGILState_STATE gil = PyGILState_Ensure(); /* the borrower may let go on any thread */
-    lw_storage_release(lent->storage);
+    lw_storage_release(exported_tensor->storage);
     PyGILState_Release(gil);
-    free(lent);
+    free(exported_tensor);
 }
 
-static void delete_unversioned(managed *managed) { give_back(managed->manager); }
-static void delete_versioned(versioned *versioned) { give_back(versioned->manager); }
+static void delete_unversioned(managed *managed) { release_lent(managed->manager); }
+static void delete_versioned(versioned *versioned) { release_lent(versioned->manager); }
 
 /* A capsule that nobody consumed still owns its tensor. */
 static void destroy_capsule(PyObject *capsule) {
@@ -77,16 +77,16 @@ static void destroy_capsule(PyObject *capsule) {
     }
 }
 
-static PyObject *lend(lw_tensor *tensor, int wants_version, int is_copy) {
-    lent *lent = calloc(1, sizeof *lent);
-    if (!lent) {
+static PyObject *make_capsule(lw_tensor *tensor, int wants_version, int is_copy) {
+    exported_tensor *exported_tensor = calloc(1, sizeof *exported_tensor);
+    if (!exported_tensor) {
         return PyErr_NoMemory();
     }
     int64_t item_size = lw_item_size(tensor->dtype);
-    dl_tensor *view = wants_version ? &lent->as.versioned.tensor : &lent->as.unversioned.tensor;
+    dl_tensor *view = wants_version ? &exported_tensor->as.versioned.tensor : &exported_tensor->as.unversioned.tensor;
     for (int i = 0; i < tensor->ndim; i++) {
-        lent->shape[i] = tensor->shape[i];
-        lent->strides[i] = tensor->strides[i] / item_size;
+        exported_tensor->shape[i] = tensor->shape[i];
+        exported_tensor->strides[i] = tensor->strides[i] / item_size;
     }
     view->data = tensor->data;
     view->device.type = DLPACK_CPU;
@@ -94,21 +94,22 @@ static PyObject *lend(lw_tensor *tensor, int wants_version, int is_copy) {
     view->dtype.code = types[tensor->dtype].code;
     view->dtype.bits = types[tensor->dtype].bits;
     view->dtype.lanes = 1;
-    view->shape = lent->shape;
-    view->strides = lent->strides;
-    lent->storage = tensor->storage;
+    view->shape = exported_tensor->shape;
+    view->strides = exported_tensor->strides;
+    exported_tensor->storage = tensor->storage;
     if (wants_version) {
-        lent->as.versioned.version.major = 1;
-        lent->as.versioned.manager = lent;
-        lent->as.versioned.deleter = delete_versioned;
-        lent->as.versioned.flags = (tensor->read_only ? DLPACK_READ_ONLY : 0) | (is_copy ? 2u : 0u);
+        exported_tensor->as.versioned.version.major = 1;
+        exported_tensor->as.versioned.manager = exported_tensor;
+        exported_tensor->as.versioned.deleter = delete_versioned;
+        exported_tensor->as.versioned.flags = (tensor->read_only ? DLPACK_READ_ONLY : 0) | (is_copy ? 2u : 0u);
     } else {
-        lent->as.unversioned.manager = lent;
-        lent->as.unversioned.deleter = delete_unversioned;
+        exported_tensor->as.unversioned.manager = exported_tensor;
+        exported_tensor->as.unversioned.deleter = delete_unversioned;
     }
-    PyObject *capsule = PyCapsule_New(lent, wants_version ? "dltensor_versioned" : "dltensor", destroy_capsule);
+    PyObject *capsule =
+        PyCapsule_New(exported_tensor, wants_version ? "dltensor_versioned" : "dltensor", destroy_capsule);
     if (!capsule) {
-        free(lent);
+        free(exported_tensor);
         return NULL;
     }
     tensor->storage->references++;
@@ -172,10 +173,10 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
                             "__dlpack__: a read-only tensor needs max_version=(1, 0) or later, or copy=True");
     }
     if (!copies) {
-        return lend(tensor, wants_version, 0);
+        return make_capsule(tensor, wants_version, 0);
     }
     PyObject *copied = PyObject_CallMethod(self, "copy", NULL);
-    PyObject *capsule = copied ? lend((lw_tensor *)copied, wants_version, 1) : NULL;
+    PyObject *capsule = copied ? make_capsule((lw_tensor *)copied, wants_version, 1) : NULL;
     Py_XDECREF(copied);
     return capsule;
 }
@@ -238,7 +239,7 @@ static int check_view(const dl_tensor *view) {
     return 0;
 }
 
-static lw_tensor *borrow(const dl_tensor *view, lw_storage *storage) {
+static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     int dtype = dtype_of(view);
     int64_t strides[LW_MAX_NDIM];
     int64_t bytes = lw_row_major(view->ndim, view->shape, lw_item_size(dtype), strides);
@@ -253,8 +254,8 @@ static lw_tensor *borrow(const dl_tensor *view, lw_storage *storage) {
     int committed;
     int backend = lw_current_backend(&committed);
     backend = lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
-    return lw_tensor_on(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape, strides,
-                        backend, committed);
+    return lw_tensor_from_storage(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape,
+                                  strides, backend, committed);
 }
 
 PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
@@ -281,5 +282,5 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
         return NULL;
     }
     PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor");
-    return (PyObject *)borrow(view, storage);
+    return (PyObject *)tensor_from_view(view, storage);
 }

@@ -15,7 +15,7 @@ static int check_square(const lw_operation *operation, const lw_operand *x) {
 }
 
 /* Both results in a named tuple, which the Python side makes. */
-static PyObject *pair(const lw_operation *operation, lw_tensor *const *results) {
+static PyObject *make_named_tuple(const lw_operation *operation, lw_tensor *const *results) {
     PyObject *hook = lw_hook("several");
     PyObject *name = hook ? PyUnicode_FromString(operation->name) : NULL;
     PyObject *made = name ? PyObject_CallFunctionObjArgs(hook, name, results[0], results[1], NULL) : NULL;
@@ -23,11 +23,11 @@ static PyObject *pair(const lw_operation *operation, lw_tensor *const *results) 
     return made;
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int with_vectors = operation == &lw_operations[LW_OPERATION_eigh];
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
-    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0 || check_square(operation, x) < 0) {
+    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0 || check_square(operation, x) < 0) {
         return NULL;
     }
     int ndim = x->ndim;
@@ -36,7 +36,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
     PyObject *made = NULL;
     for (int i = 0; i < 1 + with_vectors; i++) {
         results[i] =
-            lw_output(operation->name, NULL, operation->results[dtype], ndim - 1 + i, x->shape, x, 1, 0, place);
+            lw_prepare_output(operation->name, NULL, operation->results[dtype], ndim - 1 + i, x->shape, x, 1, 0, place);
         if (!results[i]) {
             goto done;
         }
@@ -56,7 +56,7 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
         goto done;
     }
     if (with_vectors) {
-        made = pair(operation, results);
+        made = make_named_tuple(operation, results);
     } else {
         made = (PyObject *)results[0];
         Py_INCREF(made);
@@ -67,4 +67,4 @@ done:
     return made;
 }
 
-PyObject *lw_call_eigen(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_eigen(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_eigen); }

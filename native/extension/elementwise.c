@@ -43,7 +43,7 @@ static int is_one_row(const lw_operand *operands, int count, int ndim, const int
     return 1;
 }
 
-static void lay_out(lw_layout *layout, const lw_operand *operands, int count, const lw_tensor *out) {
+static void fill_elementwise_layout(lw_layout *layout, const lw_operand *operands, int count, const lw_tensor *out) {
     if (is_one_row(operands, count, out->ndim, out->shape) && out->contiguous) {
         layout->ndim = 1;
         layout->inner = 0;
@@ -65,20 +65,20 @@ static void lay_out(lw_layout *layout, const lw_operand *operands, int count, co
 }
 
 /* Fills `out`, unless it is NULL, from operands that already have the kernel's dtypes. */
-static PyObject *fill(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel,
-                      const lw_operand *operands, const lw_scalar *parameters) {
+static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel,
+                                 const lw_operand *operands, const lw_scalar *parameters) {
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
     lw_layout layout;
-    lay_out(&layout, operands, operation->input_count, out);
+    fill_elementwise_layout(&layout, operands, operation->input_count, out);
     return lw_run_into(out, operation, place, kernel, &layout, operands, parameters,
                        out->size << (2 * operation->complexity));
 }
 
 /* Comparisons are right for every int: one that the computed dtype cannot hold is compared in int64, and one beyond
  * 64 bits as an infinity, on whose side of all integers it is. */
-static int widen(const lw_operation *operation, lw_operand *operands, int dtype) {
+static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {
         return dtype;
@@ -95,22 +95,22 @@ static int widen(const lw_operation *operation, lw_operand *operands, int dtype)
 }
 
 /* NumPy's numbers are like Python's beside an array, and where there is no kernel for their own dtype. */
-static int soften(const lw_operation *operation, lw_operand *operands) {
+static int weaken_numpy_scalars(const lw_operation *operation, lw_operand *operands) {
     int numbers = 0, meets_array = 0;
     for (int i = 0; i < operation->input_count; i++) {
-        numbers |= lw_is_foreign_number(&operands[i]);
+        numbers |= lw_is_numpy_scalar(&operands[i]);
     }
     if (!numbers) {
         return 0;
     }
     for (int i = 0; i < operation->input_count; i++) {
         meets_array |= operands[i].data && operands[i].weakness == LW_STRONG && operation->inputs[i].dtype < 0 &&
-                       !lw_is_foreign_number(&operands[i]);
+                       !lw_is_numpy_scalar(&operands[i]);
     }
     for (int i = 0; i < operation->input_count; i++) {
         lw_operand *operand = &operands[i];
-        if (operand->data && lw_is_foreign_number(operand) && operation->inputs[i].dtype < 0 &&
-            (meets_array || operation->kernels[0][operand->dtype] < 0) && lw_operand_soften(operand) < 0) {
+        if (operand->data && lw_is_numpy_scalar(operand) && operation->inputs[i].dtype < 0 &&
+            (meets_array || operation->kernels[0][operand->dtype] < 0) && lw_weaken_operand(operand) < 0) {
             return -1;
         }
     }
@@ -118,13 +118,13 @@ static int soften(const lw_operation *operation, lw_operand *operands) {
 }
 
 /* Brings every operand to the kernel's dtype. */
-static int convert(const lw_operation *operation, lw_operand *operands, int dtype) {
+static int cast_operands(const lw_operation *operation, lw_operand *operands, int dtype) {
     for (int i = 0; i < operation->input_count; i++) {
         int wanted = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
         if (!operands[i].data) {
             fill_absent(&operation->inputs[i], &operands[i], dtype);
         } else if ((operands[i].weakness != LW_STRONG || operands[i].dtype != wanted) &&
-                   lw_operand_cast(operation->name, &operands[i], wanted) < 0) {
+                   lw_cast_operand(operation->name, &operands[i], wanted) < 0) {
             return -1;
         }
     }
@@ -132,7 +132,7 @@ static int convert(const lw_operation *operation, lw_operand *operands, int dtyp
 }
 
 /* An exponent that is known to be negative is refused, as by NumPy; among others it is not looked for. */
-static int refuses_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
+static int refuses_negative_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
     if (operation != &lw_operations[LW_OPERATION_pow] || dtype != LW_INT32 || operands[1].weakness != LW_WEAK_INT ||
         operands[1].scalar.i >= 0) {
         return 0;
@@ -144,18 +144,19 @@ static int refuses_power(const lw_operation *operation, const lw_operand *operan
     return 1;
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if ((operation->parameter_count && lw_kernel_parameters(arguments, parameters) < 0) ||
-        soften(operation, operands) < 0) {
+    if ((operation->parameter_count && lw_parse_kernel_parameters(arguments, parameters) < 0) ||
+        weaken_numpy_scalars(operation, operands) < 0) {
         return NULL;
     }
     int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
-    int computed = widen(operation, operands, lw_computed_dtype(operation, operands, count));
+    int computed = widen_for_comparison(operation, operands, lw_computed_dtype(operation, operands, count));
     int dtype = lw_kernel_dtype(operation, variant, computed);
-    if (dtype < 0 || refuses_power(operation, operands, dtype) || convert(operation, operands, dtype) < 0) {
+    if (dtype < 0 || refuses_negative_power(operation, operands, dtype) ||
+        cast_operands(operation, operands, dtype) < 0) {
         return NULL;
     }
     int64_t broadcast[LW_MAX_NDIM];
@@ -168,9 +169,9 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
             return NULL;
         }
     }
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, count,
-                               operation->in_place, place);
-    return fill(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape,
+                                       operands, count, operation->in_place, place);
+    return run_elementwise(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 
 /* Whether the inputs are tensors of one dtype and shape, without gaps, none placed on a backend other than `place`. */
@@ -230,7 +231,7 @@ PyObject *lw_call_elementwise(const lw_arguments *arguments) {
         operation->kernels[0][((lw_tensor *)arguments->inputs[0])->dtype] >= 0) {
         return compute_uniform(operation, arguments->inputs, place);
     }
-    return lw_call_taken(arguments, compute);
+    return lw_call_with_operands(arguments, compute_elementwise);
 }
 
 /* The kernel that takes `from` to `to`: a copy where they are one. */
@@ -242,13 +243,13 @@ static const lw_operation *cast_operation(int from, int to, int *kernel) {
 
 lw_tensor *lw_cast(const char *name, const lw_operand *operand, int dtype) {
     lw_place place;
-    if (lw_place_of(operand, 1, &place) != LW_TAKEN) {
+    if (lw_resolve_place(operand, 1, &place) != LW_DONE) {
         return NULL;
     }
     lw_tensor *out = lw_tensor_new(name, dtype, operand->ndim, operand->shape, place.backend, place.committed);
     int kernel;
     const lw_operation *operation = cast_operation(operand->dtype, dtype, &kernel);
-    return (lw_tensor *)fill(out, operation, place, kernel, operand, NULL);
+    return (lw_tensor *)run_elementwise(out, operation, place, kernel, operand, NULL);
 }
 
 int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
@@ -258,10 +259,10 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
         PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: the tensor is read-only; write to a copy of it", name);
         return -1;
     }
-    if (source->weakness != LW_STRONG && lw_operand_cast(name, source, target->dtype) < 0) {
+    if (source->weakness != LW_STRONG && lw_cast_operand(name, source, target->dtype) < 0) {
         return -1;
     }
-    lw_operand_of(target, &both[0]);
+    lw_operand_from_tensor(target, &both[0]);
     both[1] = *source;
     while (both[1].ndim > target->ndim && both[1].shape[0] == 1) { /* as NumPy: leading ones are dropped */
         both[1].shape++;
@@ -290,12 +291,12 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
         if (!copied) {
             return -1;
         }
-        lw_operand_of(copied, &both[1]);
+        lw_operand_from_tensor(copied, &both[1]);
     }
     int kernel;
     const lw_operation *operation = cast_operation(both[1].dtype, target->dtype, &kernel);
     Py_INCREF((PyObject *)target);
-    PyObject *filled = fill(target, operation, place, kernel, &both[1], NULL);
+    PyObject *filled = run_elementwise(target, operation, place, kernel, &both[1], NULL);
     Py_XDECREF(filled);
     Py_XDECREF((PyObject *)copied);
     return filled ? 0 : -1;
@@ -303,12 +304,13 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
 
 PyObject *lw_call_cast(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
-    int dtype = lw_dtype_from(name, arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
+    int dtype =
+        lw_parse_dtype(name, arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_DTYPE)]);
     if (dtype < 0) {
         return NULL;
     }
     PyObject *copy = arguments->parameters[lw_find_parameter(arguments->operation, LW_PARAMETER_BOOL)];
-    int copies = copy ? lw_truth_from(name, "copy", copy) : 1;
+    int copies = copy ? lw_parse_bool(name, "copy", copy) : 1;
     if (copies < 0) {
         return NULL;
     }
@@ -318,17 +320,17 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
         return x;
     }
     lw_operand operand;
-    lw_taken status = lw_operand_take(name, x, &operand);
+    lw_outcome status = lw_read_operand(name, x, &operand);
     PyObject *result = NULL;
-    if (status == LW_TAKEN) {
+    if (status == LW_DONE) {
         /* A number is first what it is, then cast by the same rules as a tensor. */
         int own = operand.weakness == LW_WEAK_BOOL ? LW_BOOL : operand.weakness == LW_WEAK_INT ? LW_INT64 : LW_FLOAT64;
-        if (operand.weakness == LW_STRONG || lw_operand_cast(name, &operand, own) == 0) {
+        if (operand.weakness == LW_STRONG || lw_cast_operand(name, &operand, own) == 0) {
             result = (PyObject *)lw_cast(name, &operand, dtype);
         }
     }
     if (operand.has_view) {
-        lw_operand_release(&operand);
+        lw_release_operand(&operand);
     }
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+    return status == LW_NEEDS_PYTHON ? lw_call_python(arguments) : result;
 }

@@ -22,13 +22,13 @@ static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
     lw_operand operand;
     operand.has_view = 0;
     operand.owned = NULL;
-    lw_taken status = lw_operand_take(operation, object, &operand);
-    Py_buffer *view = status == LW_TAKEN ? malloc(sizeof *view) : NULL;
+    lw_outcome status = lw_read_operand(operation, object, &operand);
+    Py_buffer *view = status == LW_DONE ? malloc(sizeof *view) : NULL;
     if (!view) {
-        if (status == LW_TAKEN) {
+        if (status == LW_DONE) {
             PyErr_NoMemory();
         }
-        lw_operand_release(&operand);
+        lw_release_operand(&operand);
         return NULL;
     }
     *view = operand.view; /* takes the export over */
@@ -40,8 +40,8 @@ static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
     }
     int committed;
     int backend = host_backend(&committed);
-    return lw_tensor_on(storage, view->buf, operand.dtype, operand.ndim, operand.local_shape, operand.local_strides,
-                        backend, committed);
+    return lw_tensor_from_storage(storage, view->buf, operand.dtype, operand.ndim, operand.local_shape,
+                                  operand.local_strides, backend, committed);
 }
 
 /* A number, or a sequence of them. */
@@ -49,7 +49,7 @@ static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-lw_tensor *lw_tensor_from(const char *operation, PyObject *object) {
+lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
         return (lw_tensor *)object;
@@ -68,13 +68,13 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_object(object, dtype, copy) is wanted");
     }
     PyObject *object = arguments[0];
-    int dtype = arguments[1] == Py_None ? -1 : lw_dtype_from("asarray", arguments[1]);
+    int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype("asarray", arguments[1]);
     if (dtype < 0 && arguments[1] != Py_None) {
         return NULL;
     }
     int is_numbers = holds_numbers(object);
     lw_tensor *tensor =
-        is_numbers ? lw_tensor_from_numbers("asarray", object, dtype) : lw_tensor_from("asarray", object);
+        is_numbers ? lw_tensor_from_numbers("asarray", object, dtype) : lw_tensor_from_object("asarray", object);
     if (!tensor) {
         if (PyErr_Occurred()) {
             return NULL;
@@ -92,7 +92,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;
-        lw_operand_of(tensor, &operand);
+        lw_operand_from_tensor(tensor, &operand);
         lw_tensor *copy = lw_cast("asarray", &operand, dtype < 0 ? tensor->dtype : dtype);
         Py_DECREF((PyObject *)tensor);
         tensor = copy;
@@ -104,8 +104,8 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
 static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int64_t shape[LW_MAX_NDIM];
-    int dtype = count == 3 ? lw_dtype_from("from_bytes", arguments[1]) : -1;
-    int ndim = dtype < 0 ? -1 : lw_shape_from("from_bytes", arguments[2], shape);
+    int dtype = count == 3 ? lw_parse_dtype("from_bytes", arguments[1]) : -1;
+    int ndim = dtype < 0 ? -1 : lw_parse_shape("from_bytes", arguments[2], shape);
     Py_buffer view;
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred()
@@ -132,10 +132,10 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
 }
 
 /* The extents and strides that an exported buffer points to. */
-typedef struct exported {
+typedef struct buffer_geometry {
     Py_ssize_t shape[LW_MAX_NDIM];
     Py_ssize_t strides[LW_MAX_NDIM];
-} exported;
+} buffer_geometry;
 
 static int is_column_major(const lw_tensor *tensor) {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
@@ -168,7 +168,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
         PyErr_Format(PyExc_BufferError, "buffer: %s", refusal);
         return -1;
     }
-    exported *layout = malloc(sizeof *layout);
+    buffer_geometry *layout = malloc(sizeof *layout);
     if (!layout) {
         PyErr_NoMemory();
         return -1;
@@ -231,19 +231,19 @@ static PyObject *to_list(PyObject *self, PyObject *unused) {
 
 static PyObject *item(PyObject *self, PyObject *unused) {
     (void)unused;
-    return lw_only_item(self, "item");
+    return lw_single_item(self, "item");
 }
 
-static lw_tensor *row_major_copy(const char *operation, lw_tensor *tensor) {
+static lw_tensor *copy_row_major(const char *operation, lw_tensor *tensor) {
     lw_operand operand;
-    lw_operand_of(tensor, &operand);
+    lw_operand_from_tensor(tensor, &operand);
     return lw_cast(operation, &operand, tensor->dtype);
 }
 
 static PyObject *copy(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? (PyObject *)row_major_copy("copy", tensor) : refuse_device("copy");
+    return lw_is_host(tensor->backend) ? (PyObject *)copy_row_major("copy", tensor) : refuse_device("copy");
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {
@@ -256,7 +256,7 @@ static PyObject *to_bytes(PyObject *self, PyObject *unused) {
     if (tensor->contiguous) {
         Py_INCREF(self);
     } else {
-        flat = row_major_copy("tobytes", tensor);
+        flat = copy_row_major("tobytes", tensor);
     }
     PyObject *bytes =
         flat ? PyBytes_FromStringAndSize(flat->data, (Py_ssize_t)(flat->size * lw_item_size(flat->dtype))) : NULL;

@@ -5,7 +5,7 @@
 
 /* A tensor of any object: a tensor itself, a view on a buffer, a copy of a number or of nested sequences. A new
  * reference. NULL with an error set, or without one where lanewise/dispatch.py has to convert the object. */
-lw_tensor *lw_tensor_from(const char *operation, PyObject *object);
+lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* A tensor of a number, or of nested sequences of numbers, in `dtype` or, with -1, the least of bool, int32, int64 and
  * float32 that holds them. */
@@ -15,7 +15,7 @@ lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int 
 PyObject *lw_item(int dtype, const char *data);
 
 /* The one element of a tensor of size 1; `what` names the caller in the error where there are more. */
-PyObject *lw_only_item(PyObject *tensor, const char *what);
+PyObject *lw_single_item(PyObject *tensor, const char *what);
 
 /* The same elements under another shape, a view where strides allow it. One extent may be -1. */
 lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape);

@@ -5,10 +5,10 @@
 #include <string.h>
 
 /* Indices become int32: int64 ones are checked on the way, other dtypes refused. `axis` is as in lw_raise_index. */
-static int take_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
+static int convert_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
-        return lw_operand_cast(operation, indices, LW_INT32);
+        return lw_cast_operand(operation, indices, LW_INT32);
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
         int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
@@ -26,21 +26,21 @@ static int take_indices(const char *operation, lw_operand *indices, int axis, in
         }
     }
     Py_XDECREF((PyObject *)wide);
-    return wide ? lw_operand_cast(operation, indices, LW_INT32) : -1;
+    return wide ? lw_cast_operand(operation, indices, LW_INT32) : -1;
 }
 
 /* What a kernel walks: the result, with steps of x, the axis apart, and of the indices. */
-typedef struct gathered {
+typedef struct gather_plan {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
     lw_scalar parameters[3]; /* extent of the axis, bytes from one index to the next; the axis, for errors */
-} gathered;
+} gather_plan;
 
 /* x without one axis, with the indices' dimensions in its place. */
-static int gather_shape(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
-                        gathered *result) {
+static int plan_take(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
+                     gather_plan *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
     if (result->ndim > LW_MAX_NDIM) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the result has %d dimensions, at most %d are supported",
@@ -69,8 +69,8 @@ static int gather_shape(const char *operation, const lw_operand *x, const lw_ope
 }
 
 /* One index for each element of the result, beside those of x: but for the axis the two broadcast together. */
-static int along_shape(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
-                       gathered *result) {
+static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
+                                gather_plan *result) {
     if (x->ndim != indices->ndim) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: x has %d dimensions and indices have %d; give as many",
                      operation, x->ndim, indices->ndim);
@@ -92,7 +92,7 @@ static int along_shape(const char *operation, const lw_operand *x, const lw_oper
     return 0;
 }
 
-static void lay_out(lw_layout *layout, const gathered *shape, const int64_t *first, const int64_t *last) {
+static void fill_gather_layout(lw_layout *layout, const gather_plan *shape, const int64_t *first, const int64_t *last) {
     int64_t strides[3][LW_MAX_NDIM];
     memcpy(strides[0], first, sizeof strides[0]);
     memcpy(strides[1], shape->index_strides, sizeof strides[1]);
@@ -111,8 +111,8 @@ static int flatten(const char *operation, lw_operand *x) {
         if (!copy) {
             return -1;
         }
-        lw_operand_release(x);
-        lw_operand_of(copy, x);
+        lw_release_operand(x);
+        lw_operand_from_tensor(copy, x);
         x->owned = (PyObject *)copy;
     }
     if (x->ndim != 1) {
@@ -126,56 +126,56 @@ static int flatten(const char *operation, lw_operand *x) {
 }
 
 /* The axis that the call names, else the contract's default; of the flattened x where that is None. */
-static int gather_axis(const lw_arguments *arguments, lw_operand *x) {
+static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *given = arguments->parameters[position];
     if (operation->parameters[position].default_is_none && (!given || given == Py_None)) {
         return flatten(operation->name, x);
     }
-    return lw_axis_of(arguments, x->ndim);
+    return lw_parse_axis_parameter(arguments, x->ndim);
 }
 
-static PyObject *gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *indices = &operands[1];
-    if (x->weakness != LW_STRONG && lw_operand_cast(operation->name, x, lw_computed_dtype(operation, x, 1)) < 0) {
+    if (x->weakness != LW_STRONG && lw_cast_operand(operation->name, x, lw_computed_dtype(operation, x, 1)) < 0) {
         return NULL;
     }
-    gathered shape;
-    int given_ndim = x->ndim, axis = gather_axis(arguments, x);
+    gather_plan shape;
+    int given_ndim = x->ndim, axis = resolve_gather_axis(arguments, x);
     int named = x->ndim == given_ndim ? axis : LW_FLATTENED;
-    if (axis < 0 || take_indices(operation->name, indices, named, x->shape[axis]) < 0) {
+    if (axis < 0 || convert_indices(operation->name, indices, named, x->shape[axis]) < 0) {
         return NULL;
     }
     shape.parameters[2].i = named;
     int along = operation == &lw_operations[LW_OPERATION_take_along_axis];
-    if ((along ? along_shape : gather_shape)(operation->name, x, indices, axis, &shape) < 0) {
+    if ((along ? plan_take_along_axis : plan_take)(operation->name, x, indices, axis, &shape) < 0) {
         return NULL;
     }
     lw_tensor *out =
-        lw_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
+        lw_prepare_output(operation->name, arguments->out, x->dtype, shape.ndim, shape.shape, operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
     lw_layout layout;
-    lay_out(&layout, &shape, shape.x_strides, out->strides);
+    fill_gather_layout(&layout, &shape, shape.x_strides, out->strides);
     return lw_run_into(out, operation, place, operation->kernels[0][x->dtype], &layout, operands, shape.parameters,
                        16 * out->size);
 }
 
-PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_taken(arguments, gather); }
+PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_gather); }
 
 /* Writes `values`, which already have the target's dtype, at `indices`; nothing is written when one is bad. */
-static int put(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
+static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
     static const char name[] = "put";
     const lw_operation *operation = &lw_operations[LW_OPERATION_put];
     lw_operand x;
-    gathered shape;
-    lw_operand_of(target, &x);
+    gather_plan shape;
+    lw_operand_from_tensor(target, &x);
     shape.parameters[2].i = axis;
-    if (take_indices(name, indices, axis, target->shape[axis]) < 0 ||
-        gather_shape(name, &x, indices, axis, &shape) < 0) {
+    if (convert_indices(name, indices, axis, target->shape[axis]) < 0 ||
+        plan_take(name, &x, indices, axis, &shape) < 0) {
         return -1;
     }
     lw_operand both[2] = {*values, {.data = x.data, .ndim = (int8_t)shape.ndim, .shape = shape.shape}};
@@ -200,14 +200,14 @@ static int put(lw_tensor *target, lw_operand *indices, lw_operand *values, int a
     int64_t strides[LW_MAX_NDIM];
     lw_broadcast_strides(values, ndim, broadcast, strides);
     lw_layout layout;
-    lay_out(&layout, &shape, strides, shape.x_strides);
+    fill_gather_layout(&layout, &shape, strides, shape.x_strides);
     const void *inputs[2] = {values->data, indices->data};
     void *outputs[1] = {target->data};
     return lw_run(operation, target->backend, operation->kernels[0][target->dtype], &layout, inputs, outputs,
                   shape.parameters, size);
 }
 
-static PyObject *function_put(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
+static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put(target, indices, values, axis) is wanted");
@@ -216,26 +216,26 @@ static PyObject *function_put(PyObject *module, PyObject *const *arguments, Py_s
     if (target->read_only) {
         return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "put: the tensor is read-only; write to a copy of it");
     }
-    int axis = lw_axis_from("put", arguments[3], target->ndim);
+    int axis = lw_parse_axis("put", arguments[3], target->ndim);
     if (axis < 0) {
         return NULL;
     }
     lw_operand operands[2] = {{.has_view = 0}, {.has_view = 0}};
     int done = -1;
-    if (lw_operand_take("put", arguments[1], &operands[0]) == LW_TAKEN &&
-        lw_operand_take("put", arguments[2], &operands[1]) == LW_TAKEN &&
-        lw_operand_cast("put", &operands[1], target->dtype) == 0) {
+    if (lw_read_operand("put", arguments[1], &operands[0]) == LW_DONE &&
+        lw_read_operand("put", arguments[2], &operands[1]) == LW_DONE &&
+        lw_cast_operand("put", &operands[1], target->dtype) == 0) {
         lw_tensor *copied = NULL;
         if (lw_overlaps(target, &operands[1]) && (copied = lw_cast("put", &operands[1], target->dtype))) {
-            lw_operand_release(&operands[1]);
-            lw_operand_of(copied, &operands[1]);
+            lw_release_operand(&operands[1]);
+            lw_operand_from_tensor(copied, &operands[1]);
             operands[1].owned = (PyObject *)copied;
         }
-        done = PyErr_Occurred() ? -1 : put(target, &operands[0], &operands[1], axis);
+        done = PyErr_Occurred() ? -1 : put_values(target, &operands[0], &operands[1], axis);
     } else if (!PyErr_Occurred()) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put: indices and values must be tensors or buffers");
     }
-    lw_operands_release(operands, 2);
+    lw_release_operands(operands, 2);
     if (done < 0) {
         return NULL;
     }
@@ -244,7 +244,7 @@ static PyObject *function_put(PyObject *module, PyObject *const *arguments, Py_s
 }
 
 /* The row-major positions of a contiguous mask's true elements. */
-static PyObject *function_mask_indices(PyObject *module, PyObject *object) {
+static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     (void)module;
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
@@ -252,7 +252,7 @@ static PyObject *function_mask_indices(PyObject *module, PyObject *object) {
                             "mask_indices: a bool tensor on the CPU of fewer than 2^31 elements is wanted");
     }
     lw_operand operand;
-    lw_operand_of(mask, &operand);
+    lw_operand_from_tensor(mask, &operand);
     lw_tensor *flat = lw_cast("mask_indices", &operand, LW_BOOL);
     int64_t count = 0;
     for (int64_t i = 0; flat && i < flat->size; i++) {
@@ -270,7 +270,7 @@ static PyObject *function_mask_indices(PyObject *module, PyObject *object) {
 }
 
 PyMethodDef lw_gather_functions[] = {
-    {"put", (PyCFunction)(void *)function_put, METH_FASTCALL, NULL},
-    {"mask_indices", function_mask_indices, METH_O, NULL},
+    {"put", (PyCFunction)(void *)put_function, METH_FASTCALL, NULL},
+    {"mask_indices", mask_indices_function, METH_O, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -4,29 +4,29 @@
 #include "errors.h"
 #include "exchange.h"
 
-typedef struct cut {
+typedef struct selection {
     char *data;
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM];
-} cut;
+} selection;
 
 /* A Python int, or something with __index__ that is no array. Tensors of one integer count as arrays, as in NumPy. */
 static int is_integer(PyObject *object) {
     return !lw_is_bool(object) && !lw_is_tensor(object) && PyIndex_Check(object) && !PyObject_CheckBuffer(object);
 }
 
-static lw_taken add_dimension(cut *result, int64_t extent, int64_t stride) {
+static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "index: the result has more than %d dimensions", LW_MAX_NDIM);
         return LW_FAILED;
     }
     result->shape[result->ndim] = extent;
     result->strides[result->ndim++] = stride;
-    return LW_TAKEN;
+    return LW_DONE;
 }
 
-static lw_taken cut_integer(const lw_tensor *tensor, int axis, PyObject *object, cut *result) {
+static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
     Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
     if (index == -1 && PyErr_Occurred()) {
         return LW_FAILED;
@@ -38,7 +38,7 @@ static lw_taken cut_integer(const lw_tensor *tensor, int axis, PyObject *object,
         return LW_FAILED;
     }
     result->data += (index < 0 ? index + extent : index) * tensor->strides[axis];
-    return LW_TAKEN;
+    return LW_DONE;
 }
 
 /* Python's refusal of a slice as an error of lanewise's, which a tensor in it may have raised. */
@@ -52,7 +52,7 @@ static void reword_slice_error(PyObject *object) {
     }
 }
 
-static lw_taken cut_slice(const lw_tensor *tensor, int axis, PyObject *object, cut *result) {
+static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(object, &start, &stop, &step) < 0) {
         reword_slice_error(object);
@@ -65,8 +65,8 @@ static lw_taken cut_slice(const lw_tensor *tensor, int axis, PyObject *object, c
     return add_dimension(result, length, length > 1 ? step * tensor->strides[axis] : tensor->strides[axis]);
 }
 
-/* How many dimensions the items take; LW_NOT_MINE where one is an array, a list or a bool. */
-static lw_taken count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
+/* How many dimensions the items take; LW_NEEDS_PYTHON where one is an array, a list or a bool. */
+static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
         if (items[i] == Py_Ellipsis) {
@@ -74,16 +74,16 @@ static lw_taken count_items(PyObject *const *items, Py_ssize_t count, int *consu
         } else if (Py_TYPE(items[i]) == &PySlice_Type || is_integer(items[i])) {
             ++*consumed;
         } else if (items[i] != Py_None) {
-            return LW_NOT_MINE;
+            return LW_NEEDS_PYTHON;
         }
     }
-    return LW_TAKEN;
+    return LW_DONE;
 }
 
-static lw_taken cut_items(const lw_tensor *tensor, PyObject *const *items, Py_ssize_t count, cut *result) {
+static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, Py_ssize_t count, selection *result) {
     int consumed, ellipses;
-    lw_taken status = count_items(items, count, &consumed, &ellipses);
-    if (status != LW_TAKEN) {
+    lw_outcome status = count_items(items, count, &consumed, &ellipses);
+    if (status != LW_DONE) {
         return status;
     }
     if (consumed > tensor->ndim || ellipses > 1) {
@@ -96,30 +96,30 @@ static lw_taken cut_items(const lw_tensor *tensor, PyObject *const *items, Py_ss
     int axis = 0;
     result->data = tensor->data;
     result->ndim = 0;
-    for (Py_ssize_t i = 0; i < count && status == LW_TAKEN; i++) {
+    for (Py_ssize_t i = 0; i < count && status == LW_DONE; i++) {
         if (items[i] == Py_None) {
             status = add_dimension(result, 1, 0);
         } else if (items[i] == Py_Ellipsis) {
-            for (int rest = tensor->ndim - consumed; rest > 0 && status == LW_TAKEN; rest--, axis++) {
+            for (int rest = tensor->ndim - consumed; rest > 0 && status == LW_DONE; rest--, axis++) {
                 status = add_dimension(result, tensor->shape[axis], tensor->strides[axis]);
             }
         } else if (Py_TYPE(items[i]) == &PySlice_Type) {
-            status = cut_slice(tensor, axis, items[i], result);
+            status = select_slice(tensor, axis, items[i], result);
             axis++;
         } else {
-            status = cut_integer(tensor, axis, items[i], result);
+            status = select_integer(tensor, axis, items[i], result);
             axis++;
         }
     }
-    for (; axis < tensor->ndim && status == LW_TAKEN; axis++) {
+    for (; axis < tensor->ndim && status == LW_DONE; axis++) {
         status = add_dimension(result, tensor->shape[axis], tensor->strides[axis]);
     }
     return status;
 }
 
-static lw_taken cut_key(const lw_tensor *tensor, PyObject *key, cut *result) {
+static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *result) {
     if (!lw_is_tuple(key)) {
-        return cut_items(tensor, &key, 1, result);
+        return select_items(tensor, &key, 1, result);
     }
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
@@ -130,19 +130,19 @@ static lw_taken cut_key(const lw_tensor *tensor, PyObject *key, cut *result) {
     for (Py_ssize_t i = 0; i < count; i++) {
         items[i] = PyTuple_GetItem(key, i);
     }
-    return cut_items(tensor, items, count, result);
+    return select_items(tensor, items, count, result);
 }
 
-static lw_tensor *view_of(lw_tensor *tensor, const cut *cut) {
-    return lw_tensor_view(tensor, cut->data, cut->ndim, cut->shape, cut->strides);
+static lw_tensor *view_of(lw_tensor *tensor, const selection *selection) {
+    return lw_tensor_view(tensor, selection->data, selection->ndim, selection->shape, selection->strides);
 }
 
 static PyObject *get_item(PyObject *self, PyObject *key) {
     lw_tensor *tensor = (lw_tensor *)self;
-    cut cut;
-    switch (cut_key(tensor, key, &cut)) {
-    case LW_TAKEN:
-        return (PyObject *)view_of(tensor, &cut);
+    selection selection;
+    switch (select_key(tensor, key, &selection)) {
+    case LW_DONE:
+        return (PyObject *)view_of(tensor, &selection);
     case LW_FAILED:
         return NULL;
     default: {
@@ -154,14 +154,14 @@ static PyObject *get_item(PyObject *self, PyObject *key) {
 
 static int assign(lw_tensor *target, PyObject *value) {
     lw_operand operand = {.has_view = 0};
-    lw_taken status = lw_operand_take("setitem", value, &operand);
+    lw_outcome status = lw_read_operand("setitem", value, &operand);
     int done = -1;
-    if (status == LW_TAKEN) {
+    if (status == LW_DONE) {
         done = lw_copy_into("setitem", target, &operand);
-    } else if (status == LW_NOT_MINE) {
-        lw_tensor *converted = lw_tensor_from("setitem", value);
+    } else if (status == LW_NEEDS_PYTHON) {
+        lw_tensor *converted = lw_tensor_from_object("setitem", value);
         if (converted) {
-            lw_operand_of(converted, &operand);
+            lw_operand_from_tensor(converted, &operand);
             done = lw_copy_into("setitem", target, &operand);
             Py_DECREF((PyObject *)converted);
         } else if (!PyErr_Occurred()) {
@@ -169,7 +169,7 @@ static int assign(lw_tensor *target, PyObject *value) {
                          (PyObject *)Py_TYPE(value));
         }
     }
-    lw_operands_release(&operand, 1);
+    lw_release_operands(&operand, 1);
     return done;
 }
 
@@ -183,18 +183,18 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
         PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "setitem: the tensor is read-only; write to a copy of it");
         return -1;
     }
-    cut cut;
-    lw_taken status = lw_is_host(tensor->backend) ? cut_key(tensor, key, &cut) : LW_NOT_MINE;
+    selection selection;
+    lw_outcome status = lw_is_host(tensor->backend) ? select_key(tensor, key, &selection) : LW_NEEDS_PYTHON;
     if (status == LW_FAILED) {
         return -1;
     }
-    if (status == LW_NOT_MINE) {
+    if (status == LW_NEEDS_PYTHON) {
         PyObject *hook = lw_hook("setitem");
         PyObject *result = hook ? PyObject_CallFunctionObjArgs(hook, self, key, value, NULL) : NULL;
         Py_XDECREF(result);
         return result ? 0 : -1;
     }
-    lw_tensor *target = view_of(tensor, &cut);
+    lw_tensor *target = view_of(tensor, &selection);
     int done = target ? assign(target, value) : -1;
     Py_XDECREF((PyObject *)target);
     return done;

@@ -39,7 +39,7 @@ static PyObject *refuse_shapes(const lw_operation *operation, const lw_operand *
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, lw_matrix_layout *layout) {
     lw_operand leading[2];
     for (int i = 0; i < 2; i++) {
-        lw_operand_of_part(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
+        lw_leading_dimensions(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
     if (layout->batch_ndim < 0) { /* say it of the whole shapes, which the caller knows */
@@ -54,7 +54,8 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     return layout->batch_ndim;
 }
 
-static void place_result(lw_matrix_layout *layout, int operand, const lw_tensor *out, int has_rows, int has_columns) {
+static void set_output_strides(lw_matrix_layout *layout, int operand, const lw_tensor *out, int has_rows,
+                               int has_columns) {
     for (int axis = 0; axis < layout->batch_ndim; axis++) {
         layout->batch_strides[operand][axis] = out->strides[axis];
     }
@@ -91,12 +92,12 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     if (has_columns) {
         shape[ndim++] = layout.n;
     }
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, operands, 2, 0, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape,
+                                       operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
-    place_result(&layout, 2, out, has_rows, has_columns);
+    set_output_strides(&layout, 2, out, has_rows, has_columns);
     int64_t work = out->size * (layout.k / 32 + 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
@@ -106,7 +107,7 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *weight = &operands[1], *bias = &operands[2];
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (refuse_scalar(operation, x, 0, 1) || lw_kernel_parameters(arguments, parameters) < 0) {
+    if (refuse_scalar(operation, x, 0, 1) || lw_parse_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
     if (weight->ndim != 2 || weight->shape[1] != x->shape[x->ndim - 1]) {
@@ -126,8 +127,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
     int64_t shape[LW_MAX_NDIM];
     memcpy(shape, x->shape, sizeof(int64_t) * (size_t)x->ndim);
     shape[x->ndim - 1] = layout.n;
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape, operands, 3, 0, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, shape,
+                                       operands, 3, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -140,19 +141,19 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
             layout.batch_strides[0][axis] = x->strides[axis];
         }
     }
-    place_result(&layout, 3, out, x->ndim > 1, 1);
+    set_output_strides(&layout, 3, out, x->ndim > 1, 1);
     int64_t work = out->size * (layout.k / 32 + 1);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_matrix(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, operation->input_count));
     if (dtype < 0) {
         return NULL;
     }
     for (int i = 0; i < operation->input_count; i++) {
-        if (operands[i].data && lw_operand_cast(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
             return NULL;
         }
     }
@@ -160,4 +161,4 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
                                        : multiply(arguments, operands, dtype, place);
 }
 
-PyObject *lw_call_matrix(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_matrix(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_matrix); }

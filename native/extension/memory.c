@@ -14,7 +14,7 @@
  * and waits. Where a result begins a little after an operand in these, each load meets the store before it: on Zen 4,
  * 2026-11, relu of 16K takes 1.6 times as long 64 bytes after it, an addition of 128K 1.4 times. Blocks that all begin
  * where a page does never meet so. Small ones would waste too much. */
-enum { LINE = 64, PAGE = 4096, PAGED = 16 * PAGE };
+enum { CACHE_LINE = 64, PAGE = 4096, PAGE_ALIGNED_FROM = 16 * PAGE };
 
 #if defined(HUGE_PAGE)
 
@@ -58,7 +58,7 @@ void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {
         return map(bytes);
     }
-    size_t alignment = bytes >= PAGED ? PAGE : LINE;
+    size_t alignment = bytes >= PAGE_ALIGNED_FROM ? PAGE : CACHE_LINE;
     char *memory = malloc(bytes + alignment + sizeof(void *));
     if (!memory) {
         return NULL;

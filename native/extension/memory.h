@@ -13,5 +13,5 @@ void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
 /* Bytes of scratch that wait to be used again, and letting all of it go. */
-int64_t lw_scratch_kept(void);
+int64_t lw_cached_scratch_bytes(void);
 void lw_scratch_trim(void);

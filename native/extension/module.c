@@ -17,7 +17,7 @@ PyObject *lw_hook(const char *name) {
     return hook;
 }
 
-int lw_dtype_from(const char *operation, PyObject *object) {
+int lw_parse_dtype(const char *operation, PyObject *object) {
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
         if (object == dtypes[dtype]) {
             return dtype;

@@ -11,33 +11,33 @@ PyObject *lw_dtype_object(int dtype);
 PyObject *lw_hook(const char *name); /* NULL with an error set where there is none */
 
 /* The dtype that a Python object names (a DType, "float32", float, a NumPy dtype), -1 with an error set. */
-int lw_dtype_from(const char *operation, PyObject *object);
+int lw_parse_dtype(const char *operation, PyObject *object);
 
 /* backends.c: libraries of kernels and the choice among them */
-LW_OWN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
+LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
 const char *lw_backend_name(int backend);
-int lw_backend_from(const char *name); /* -1 where there is none of that name */
+int lw_find_backend(const char *name); /* -1 where there is none of that name */
 /* What uncommitted work runs on: the thread's use_backend(), else the default. */
 int lw_current_backend(int *committed);
-LW_OWN int lw_strict_backends; /* tensors that the user placed on different backends are an error */
-LW_OWN PyMethodDef lw_backend_functions[], lw_backend_methods[];
+LW_HIDDEN int lw_strict_backends; /* tensors that the user placed on different backends are an error */
+LW_HIDDEN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
 /* Slots that each part adds to the Tensor type; the return value is their number. */
 int lw_operator_slots(PyType_Slot *slots);
 int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);
 
-LW_OWN PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
-LW_OWN PyMethodDef lw_call_functions[];
-LW_OWN PyMethodDef lw_creation_functions[];
-LW_OWN PyMethodDef lw_gather_functions[];
-LW_OWN PyMethodDef lw_sort_functions[];
+LW_HIDDEN PyMethodDef lw_exchange_functions[], lw_exchange_methods[];
+LW_HIDDEN PyMethodDef lw_call_functions[];
+LW_HIDDEN PyMethodDef lw_creation_functions[];
+LW_HIDDEN PyMethodDef lw_gather_functions[];
+LW_HIDDEN PyMethodDef lw_sort_functions[];
 #if !defined(__wasm__)
-LW_OWN PyMethodDef lw_thread_functions[]; /* run.c */
+LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
 #endif
 
 /* storage.c: memory that is kept to be used again, letting all of it go, and how much more of it there may be (which
  * may be asked without the GIL) */
-LW_OWN PyMethodDef lw_storage_functions[];
+LW_HIDDEN PyMethodDef lw_storage_functions[];
 void lw_storage_trim(void);
-int64_t lw_cache_room(void);
+int64_t lw_cache_space_left(void);

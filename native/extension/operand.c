@@ -32,14 +32,14 @@ int lw_dtype_of_format(const char *format, Py_ssize_t item_size) {
     }
 }
 
-void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part) {
+void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part) {
     part->data = operand->data;
     part->shape = operand->shape;
     part->strides = operand->strides;
     part->ndim = (int8_t)ndim;
 }
 
-lw_weakness lw_number_from(PyObject *object, lw_scalar *value) {
+lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
     if (lw_is_float(object)) {
         value->f = PyFloat_AsDouble(object);
         return LW_WEAK_FLOAT;
@@ -57,31 +57,31 @@ lw_weakness lw_number_from(PyObject *object, lw_scalar *value) {
     return LW_WEAK_BIG_INT;
 }
 
-static void take_number(PyObject *object, lw_operand *operand) {
+static void operand_from_number(PyObject *object, lw_operand *operand) {
     operand->data = (const char *)&operand->scalar;
     operand->shape = operand->local_shape;
     operand->strides = operand->local_strides;
     operand->tensor = NULL;
     operand->owned = NULL;
     operand->ndim = 0;
-    operand->weakness = (uint8_t)lw_number_from(object, &operand->scalar);
+    operand->weakness = (uint8_t)lw_parse_number(object, &operand->scalar);
     operand->has_view = 0;
     operand->contiguous = 1;
 }
 
-int lw_operand_soften(lw_operand *operand) {
+int lw_weaken_operand(lw_operand *operand) {
     PyObject *number = lw_item(operand->dtype, operand->data);
     if (!number) {
         return -1;
     }
-    lw_operand_release(operand);
-    take_number(number, operand);
+    lw_release_operand(operand);
+    operand_from_number(number, operand);
     Py_DECREF(number);
     return 0;
 }
 
 /* An integer of a dtype that is none here, np.uint8(1) for one, as Python's. */
-static int take_integer(PyObject *object, lw_operand *operand) {
+static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
         return 0;
     }
@@ -90,8 +90,8 @@ static int take_integer(PyObject *object, lw_operand *operand) {
         PyErr_Clear();
         return 0;
     }
-    lw_operand_release(operand);
-    take_number(number, operand);
+    lw_release_operand(operand);
+    operand_from_number(number, operand);
     Py_DECREF(number);
     return 1;
 }
@@ -126,7 +126,7 @@ static void reword_refusal(const char *operation, PyObject *object) {
     Py_XDECREF(traceback);
 }
 
-static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand *operand) {
+static lw_outcome read_buffer(const char *operation, PyObject *object, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
         reword_refusal(operation, object);
@@ -135,8 +135,8 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
     operand->has_view = 1;
     operand->owned = NULL;
     int dtype = lw_dtype_of_format(view->format ? view->format : "B", view->itemsize);
-    if (dtype < 0 && take_integer(object, operand)) {
-        return LW_TAKEN;
+    if (dtype < 0 && read_integer_scalar(object, operand)) {
+        return LW_DONE;
     }
     if (dtype < 0) {
         const char *format = view->format ? view->format : "B";
@@ -171,27 +171,27 @@ static lw_taken take_buffer(const char *operation, PyObject *object, lw_operand 
         operand->local_strides[i] = view->strides[i];
     }
     operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
-    return LW_TAKEN;
+    return LW_DONE;
 }
 
-lw_taken lw_operand_take(const char *operation, PyObject *object, lw_operand *operand) {
+lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand) {
     if (lw_is_tensor(object)) {
-        lw_operand_of((lw_tensor *)object, operand);
-        return lw_is_host(((lw_tensor *)object)->backend) ? LW_TAKEN : LW_NOT_MINE;
+        lw_operand_from_tensor((lw_tensor *)object, operand);
+        return lw_is_host(((lw_tensor *)object)->backend) ? LW_DONE : LW_NEEDS_PYTHON;
     }
     operand->has_view = 0;
     operand->owned = NULL;
     if (lw_is_float(object) || lw_is_int(object)) {
-        take_number(object, operand);
-        return LW_TAKEN;
+        operand_from_number(object, operand);
+        return LW_DONE;
     }
     if (PyObject_CheckBuffer(object)) {
-        return take_buffer(operation, object, operand);
+        return read_buffer(operation, object, operand);
     }
-    return LW_NOT_MINE;
+    return LW_NEEDS_PYTHON;
 }
 
-void lw_operand_release(lw_operand *operand) {
+void lw_release_operand(lw_operand *operand) {
     if (operand->has_view) {
         PyBuffer_Release(&operand->view);
         operand->has_view = 0;
@@ -327,7 +327,7 @@ int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int 
     return status;
 }
 
-int lw_operand_cast(const char *operation, lw_operand *operand, int dtype) {
+int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
     if (operand->weakness != LW_STRONG) {
         lw_scalar encoded = {.i = 0};
         if (lw_encode(operation, operand->weakness, operand->scalar, dtype, &encoded) < 0) {
@@ -346,8 +346,8 @@ int lw_operand_cast(const char *operation, lw_operand *operand, int dtype) {
         return -1;
     }
     lw_tensor *tensor = operand->tensor; /* still says where the operand lives */
-    lw_operand_release(operand);
-    lw_operand_of(converted, operand);
+    lw_release_operand(operand);
+    lw_operand_from_tensor(converted, operand);
     operand->tensor = tensor;
     operand->owned = (PyObject *)converted;
     return 0;

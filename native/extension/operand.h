@@ -25,16 +25,16 @@ typedef struct lw_operand {
     Py_buffer view;
 } lw_operand;
 
-typedef enum lw_taken {
-    LW_TAKEN,
-    LW_FAILED,  /* an error is set */
-    LW_NOT_MINE /* a list, a DLPack object, ...: lanewise/dispatch.py converts it */
-} lw_taken;
+typedef enum lw_outcome {
+    LW_DONE,
+    LW_FAILED,      /* an error is set */
+    LW_NEEDS_PYTHON /* a list, a DLPack object, ...: lanewise/dispatch.py converts it */
+} lw_outcome;
 
 /* Fills `operand` from a tensor, a Python scalar or an object with the buffer protocol. */
-lw_taken lw_operand_take(const char *operation, PyObject *object, lw_operand *operand);
+lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand);
 /* The same from a tensor alone. */
-static inline void lw_operand_of(lw_tensor *tensor, lw_operand *operand) {
+static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand) {
     operand->data = tensor->data;
     operand->shape = tensor->shape;
     operand->strides = tensor->strides;
@@ -47,18 +47,18 @@ static inline void lw_operand_of(lw_tensor *tensor, lw_operand *operand) {
     operand->contiguous = tensor->contiguous;
 }
 /* The first `ndim` dimensions of an operand, for broadcasting a batch. */
-void lw_operand_of_part(const lw_operand *operand, int ndim, lw_operand *part);
-void lw_operand_release(lw_operand *operand);
+void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
+void lw_release_operand(lw_operand *operand);
 
 /* Whether it is a number of NumPy's: a scalar such as np.int64(1), or an array without dimensions. */
-static inline int lw_is_foreign_number(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
+static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
 /* Makes such a number Python's; -1 with an error set. */
-int lw_operand_soften(lw_operand *operand);
+int lw_weaken_operand(lw_operand *operand);
 
-static inline void lw_operands_release(lw_operand *operands, int count) {
+static inline void lw_release_operands(lw_operand *operands, int count) {
     for (int i = 0; i < count; i++) {
         if (operands[i].has_view || operands[i].owned) {
-            lw_operand_release(&operands[i]);
+            lw_release_operand(&operands[i]);
         }
     }
 }
@@ -82,10 +82,10 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed);
 
 /* Gives an operand the dtype a kernel wants: a scalar is encoded, another dtype is cast into a temporary. */
-int lw_operand_cast(const char *operation, lw_operand *operand, int dtype);
+int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);
 
 /* A Python bool, int or float. */
-lw_weakness lw_number_from(PyObject *object, lw_scalar *value);
+lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
 
 /* Encodes a number; -1 with an error set where an int does not fit. `destination` holds an item of the dtype. */
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);

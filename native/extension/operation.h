@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lanewise.h"
-#include "own.h"
 #include "pyabi.h"
+#include "visibility.h"
 
 /* One call_<kind>() of call.h resolves all operations of a kind. */
 typedef enum lw_kind {
@@ -86,12 +86,12 @@ typedef struct lw_operation {
 } lw_operation;
 
 /* The generated table. LW_OPERATION_add and so on are its positions (lanewise_operations.h). */
-LW_OWN const lw_operation lw_operations[];
+LW_HIDDEN const lw_operation lw_operations[];
 
 /* Generated method tables, one stub an operation: functions of the module and methods of Tensor (where the first
  * input is self). Both end with a NULL entry. */
-LW_OWN PyMethodDef lw_operation_functions[];
-LW_OWN PyMethodDef lw_operation_methods[];
+LW_HIDDEN PyMethodDef lw_operation_functions[];
+LW_HIDDEN PyMethodDef lw_operation_methods[];
 
 /* What the stubs call. `self` is NULL for a function of the module. */
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments, Py_ssize_t argument_count,

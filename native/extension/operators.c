@@ -36,7 +36,7 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
 }
 
 /* Whether a += b can write a's memory as it reads: b has a's dtype and shape and memory of its own. */
-static int matches(const lw_tensor *a, PyObject *object) {
+static int can_write_directly(const lw_tensor *a, PyObject *object) {
     const lw_tensor *b = (const lw_tensor *)object;
     return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
            memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
@@ -62,14 +62,14 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     }
     PyObject *const inputs[2] = {a, b};
     int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
-                 (lw_is_float(b) || lw_is_int(b) || matches(target, b)) && keeps_dtype(operation, target, b);
+                 (lw_is_float(b) || lw_is_int(b) || can_write_directly(target, b)) && keeps_dtype(operation, target, b);
     PyObject *result = lw_call_inputs(operation, inputs, direct ? a : NULL);
     if (direct || !result) {
         return result;
     }
     lw_tensor *computed = (lw_tensor *)result;
     lw_operand operand;
-    lw_operand_of(computed, &operand);
+    lw_operand_from_tensor(computed, &operand);
     int done = -1;
     if (computed->dtype != target->dtype) {
         int whole = operation == operations.divide && target->dtype == LW_INT32;
@@ -112,15 +112,15 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
     if (!quotient || quotient == Py_NotImplemented) {
         return quotient;
     }
-    PyObject *rest = binary(operations.remainder, a, b);
-    PyObject *both = rest ? PyTuple_New(2) : NULL;
+    PyObject *remainder = binary(operations.remainder, a, b);
+    PyObject *both = remainder ? PyTuple_New(2) : NULL;
     if (!both) {
         Py_DECREF(quotient);
-        Py_XDECREF(rest);
+        Py_XDECREF(remainder);
         return NULL;
     }
     PyTuple_SetItem(both, 0, quotient); /* which take the references */
-    PyTuple_SetItem(both, 1, rest);
+    PyTuple_SetItem(both, 1, remainder);
     return both;
 }
 
@@ -144,7 +144,7 @@ static PyObject *slot_invert(PyObject *x) { return lw_call_inputs(operations.bit
 
 static PyObject *slot_positive(PyObject *x) {
     lw_operand operand;
-    lw_operand_of((lw_tensor *)x, &operand);
+    lw_operand_from_tensor((lw_tensor *)x, &operand);
     return (PyObject *)lw_cast("positive", &operand, operand.dtype);
 }
 
@@ -155,7 +155,7 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
 }
 
 /* The one element of a tensor of size 1. */
-PyObject *lw_only_item(PyObject *self, const char *what) {
+PyObject *lw_single_item(PyObject *self, const char *what) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
@@ -172,21 +172,21 @@ PyObject *lw_only_item(PyObject *self, const char *what) {
 }
 
 static int slot_bool(PyObject *x) {
-    PyObject *item = lw_only_item(x, "bool");
+    PyObject *item = lw_single_item(x, "bool");
     int truth = item ? PyObject_IsTrue(item) : -1;
     Py_XDECREF(item);
     return truth;
 }
 
-static PyObject *convert(PyObject *x, const char *what, PyTypeObject *type) {
-    PyObject *item = lw_only_item(x, what);
+static PyObject *convert_item(PyObject *x, const char *what, PyTypeObject *type) {
+    PyObject *item = lw_single_item(x, what);
     PyObject *result = item ? PyObject_CallFunctionObjArgs((PyObject *)type, item, NULL) : NULL;
     Py_XDECREF(item);
     return result;
 }
 
-static PyObject *slot_int(PyObject *x) { return convert(x, "int", &PyLong_Type); }
-static PyObject *slot_float(PyObject *x) { return convert(x, "float", &PyFloat_Type); }
+static PyObject *slot_int(PyObject *x) { return convert_item(x, "int", &PyLong_Type); }
+static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFloat_Type); }
 
 static PyObject *slot_index(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
@@ -194,7 +194,7 @@ static PyObject *slot_index(PyObject *x) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: a %s tensor is no index; int32 is wanted",
                             lw_dtype_name(tensor->dtype));
     }
-    return lw_only_item(x, "index");
+    return lw_single_item(x, "index");
 }
 
 static const lw_operation *find(const char *name) {

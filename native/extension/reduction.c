@@ -52,8 +52,8 @@ typedef struct reduction {
 } reduction;
 
 /* Walks the inputs and out together; out stands still along the reduced axes. */
-static void lay_out(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count, int keepdims,
-                    const lw_tensor *out) {
+static void fill_reduction_layout(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count,
+                                  int keepdims, const lw_tensor *out) {
     int order[LW_MAX_NDIM];
     int inner = order_axes(r->ndim, r->reduced, order);
     int64_t shape[LW_MAX_NDIM];
@@ -81,25 +81,25 @@ static void lay_out(lw_layout *layout, const reduction *r, const lw_operand *inp
 }
 
 /* The axis argument, its default, or all axes of an operation that has none. */
-static int take_axes(const lw_arguments *arguments, reduction *r) {
+static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *axes = index < 0 ? NULL : arguments->parameters[index];
     if (axes || index < 0 || operation->parameters[index].default_is_none) {
-        return lw_axes_from(operation->name, axes, r->ndim, r->reduced);
+        return lw_parse_axes(operation->name, axes, r->ndim, r->reduced);
     }
     axes = PyLong_FromLongLong(operation->parameters[index].default_value.i);
-    int status = axes ? lw_axes_from(operation->name, axes, r->ndim, r->reduced) : -1;
+    int status = axes ? lw_parse_axes(operation->name, axes, r->ndim, r->reduced) : -1;
     Py_XDECREF(axes);
     return status;
 }
 
 /* The inputs' common shape. Elements that go together are not broadcast along a reduced axis. */
-static int take_shape(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
+static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     r->ndim = lw_broadcast_shape(operation->name, inputs, count, r->shape);
-    if (r->ndim < 0 || take_axes(arguments, r) < 0) {
+    if (r->ndim < 0 || parse_reduction_axes(arguments, r) < 0) {
         return -1;
     }
     for (int i = 0; i < count; i++) {
@@ -118,7 +118,7 @@ static int take_shape(const lw_arguments *arguments, const lw_operand *inputs, r
     return 0;
 }
 
-static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     int axis_parameter = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -128,9 +128,10 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
     lw_scalar parameters[LW_MAX_PARAMETERS];
     int keepdims = 0;
     if (keepdims_parameter >= 0 && arguments->parameters[keepdims_parameter]) {
-        keepdims = lw_truth_from(operation->name, "keepdims", arguments->parameters[keepdims_parameter]);
+        keepdims = lw_parse_bool(operation->name, "keepdims", arguments->parameters[keepdims_parameter]);
     }
-    if (keepdims < 0 || lw_kernel_parameters(arguments, parameters) < 0 || take_shape(arguments, x, &r) < 0) {
+    if (keepdims < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
+        resolve_reduction(arguments, x, &r) < 0) {
         return NULL;
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
@@ -140,7 +141,7 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count));
     for (int i = 0; i < count; i++) {
-        if (dtype < 0 || lw_operand_cast(operation->name, &x[i], dtype) < 0) {
+        if (dtype < 0 || lw_cast_operand(operation->name, &x[i], dtype) < 0) {
             return NULL;
         }
     }
@@ -156,17 +157,19 @@ static PyObject *reduce(const lw_arguments *arguments, lw_operand *x, lw_place p
         }
     }
     lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
+        lw_prepare_output(operation->name, arguments->out, operation->results[dtype], ndim, shape, x, count, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
     lw_layout layout;
-    lay_out(&layout, &r, x, count, keepdims, out);
+    fill_reduction_layout(&layout, &r, x, count, keepdims, out);
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters,
                        (extent / 2 + 1) * out->size);
 }
 
-PyObject *lw_call_reduction(const lw_arguments *arguments) { return lw_call_taken(arguments, reduce); }
+PyObject *lw_call_reduction(const lw_arguments *arguments) {
+    return lw_call_with_operands(arguments, compute_reduction);
+}
 
 /* A weight or bias of a row operation: one value an element of the row. */
 static int check_row_operand(const lw_operation *operation, int input, const lw_operand *operand, int64_t row) {
@@ -200,20 +203,20 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
         }
     }
     int dimensions = x->ndim ? x->ndim : 1; /* a number is a row of one */
-    int axis = axis_object ? lw_axis_from(operation->name, axis_object, dimensions) : dimensions - 1;
+    int axis = axis_object ? lw_parse_axis(operation->name, axis_object, dimensions) : dimensions - 1;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
-    if (axis < 0 || dtype < 0 || lw_kernel_parameters(arguments, parameters) < 0 ||
+    if (axis < 0 || dtype < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
         refuse_extent(operation, x->ndim ? x->shape[axis] : 1)) {
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        if (operands[i].data && (lw_operand_cast(operation->name, &operands[i], dtype) < 0 ||
+        if (operands[i].data && (lw_cast_operand(operation->name, &operands[i], dtype) < 0 ||
                                  (i > 0 && check_row_operand(operation, i, &operands[i], x->shape[axis]) < 0))) {
             return NULL;
         }
     }
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, operands,
-                               count, operation->in_place, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape,
+                                       operands, count, operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -237,4 +240,4 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
                        out->size << operation->complexity);
 }
 
-PyObject *lw_call_rows(const lw_arguments *arguments) { return lw_call_taken(arguments, compute_rows); }
+PyObject *lw_call_rows(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_rows); }

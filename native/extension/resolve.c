@@ -3,7 +3,7 @@
 #include "errors.h"
 #include <string.h>
 
-lw_taken lw_place_of(const lw_operand *operands, int count, lw_place *place) {
+lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
     place->backend = -1;
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
@@ -21,23 +21,24 @@ lw_taken lw_place_of(const lw_operand *operands, int count, lw_place *place) {
     if (place->backend < 0) {
         place->backend = lw_current_backend(&place->committed);
     }
-    return lw_is_host(place->backend) ? LW_TAKEN : LW_NOT_MINE;
+    return lw_is_host(place->backend) ? LW_DONE : LW_NEEDS_PYTHON;
 }
 
-lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands, lw_place *place) {
+lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands,
+                          lw_place *place) {
     int count = operation->input_count;
-    lw_taken status = LW_TAKEN;
+    lw_outcome status = LW_DONE;
     for (int i = 0; i < count; i++) {
         operands[i].data = NULL;
         operands[i].has_view = 0;
         operands[i].owned = NULL;
     }
-    for (int i = 0; i < count && status == LW_TAKEN; i++) {
+    for (int i = 0; i < count && status == LW_DONE; i++) {
         if (inputs[i]) {
-            status = lw_operand_take(operation->name, inputs[i], &operands[i]);
+            status = lw_read_operand(operation->name, inputs[i], &operands[i]);
         }
     }
-    for (int i = 0; i < count && status == LW_TAKEN; i++) {
+    for (int i = 0; i < count && status == LW_DONE; i++) {
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
             char given[LW_SHAPE_TEXT];
@@ -46,17 +47,17 @@ lw_taken lw_take_inputs(const lw_operation *operation, PyObject *const *inputs, 
             return LW_FAILED;
         }
     }
-    return status == LW_TAKEN ? lw_place_of(operands, count, place) : status;
+    return status == LW_DONE ? lw_resolve_place(operands, count, place) : status;
 }
 
-PyObject *lw_call_taken(const lw_arguments *arguments, lw_compute *compute) {
+PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute) {
     const lw_operation *operation = arguments->operation;
     lw_operand operands[LW_MAX_INPUTS];
     lw_place place;
-    lw_taken status = lw_take_inputs(operation, arguments->inputs, operands, &place);
-    PyObject *result = status == LW_TAKEN ? compute(arguments, operands, place) : NULL;
-    lw_operands_release(operands, operation->input_count);
-    return status == LW_NOT_MINE ? lw_call_python(arguments) : result;
+    lw_outcome status = lw_read_inputs(operation, arguments->inputs, operands, &place);
+    PyObject *result = status == LW_DONE ? compute(arguments, operands, place) : NULL;
+    lw_release_operands(operands, operation->input_count);
+    return status == LW_NEEDS_PYTHON ? lw_call_python(arguments) : result;
 }
 
 int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape) {
@@ -219,8 +220,8 @@ static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, 
     return out;
 }
 
-lw_tensor *lw_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
-                     const lw_operand *operands, int count, int in_place, lw_place place) {
+lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
+                             const lw_operand *operands, int count, int in_place, lw_place place) {
     if (out) {
         return check_out(operation, out, dtype, ndim, shape, operands, count, in_place);
     }
@@ -242,7 +243,7 @@ PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place pl
 }
 
 /* An int argument of an axis; the normalised axis or -1 with AxisError set. */
-int lw_axis_from(const char *operation, PyObject *object, int ndim) {
+int lw_parse_axis(const char *operation, PyObject *object, int ndim) {
     if (!PyIndex_Check(object)) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: axis is %R; an int is wanted", operation, object);
         return -1;
@@ -259,19 +260,19 @@ int lw_axis_from(const char *operation, PyObject *object, int ndim) {
     return (int)(axis < 0 ? axis + ndim : axis);
 }
 
-int lw_axis_of(const lw_arguments *arguments, int ndim) {
+int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
     PyObject *given = arguments->parameters[position];
     PyObject *axis = given ? given : PyLong_FromLongLong(operation->parameters[position].default_value.i);
-    int found = axis ? lw_axis_from(operation->name, axis, ndim) : -1;
+    int found = axis ? lw_parse_axis(operation->name, axis, ndim) : -1;
     if (!given) {
         Py_XDECREF(axis);
     }
     return found;
 }
 
-int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
+int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
     int all = !object || object == Py_None;
     memset(reduced, all, LW_MAX_NDIM);
     if (all) {
@@ -283,7 +284,7 @@ int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t redu
         PyObject *item = !sequence             ? object
                          : lw_is_tuple(object) ? PyTuple_GetItem(object, i)
                                                : PyList_GetItem(object, i);
-        int axis = lw_axis_from(operation, item, ndim);
+        int axis = lw_parse_axis(operation, item, ndim);
         if (axis < 0) {
             return -1;
         }
@@ -296,7 +297,7 @@ int lw_axes_from(const char *operation, PyObject *object, int ndim, uint8_t redu
     return 0;
 }
 
-int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
+int lw_parse_shape(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
     int sequence = lw_is_tuple(object) || lw_is_list(object);
     Py_ssize_t count = !sequence ? 1 : lw_is_tuple(object) ? PyTuple_Size(object) : PyList_Size(object);
     if (count > LW_MAX_NDIM) {
@@ -328,7 +329,7 @@ int lw_shape_from(const char *operation, PyObject *object, int64_t shape[LW_MAX_
     return (int)count;
 }
 
-int lw_pair_from(const lw_arguments *arguments, int index, int64_t minimum, int64_t pair[2]) {
+int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int64_t pair[2]) {
     const lw_operation *operation = arguments->operation;
     const lw_parameter *parameter = &operation->parameters[index];
     PyObject *object = arguments->parameters[index];
@@ -337,7 +338,7 @@ int lw_pair_from(const lw_arguments *arguments, int index, int64_t minimum, int6
         return 0;
     }
     int64_t values[LW_MAX_NDIM];
-    int count = lw_shape_from(operation->name, object, values);
+    int count = lw_parse_shape(operation->name, object, values);
     if (count < 0 && !PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_TYPE_ERROR))) {
         return -1;
     }

@@ -16,7 +16,7 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
         return -1;
     }
     PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
-    int axis = object ? lw_axis_from(operation->name, object, x->ndim) : x->ndim - 2;
+    int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
                      "%s: axis %R is the last, whose elements turn; name the axis of positions", operation->name,
@@ -26,14 +26,14 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     return axis;
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (lw_kernel_parameters(arguments, parameters) < 0) {
+    if (lw_parse_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
-    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
+    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
         return NULL;
     }
     int axis = position_axis(arguments, x);
@@ -46,8 +46,8 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
                             "scaling='linear'",
                             operation->name);
     }
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x, 1,
-                               operation->in_place, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x,
+                                       1, operation->in_place, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -68,4 +68,4 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place 
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, out->size * 2);
 }
 
-PyObject *lw_call_rotation(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_rotation(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_rotation); }

@@ -14,7 +14,7 @@ void lw_aligned_free(void *memory) {
     }
 }
 
-int64_t lw_scratch_kept(void) { return 0; }
+int64_t lw_cached_scratch_bytes(void) { return 0; }
 
 void lw_scratch_trim(void) {}
 
@@ -23,7 +23,7 @@ void lw_scratch_trim(void) {}
 #include <stdatomic.h>
 
 enum {
-    HEADER = 64, /* `scratch` stands before the memory, in the same block */
+    HEADER_BYTES = 64, /* `scratch` stands before the memory, in the same block */
     SLOTS = 16,
     WORTH_KEEPING = 1 << 16 /* malloc is good at less */
 };
@@ -36,22 +36,22 @@ static struct {
     _Atomic(scratch *) block;
     _Atomic size_t bytes; /* what the block last put here had: a hint that saves taking it */
 } slots[SLOTS];
-static _Atomic int64_t kept_bytes;
+static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;
 
-int64_t lw_scratch_kept(void) { return atomic_load_explicit(&kept_bytes, memory_order_relaxed); }
+int64_t lw_cached_scratch_bytes(void) { return atomic_load_explicit(&cached_bytes, memory_order_relaxed); }
 
-static scratch *take(int slot) {
+static scratch *pop_slot(int slot) {
     scratch *block = atomic_exchange(&slots[slot].block, NULL);
     if (block) {
-        atomic_fetch_sub(&kept_bytes, (int64_t)block->bytes);
+        atomic_fetch_sub(&cached_bytes, (int64_t)block->bytes);
     }
     return block;
 }
 
-static void put(scratch *block) {
+static void push_slot(scratch *block) {
     size_t bytes = block->bytes; /* once it is in a slot, it is another's */
-    atomic_fetch_add(&kept_bytes, (int64_t)bytes);
+    atomic_fetch_add(&cached_bytes, (int64_t)bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
         scratch *none = NULL;
         if (atomic_compare_exchange_strong(&slots[slot].block, &none, block)) {
@@ -63,7 +63,7 @@ static void put(scratch *block) {
     scratch *old = atomic_exchange(&slots[slot].block, block);
     atomic_store_explicit(&slots[slot].bytes, bytes, memory_order_relaxed);
     if (old) {
-        atomic_fetch_sub(&kept_bytes, (int64_t)old->bytes);
+        atomic_fetch_sub(&cached_bytes, (int64_t)old->bytes);
         lw_block_free(old, old->bytes);
     }
 }
@@ -72,16 +72,16 @@ void *lw_aligned_allocate(size_t bytes) {
     if (bytes > PTRDIFF_MAX / 2) {
         return NULL;
     }
-    size_t wanted = HEADER + bytes;
+    size_t wanted = HEADER_BYTES + bytes;
     scratch *block = NULL;
     for (int slot = 0; slot < SLOTS && !block && wanted >= WORTH_KEEPING; slot++) {
         size_t has = atomic_load_explicit(&slots[slot].bytes, memory_order_relaxed);
         if (has < wanted || has > 2 * wanted) {
             continue;
         }
-        block = take(slot);
+        block = pop_slot(slot);
         if (block && block->bytes < wanted) { /* another thread's has come there meanwhile */
-            put(block);
+            push_slot(block);
             block = NULL;
         }
     }
@@ -92,16 +92,16 @@ void *lw_aligned_allocate(size_t bytes) {
         }
         block->bytes = wanted;
     }
-    return (char *)block + HEADER;
+    return (char *)block + HEADER_BYTES;
 }
 
 void lw_aligned_free(void *memory) {
     if (!memory) {
         return;
     }
-    scratch *block = (scratch *)(void *)((char *)memory - HEADER);
-    if (block->bytes >= WORTH_KEEPING && (int64_t)block->bytes <= lw_cache_room()) {
-        put(block);
+    scratch *block = (scratch *)(void *)((char *)memory - HEADER_BYTES);
+    if (block->bytes >= WORTH_KEEPING && (int64_t)block->bytes <= lw_cache_space_left()) {
+        push_slot(block);
     } else {
         lw_block_free(block, block->bytes);
     }
@@ -109,7 +109,7 @@ void lw_aligned_free(void *memory) {
 
 void lw_scratch_trim(void) {
     for (int slot = 0; slot < SLOTS; slot++) {
-        scratch *block = take(slot);
+        scratch *block = pop_slot(slot);
         if (block) {
             lw_block_free(block, block->bytes);
         }

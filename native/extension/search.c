@@ -15,19 +15,19 @@ static int check_row(const char *operation, const lw_operand *row) {
     return -1;
 }
 
-static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_search(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *row = &operands[0], *x = &operands[1];
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2));
     lw_scalar parameters[2 + LW_MAX_PARAMETERS];
-    if (check_row(operation->name, row) < 0 || dtype < 0 || lw_operand_cast(operation->name, row, dtype) < 0 ||
-        lw_operand_cast(operation->name, x, dtype) < 0 || lw_kernel_parameters(arguments, parameters + 2) < 0) {
+    if (check_row(operation->name, row) < 0 || dtype < 0 || lw_cast_operand(operation->name, row, dtype) < 0 ||
+        lw_cast_operand(operation->name, x, dtype) < 0 || lw_parse_kernel_parameters(arguments, parameters + 2) < 0) {
         return NULL;
     }
     parameters[0].i = row->shape[0];
     parameters[1].i = row->strides[0];
-    lw_tensor *out =
-        lw_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, operands, 2, 0, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape,
+                                       operands, 2, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -45,7 +45,7 @@ static PyObject *search(const lw_arguments *arguments, lw_operand *operands, lw_
 
 static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *sorter) {
     lw_operand operand;
-    lw_operand_of(row, &operand);
+    lw_operand_from_tensor(row, &operand);
     if (check_row(operation, &operand) < 0) {
         return -1;
     }
@@ -60,12 +60,12 @@ static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *
 }
 
 /* The elements in the order of a sorter, as take has them; its errors are ours. */
-static PyObject *take_in_order(const lw_arguments *arguments) {
+static PyObject *sort_by_sorter(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
     lw_operation take = lw_operations[LW_OPERATION_take];
     take.name = name;
-    lw_tensor *row = lw_tensor_from(name, arguments->inputs[0]);
-    lw_tensor *sorter = row ? lw_tensor_from(name, arguments->inputs[2]) : NULL;
+    lw_tensor *row = lw_tensor_from_object(name, arguments->inputs[0]);
+    lw_tensor *sorter = row ? lw_tensor_from_object(name, arguments->inputs[2]) : NULL;
     PyObject *const inputs[2] = {(PyObject *)row, (PyObject *)sorter};
     int fits = sorter && check_sorter(name, row, sorter) == 0;
     PyObject *taken = fits ? lw_call_inputs(&take, inputs, NULL) : NULL;
@@ -74,8 +74,8 @@ static PyObject *take_in_order(const lw_arguments *arguments) {
     return taken;
 }
 
-static PyObject *search_in_order(const lw_arguments *arguments) {
-    PyObject *row = take_in_order(arguments);
+static PyObject *call_with_sorter(const lw_arguments *arguments) {
+    PyObject *row = sort_by_sorter(arguments);
     if (!row) {
         return PyErr_Occurred() ? NULL : lw_call_python(arguments);
     }
@@ -89,7 +89,7 @@ static PyObject *search_in_order(const lw_arguments *arguments) {
 
 PyObject *lw_call_search(const lw_arguments *arguments) {
     if (arguments->inputs[2]) {
-        return search_in_order(arguments);
+        return call_with_sorter(arguments);
     }
-    return lw_call_taken(arguments, search);
+    return lw_call_with_operands(arguments, compute_search);
 }

@@ -55,7 +55,7 @@ static PyObject *item_of(PyObject *sequence, Py_ssize_t index) { /* borrowed */
 }
 
 /* The shape that the first entries suggest; the rest is held against it when it is read. */
-static int shape_of(const char *operation, PyObject *object, int64_t *shape) {
+static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (is_sequence(object)) {
         if (ndim == LW_MAX_NDIM) {
@@ -76,9 +76,9 @@ typedef struct reader {
     const char *operation;
     int ndim;
     const int64_t *shape;
-    int weakest; /* the kind of number that the dtype has to hold */
-    int wide;    /* an int that needs 64 bits */
-    int dtype;   /* to encode in, once it is known */
+    int weakest;     /* the kind of number that the dtype has to hold */
+    int needs_int64; /* an int that needs 64 bits */
+    int dtype;       /* to encode in, once it is known */
     char *next;
 } reader;
 
@@ -88,12 +88,12 @@ static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, 
                      reader->operation, object);
         return -1;
     }
-    *weakness = lw_number_from(object, value);
+    *weakness = lw_parse_number(object, value);
     return 0;
 }
 
 /* A 0-dimensional tensor among the numbers counts as its number. */
-static PyObject *as_number(PyObject *object) {
+static PyObject *item_or_self(PyObject *object) {
     if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
         return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);
     }
@@ -104,7 +104,7 @@ static PyObject *as_number(PyObject *object) {
 static int read_leaf(reader *reader, PyObject *object) {
     lw_weakness weakness;
     lw_scalar value;
-    PyObject *number = as_number(object);
+    PyObject *number = item_or_self(object);
     int result = number ? read_number(reader, number, &weakness, &value) : -1;
     Py_XDECREF(number);
     if (result < 0) {
@@ -116,7 +116,7 @@ static int read_leaf(reader *reader, PyObject *object) {
         return result;
     }
     reader->weakest = (int)weakness > reader->weakest ? (int)weakness : reader->weakest;
-    reader->wide |= weakness == LW_WEAK_BIG_INT || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
+    reader->needs_int64 |= weakness == LW_WEAK_BIG_INT || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
 }
 
@@ -146,7 +146,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
 
 lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = shape_of(operation, numbers, shape);
+    int ndim = guess_shape(operation, numbers, shape);
     if (ndim < 0) {
         return NULL;
     }
@@ -157,7 +157,7 @@ lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int 
     if (dtype < 0) {
         dtype = reader.weakest == LW_WEAK_BOOL                                   ? LW_BOOL
                 : reader.weakest == LW_STRONG || reader.weakest == LW_WEAK_FLOAT ? LW_FLOAT32
-                : reader.wide                                                    ? LW_INT64
+                : reader.needs_int64                                             ? LW_INT64
                                                                                  : LW_INT32;
     }
     int committed;

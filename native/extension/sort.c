@@ -13,14 +13,15 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
                             operation->name, (long long)extent);
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
-    if (dtype < 0 || lw_operand_cast(operation->name, x, dtype) < 0) {
+    if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], moved[LW_MAX_NDIM], strides[2][LW_MAX_NDIM];
     for (int i = 0; i < x->ndim; i++) {
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
-    lw_tensor *out = lw_output(operation->name, given, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
+    lw_tensor *out =
+        lw_prepare_output(operation->name, given, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -37,16 +38,16 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, x, parameters, work);
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *x, lw_place place) {
+static PyObject *compute_sort(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     lw_scalar scalars[LW_MAX_PARAMETERS];
-    int axis = lw_axis_of(arguments, x->ndim);
-    if (axis < 0 || lw_kernel_parameters(arguments, scalars) < 0) {
+    int axis = lw_parse_axis_parameter(arguments, x->ndim);
+    if (axis < 0 || lw_parse_kernel_parameters(arguments, scalars) < 0) {
         return NULL;
     }
     return sort_along(arguments->operation, x, axis, -1, scalars[0].i != 0, arguments->out, place);
 }
 
-PyObject *lw_call_sort(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_sort(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_sort); }
 
 /* argsort_first(x, count, axis, descending): of argsort's result the first `count` along the axis. */
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
@@ -57,17 +58,17 @@ static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_
     }
     lw_operand x;
     lw_place place;
-    lw_operand_of((lw_tensor *)arguments[0], &x);
+    lw_operand_from_tensor((lw_tensor *)arguments[0], &x);
     Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
-    int axis = lw_axis_from("topk", arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
-    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_place_of(&x, 1, &place) == LW_FAILED) {
+    int axis = lw_parse_axis("topk", arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
+    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place(&x, 1, &place) == LW_FAILED) {
         return NULL;
     }
     if (!lw_is_host(place.backend)) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "topk: computed on the CPU; move the tensor with to()");
     }
     PyObject *result = sort_along(&lw_operations[LW_OPERATION_argsort], &x, axis, first, descending, NULL, place);
-    lw_operands_release(&x, 1);
+    lw_release_operands(&x, 1);
     return result;
 }
 

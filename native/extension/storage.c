@@ -9,14 +9,14 @@
 #include <stdlib.h>
 
 enum {
-    HEADER = 64, /* lw_storage stands before its data, in the same block */
-    SMALLEST = 64,
-    STEPS = 4,
-    CLASS_COUNT = STEPS * 58 + 1,
+    HEADER_BYTES = 64, /* lw_storage stands before its data, in the same block */
+    SMALLEST_CLASS = 64,
+    CLASSES_PER_OCTAVE = 4,
+    CLASS_COUNT = CLASSES_PER_OCTAVE * 58 + 1,
     LARGE = 1 << 20 /* a block of this size is worth asking how much memory there is */
 };
 
-_Static_assert(sizeof(lw_storage) <= HEADER, "a storage's header must fit before its data");
+_Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
 static struct {
     lw_storage *first; /* linked through `owner` */
@@ -24,47 +24,51 @@ static struct {
 } pool[CLASS_COUNT];
 
 /* In bytes, without headers. Kernels' scratch looks at the first two without the GIL. */
-static _Atomic int64_t kept, limit = (int64_t)256 << 20; /* a sixteenth of WebAssembly's memory; others are asked */
-static int64_t reserved, peak;                           /* of the system, kept or not; the most that was in use */
-static int64_t asked, made, retried; /* counts of blocks: all, those from the system, and of these the ones that the
+static _Atomic int64_t cached_bytes,
+    cache_limit = (int64_t)256 << 20;      /* a sixteenth of WebAssembly's memory; others are asked */
+static int64_t reserved_bytes, peak_bytes; /* of the system, kept or not; the most that was in use */
+static int64_t allocation_count, system_allocation_count,
+    retry_count; /* counts of blocks: all, those from the system, and of these the ones that the
                                         system had only once nothing was kept */
-static int limit_is_known;
+static int cache_limit_is_known;
 
-static int64_t get(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
-static void set(_Atomic int64_t *bytes, int64_t to) { atomic_store_explicit(bytes, to, memory_order_relaxed); }
+static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
+static void store_bytes(_Atomic int64_t *bytes, int64_t to) { atomic_store_explicit(bytes, to, memory_order_relaxed); }
 
-int64_t lw_cache_room(void) { return get(&limit) - get(&kept) - lw_scratch_kept(); }
+int64_t lw_cache_space_left(void) {
+    return load_bytes(&cache_limit) - load_bytes(&cached_bytes) - lw_cached_scratch_bytes();
+}
 
 /* The class of a size and the class's own size: SMALLEST 2^e (1 + s/4), with s from 1 to 4. */
 static int size_class(size_t bytes, size_t *class_bytes) {
-    if (bytes <= SMALLEST) {
-        *class_bytes = SMALLEST;
+    if (bytes <= SMALLEST_CLASS) {
+        *class_bytes = SMALLEST_CLASS;
         return 0;
     }
-    int exponent = 63 - __builtin_clzll((bytes - 1) / SMALLEST); /* SMALLEST 2^e < bytes <= SMALLEST 2^(e+1) */
-    size_t base = (size_t)SMALLEST << exponent;
-    size_t step = base / STEPS;
+    int exponent = 63 - __builtin_clzll((bytes - 1) / SMALLEST_CLASS); /* SMALLEST 2^e < bytes <= SMALLEST 2^(e+1) */
+    size_t base = (size_t)SMALLEST_CLASS << exponent;
+    size_t step = base / CLASSES_PER_OCTAVE;
     size_t steps = (bytes - base + step - 1) / step;
     *class_bytes = base + steps * step;
-    return STEPS * exponent + (int)steps;
+    return CLASSES_PER_OCTAVE * exponent + (int)steps;
 }
 
-static void give_back(lw_storage *storage) {
-    reserved -= (int64_t)storage->bytes;
-    lw_block_free(storage, HEADER + storage->bytes);
+static void free_block(lw_storage *storage) {
+    reserved_bytes -= (int64_t)storage->bytes;
+    lw_block_free(storage, HEADER_BYTES + storage->bytes);
 }
 
 /* A block of a class that has some. */
-static lw_storage *take(int index) {
+static lw_storage *pop_block(int index) {
     lw_storage *storage = pool[index].first;
     pool[index].first = storage->owner;
-    set(&kept, get(&kept) - (int64_t)storage->bytes);
+    store_bytes(&cached_bytes, load_bytes(&cached_bytes) - (int64_t)storage->bytes);
     return storage;
 }
 
 /* Gives back blocks of other classes than `index`, those first that were out of use longest, until there is room. */
 static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
-    while (lw_cache_room() < bytes) {
+    while (lw_cache_space_left() < bytes) {
         int oldest = -1;
         for (int i = 0; i < CLASS_COUNT; i++) {
             if (pool[i].first && i != index && (oldest < 0 || pool[i].last_used < pool[oldest].last_used)) {
@@ -74,7 +78,7 @@ static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
         if (oldest < 0) {
             return 0;
         }
-        give_back(take(oldest));
+        free_block(pop_block(oldest));
     }
     return 1;
 }
@@ -86,13 +90,13 @@ void lw_storage_trim(void) {
 
 #if defined(__wasm__)
 
-static int know_limit(void) { return 0; }
+static int read_cache_limit(void) { return 0; }
 
 #else
 
 /* Looking at the machine takes time that importing the package and small work do not need to spend. */
-static int know_limit(void) {
-    if (limit_is_known) {
+static int read_cache_limit(void) {
+    if (cache_limit_is_known) {
         return 0;
     }
     PyObject *hook = lw_hook("cache_limit");
@@ -102,9 +106,9 @@ static int know_limit(void) {
     if (bytes < 0) {
         return -1;
     }
-    if (!limit_is_known) { /* another thread may have set it meanwhile */
-        limit_is_known = 1;
-        set(&limit, bytes);
+    if (!cache_limit_is_known) { /* another thread may have set it meanwhile */
+        cache_limit_is_known = 1;
+        store_bytes(&cache_limit, bytes);
     }
     return 0;
 }
@@ -114,22 +118,22 @@ static int know_limit(void) {
 /* Kept out of lw_storage_new(), which most calls go through. */
 static __attribute__((noinline)) lw_storage *new_block(const char *operation, int64_t bytes, int index,
                                                        size_t class_bytes) {
-    if (class_bytes >= LARGE && know_limit() < 0) {
+    if (class_bytes >= LARGE && read_cache_limit() < 0) {
         return NULL;
     }
-    lw_storage *storage = lw_block_allocate(HEADER + class_bytes);
-    if (!storage && get(&kept) + lw_scratch_kept()) {
+    lw_storage *storage = lw_block_allocate(HEADER_BYTES + class_bytes);
+    if (!storage && load_bytes(&cached_bytes) + lw_cached_scratch_bytes()) {
         lw_storage_trim();
-        storage = lw_block_allocate(HEADER + class_bytes);
-        retried += storage != NULL;
+        storage = lw_block_allocate(HEADER_BYTES + class_bytes);
+        retry_count += storage != NULL;
     }
     if (!storage) {
         lw_raise_no_memory(operation, bytes);
         return NULL;
     }
-    reserved += (int64_t)class_bytes;
-    made++;
-    *storage = (lw_storage){.data = (char *)storage + HEADER, .bytes = class_bytes, .size_class = index};
+    reserved_bytes += (int64_t)class_bytes;
+    system_allocation_count++;
+    *storage = (lw_storage){.data = (char *)storage + HEADER_BYTES, .bytes = class_bytes, .size_class = index};
     return storage;
 }
 
@@ -140,13 +144,13 @@ lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
     }
     size_t class_bytes;
     int index = size_class((size_t)bytes, &class_bytes);
-    lw_storage *storage = pool[index].first ? take(index) : new_block(operation, bytes, index, class_bytes);
+    lw_storage *storage = pool[index].first ? pop_block(index) : new_block(operation, bytes, index, class_bytes);
     if (!storage) {
         return NULL;
     }
-    asked++;
-    int64_t allocated = reserved - get(&kept);
-    peak = allocated > peak ? allocated : peak;
+    allocation_count++;
+    int64_t allocated = reserved_bytes - load_bytes(&cached_bytes);
+    peak_bytes = allocated > peak_bytes ? allocated : peak_bytes;
     storage->references = 1;
     return storage;
 }
@@ -178,14 +182,14 @@ void lw_storage_release(lw_storage *storage) {
         return;
     }
     int64_t bytes = (int64_t)storage->bytes;
-    if (lw_cache_room() < bytes && (bytes > get(&limit) || !make_room(bytes, index))) {
-        give_back(storage);
+    if (lw_cache_space_left() < bytes && (bytes > load_bytes(&cache_limit) || !make_room(bytes, index))) {
+        free_block(storage);
         return;
     }
-    set(&kept, get(&kept) + bytes);
+    store_bytes(&cached_bytes, load_bytes(&cached_bytes) + bytes);
     storage->owner = pool[index].first;
     pool[index].first = storage;
-    pool[index].last_used = asked;
+    pool[index].last_used = allocation_count;
 }
 
 static PyObject *none(void) {
@@ -206,8 +210,8 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
     if (PyErr_Occurred()) {
         return NULL;
     }
-    limit_is_known = 1;
-    set(&limit, wanted);
+    cache_limit_is_known = 1;
+    store_bytes(&cache_limit, wanted);
     if (!make_room(0, -1)) {
         lw_scratch_trim();
     }
@@ -216,18 +220,26 @@ static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
 
 static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    peak = reserved - get(&kept);
+    peak_bytes = reserved_bytes - load_bytes(&cached_bytes);
     return none();
 }
 
 /* memory_stats(): the numbers that lanewise/memory.py names. */
 static PyObject *memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
-    if (know_limit() < 0) {
+    if (read_cache_limit() < 0) {
         return NULL;
     }
-    int64_t allocated = reserved - get(&kept), cached = get(&kept) + lw_scratch_kept();
-    int64_t numbers[] = {allocated, peak, cached, allocated + cached, get(&limit), asked, asked - made, retried};
+    int64_t allocated = reserved_bytes - load_bytes(&cached_bytes),
+            cached = load_bytes(&cached_bytes) + lw_cached_scratch_bytes();
+    int64_t numbers[] = {allocated,
+                         peak_bytes,
+                         cached,
+                         allocated + cached,
+                         load_bytes(&cache_limit),
+                         allocation_count,
+                         allocation_count - system_allocation_count,
+                         retry_count};
     return lw_int_tuple(sizeof numbers / sizeof *numbers, numbers);
 }
 

@@ -88,8 +88,8 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
     return tensor;
 }
 
-lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
-                        const int64_t *strides, int backend, int committed) {
+lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
+                                  const int64_t *strides, int backend, int committed) {
     lw_tensor *tensor = allocate_tensor();
     if (!tensor) {
         lw_storage_release(storage);
@@ -115,7 +115,7 @@ lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, co
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides) {
     base->storage->references++;
     lw_tensor *view =
-        lw_tensor_on(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);
+        lw_tensor_from_storage(base->storage, data, base->dtype, ndim, shape, strides, base->backend, base->committed);
     if (view) {
         view->read_only = base->read_only;
     }

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "lanewise.h"
-#include "own.h"
 #include "pyabi.h"
+#include "visibility.h"
 
 /* Backends in the order of their priority; names in backends.c. */
 typedef enum lw_backend {
@@ -54,7 +54,7 @@ typedef struct lw_tensor {
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
 } lw_tensor;
 
-LW_OWN PyTypeObject *lw_tensor_type;
+LW_HIDDEN PyTypeObject *lw_tensor_type;
 static inline int lw_is_tensor(PyObject *object) { return Py_TYPE(object) == lw_tensor_type; }
 
 static inline int64_t lw_item_size(int dtype) {
@@ -69,8 +69,8 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
 /* Another tensor on the same storage; takes over nothing. Sets size and contiguous from shape and strides. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* A tensor over `storage`, whose reference it takes over, also when it fails. */
-lw_tensor *lw_tensor_on(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
-                        const int64_t *strides, int backend, int committed);
+lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
+                                  const int64_t *strides, int backend, int committed);
 
 /* Row-major strides of a shape; returns the number of bytes, or -1 where it overflows. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);

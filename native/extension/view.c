@@ -84,7 +84,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
         return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     }
     lw_operand operand;
-    lw_operand_of(tensor, &operand);
+    lw_operand_from_tensor(tensor, &operand);
     lw_tensor *copy = lw_cast("reshape", &operand, tensor->dtype);
     lw_tensor *result = copy ? lw_reshape(copy, ndim, shape) : NULL;
     Py_XDECREF((PyObject *)copy);
@@ -93,7 +93,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
 
 static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = lw_shape_from("reshape", argument, shape);
+    int ndim = lw_parse_shape("reshape", argument, shape);
     return ndim < 0 ? NULL : lw_reshape(tensor, ndim, shape);
 }
 
@@ -114,7 +114,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
     uint8_t seen[LW_MAX_NDIM] = {0};
     int count = tensor->ndim;
     if (argument && argument != Py_None) {
-        count = lw_shape_from("permute_dims", argument, axes);
+        count = lw_parse_shape("permute_dims", argument, axes);
     } else {
         for (int i = 0; i < count; i++) {
             axes[i] = count - 1 - i; /* reversed */
@@ -139,7 +139,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
-    int ndim = lw_shape_from("broadcast_to", argument, shape);
+    int ndim = lw_parse_shape("broadcast_to", argument, shape);
     if (ndim < 0) {
         return NULL;
     }
@@ -174,7 +174,7 @@ static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
         return NULL;
     }
     int axis = 0;
-    if (argument && (axis = lw_axis_from("expand_dims", argument, tensor->ndim + 1)) < 0) {
+    if (argument && (axis = lw_parse_axis("expand_dims", argument, tensor->ndim + 1)) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
@@ -189,7 +189,7 @@ static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
 static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
     uint8_t dropped[LW_MAX_NDIM];
     int given = argument && argument != Py_None;
-    if (lw_axes_from("squeeze", argument, tensor->ndim, dropped) < 0) {
+    if (lw_parse_axes("squeeze", argument, tensor->ndim, dropped) < 0) {
         return NULL;
     }
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
@@ -209,7 +209,7 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
     return lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
 }
 
-static lw_tensor *(*const makers[LW_OPERATION_COUNT])(lw_tensor *tensor, PyObject *argument) = {
+static lw_tensor *(*const view_functions[LW_OPERATION_COUNT])(lw_tensor *tensor, PyObject *argument) = {
     [LW_OPERATION_broadcast_to] = broadcast_to,
     [LW_OPERATION_expand_dims] = expand_dims,
     [LW_OPERATION_matrix_transpose] = matrix_transpose,
@@ -220,15 +220,15 @@ static lw_tensor *(*const makers[LW_OPERATION_COUNT])(lw_tensor *tensor, PyObjec
 
 PyObject *lw_call_view(const lw_arguments *arguments) {
     const lw_operation *operation = arguments->operation;
-    if (!makers[operation - lw_operations]) {
+    if (!view_functions[operation - lw_operations]) {
         return lw_call_python(arguments);
     }
-    lw_tensor *tensor = lw_tensor_from(operation->name, arguments->inputs[0]);
+    lw_tensor *tensor = lw_tensor_from_object(operation->name, arguments->inputs[0]);
     if (!tensor) {
         return PyErr_Occurred() ? NULL : lw_call_python(arguments);
     }
     PyObject *argument = operation->parameter_count ? arguments->parameters[0] : NULL;
-    lw_tensor *view = makers[operation - lw_operations](tensor, argument);
+    lw_tensor *view = view_functions[operation - lw_operations](tensor, argument);
     Py_DECREF((PyObject *)tensor);
     return (PyObject *)view;
 }

@@ -3,11 +3,11 @@
 #include "errors.h"
 #include <string.h>
 
-static int pair_named(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
+static int parse_named_pair(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
         if (strcmp(operation->parameters[i].name, name) == 0) {
-            return lw_pair_from(arguments, i, minimum, pair);
+            return lw_parse_pair(arguments, i, minimum, pair);
         }
     }
     return 0; /* the operation has none: what the caller filled in stays */
@@ -27,7 +27,7 @@ static int64_t window_count(const lw_operation *operation, const lw_window_layou
     return (padded - reach) / layout->stride[axis] + 1;
 }
 
-static int take_image(const lw_operation *operation, const lw_operand *x, lw_window_layout *layout) {
+static int set_image_layout(const lw_operation *operation, const lw_operand *x, lw_window_layout *layout) {
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
         char given[LW_SHAPE_TEXT];
@@ -46,8 +46,8 @@ static int take_image(const lw_operation *operation, const lw_operand *x, lw_win
     return 0;
 }
 
-static int take_weight(const lw_operation *operation, const lw_operand *weight, const lw_operand *bias,
-                       lw_window_layout *layout) {
+static int set_weight_layout(const lw_operation *operation, const lw_operand *weight, const lw_operand *bias,
+                             lw_window_layout *layout) {
     char given[LW_SHAPE_TEXT];
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
@@ -89,8 +89,8 @@ static int take_weight(const lw_operation *operation, const lw_operand *weight, 
 }
 
 /* A pooling window: each channel for itself, side by side unless a stride is given. */
-static int take_pool(const lw_arguments *arguments, lw_window_layout *layout) {
-    if (pair_named(arguments, "kernel_size", 1, layout->kernel_size) < 0) {
+static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layout) {
+    if (parse_named_pair(arguments, "kernel_size", 1, layout->kernel_size) < 0) {
         return -1;
     }
     if (layout->in_size[0] == 0 || layout->in_size[1] == 0) {
@@ -104,12 +104,12 @@ static int take_pool(const lw_arguments *arguments, lw_window_layout *layout) {
 }
 
 /* Stride, padding and dilation, and the number of windows that they leave. */
-static int take_windows(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
+static int set_window_layout(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
     const lw_operation *operation = arguments->operation;
-    int follows = pools && !lw_given(arguments, "stride"); /* the size of the window */
-    if ((!follows && pair_named(arguments, "stride", 1, layout->stride) < 0) ||
-        pair_named(arguments, "padding", 0, layout->padding) < 0 ||
-        pair_named(arguments, "dilation", 1, layout->dilation) < 0) {
+    int follows = pools && !lw_has_parameter(arguments, "stride"); /* the size of the window */
+    if ((!follows && parse_named_pair(arguments, "stride", 1, layout->stride) < 0) ||
+        parse_named_pair(arguments, "padding", 0, layout->padding) < 0 ||
+        parse_named_pair(arguments, "dilation", 1, layout->dilation) < 0) {
         return -1;
     }
     for (int axis = 0; axis < 2; axis++) {
@@ -127,7 +127,7 @@ static int take_windows(const lw_arguments *arguments, int pools, lw_window_layo
     return 0;
 }
 
-static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
+static PyObject *compute_window(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     int pools = count == 1;
@@ -136,32 +136,33 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
         return NULL;
     }
     for (int i = 0; i < count; i++) {
-        if (operands[i].data && lw_operand_cast(operation->name, &operands[i], dtype) < 0) {
+        if (operands[i].data && lw_cast_operand(operation->name, &operands[i], dtype) < 0) {
             return NULL;
         }
     }
     lw_window_layout layout = {.groups = 1, .stride = {1, 1}, .dilation = {1, 1}};
     lw_scalar parameters[LW_MAX_PARAMETERS] = {{.i = 0}};
-    if (lw_kernel_parameters(arguments, parameters) < 0 || take_image(operation, &operands[0], &layout) < 0) {
+    if (lw_parse_kernel_parameters(arguments, parameters) < 0 ||
+        set_image_layout(operation, &operands[0], &layout) < 0) {
         return NULL;
     }
     if (pools) {
-        if (take_pool(arguments, &layout) < 0) {
+        if (set_pool_layout(arguments, &layout) < 0) {
             return NULL;
         }
     } else {
         layout.groups = parameters[0].i; /* conv2d's one parameter for the kernel */
-        if (take_weight(operation, &operands[1], &operands[2], &layout) < 0) {
+        if (set_weight_layout(operation, &operands[1], &operands[2], &layout) < 0) {
             return NULL;
         }
     }
-    if (take_windows(arguments, pools, &layout) < 0) {
+    if (set_window_layout(arguments, pools, &layout) < 0) {
         return NULL;
     }
     int64_t shape[4] = {layout.batch, layout.out_channels, layout.out_size[0], layout.out_size[1]};
     int single = operands[0].ndim == 3;
-    lw_tensor *out = lw_output(operation->name, arguments->out, operation->results[dtype], 4 - single, shape + single,
-                               operands, count, 0, place);
+    lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], 4 - single,
+                                       shape + single, operands, count, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
@@ -173,4 +174,4 @@ static PyObject *compute(const lw_arguments *arguments, lw_operand *operands, lw
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, parameters, work);
 }
 
-PyObject *lw_call_window(const lw_arguments *arguments) { return lw_call_taken(arguments, compute); }
+PyObject *lw_call_window(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_window); }

@@ -3,4 +3,4 @@
  * WebAssembly module. */
 #pragma once
 
-#define LW_OWN extern __attribute__((visibility("hidden")))
+#define LW_HIDDEN extern __attribute__((visibility("hidden")))
