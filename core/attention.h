@@ -17,10 +17,10 @@
 #include "math/exp.h"
 
 enum {
-    ATTENTION_ROWS = 48,                   /* of a block of queries: a multiple of every GEMM_ROWS */
+    ATTENTION_ROWS = 48,                   /* of a block of queries: a multiple of every GEMM_MR */
     ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries that share packed keys and values */
     ATTENTION_KEYS = 128,                  /* of a block: with ATTENTION_ROWS scores in the first-level cache */
-    ATTENTION_THIN_KEYS = 512,             /* of a block where queries are few */
+    ATTENTION_UNPACKED_KEYS = 512,         /* of a block where queries are few */
     ATTENTION_GRAIN = 1 << 20              /* multiplications worth a task */
 };
 
@@ -31,7 +31,7 @@ typedef struct attention {
     int64_t chunks;          /* of queries, for an index of the batch */
     int64_t count, per_task; /* of all chunks */
     int64_t width;           /* of the sums, in whole tiles */
-    int is_thin;
+    int is_unpacked;
 } attention;
 
 /* A chunk at work. */
@@ -133,8 +133,8 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     if (range.begin >= range.end) {
         return;
     }
-    for (int64_t j = range.begin / GEMM_COLUMNS * GEMM_COLUMNS; j < range.end; j += GEMM_COLUMNS) {
-        for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
+    for (int64_t j = range.begin / GEMM_NR * GEMM_NR; j < range.end; j += GEMM_NR) {
+        for (int64_t i = 0; i < rows; i += GEMM_MR) {
             gemm_tile(l->depth, c->queries + (first + i) * l->depth, c->keys + j * l->depth,
                       (char *)(c->scores + i * ATTENTION_KEYS + j), row_bytes, GEMM_SET);
         }
@@ -145,13 +145,13 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
         attention_row(c, first + i, c->scores + i * ATTENTION_KEYS, key, range);
     }
     int64_t depth = min_int64(range.end, keys) - range.begin;
-    for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
-        gemm_pack_rows(c->weights + i * depth, (const char *)(c->scores + i * ATTENTION_KEYS + range.begin), row_bytes,
-                       sizeof(float), min_int64(rows - i, GEMM_ROWS), depth);
+    for (int64_t i = 0; i < rows; i += GEMM_MR) {
+        gemm_pack_a_panel(c->weights + i * depth, (const char *)(c->scores + i * ATTENTION_KEYS + range.begin),
+                          row_bytes, sizeof(float), min_int64(rows - i, GEMM_MR), depth);
     }
-    for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS) {
-        for (int64_t i = 0; i < rows; i += GEMM_ROWS) {
-            gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_COLUMNS,
+    for (int64_t j = 0; j < c->width; j += GEMM_NR) {
+        for (int64_t i = 0; i < rows; i += GEMM_MR) {
+            gemm_tile(depth, c->weights + i * depth, c->values + j * ATTENTION_KEYS + range.begin * GEMM_NR,
                       (char *)(c->sums + (first + i) * c->width + j), c->width * (int64_t)sizeof(float), GEMM_ADD);
         }
     }
@@ -162,14 +162,14 @@ static void attention_blocks(const attention_chunk *c, attention_range seen) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_KEYS) {
         int64_t keys = min_int64(seen.end - key, ATTENTION_KEYS);
-        for (int64_t j = 0; j < keys; j += GEMM_COLUMNS) {
-            gemm_pack_columns(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
-                              l->column_strides[1], min_int64(keys - j, GEMM_COLUMNS), l->depth);
+        for (int64_t j = 0; j < keys; j += GEMM_NR) {
+            gemm_pack_b_panel(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
+                              l->column_strides[1], min_int64(keys - j, GEMM_NR), l->depth);
         }
-        for (int64_t j = 0; j < c->width; j += GEMM_COLUMNS) {
-            gemm_pack_columns(c->values + j * ATTENTION_KEYS,
+        for (int64_t j = 0; j < c->width; j += GEMM_NR) {
+            gemm_pack_b_panel(c->values + j * ATTENTION_KEYS,
                               c->value + key * l->row_strides[2] + j * l->column_strides[2], l->column_strides[2],
-                              l->row_strides[2], min_int64(l->value_depth - j, GEMM_COLUMNS), keys);
+                              l->row_strides[2], min_int64(l->value_depth - j, GEMM_NR), keys);
         }
         for (int64_t first = 0; first < c->rows; first += ATTENTION_ROWS) {
             attention_block(c, first, key, keys);
@@ -178,10 +178,10 @@ static void attention_blocks(const attention_chunk *c, attention_range seen) {
 }
 
 /* The same for few queries, without packing. */
-static void attention_thin(const attention_chunk *c, attention_range seen) {
+static void attention_unpacked(const attention_chunk *c, attention_range seen) {
     const lw_attention_layout *l = c->layout;
-    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_THIN_KEYS) {
-        int64_t keys = min_int64(seen.end - key, ATTENTION_THIN_KEYS);
+    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_UNPACKED_KEYS) {
+        int64_t keys = min_int64(seen.end - key, ATTENTION_UNPACKED_KEYS);
         gemm product = {
             .m = c->rows,
             .n = keys,
@@ -193,13 +193,13 @@ static void attention_thin(const attention_chunk *c, attention_range seen) {
             .b_row = sizeof(float),
             .b_column = l->row_strides[1],
             .c = (char *)c->scores,
-            .c_row = ATTENTION_THIN_KEYS * sizeof(float),
+            .c_row = ATTENTION_UNPACKED_KEYS * sizeof(float),
             .c_column = sizeof(float),
         };
-        thin_compute(&product);
+        unpacked_multiply(&product);
         attention_range range = {0, divide_up(keys, VF32_LANES) * VF32_LANES};
         for (int64_t i = 0; i < c->rows; i++) {
-            attention_row(c, i, c->scores + i * ATTENTION_THIN_KEYS, key, range);
+            attention_row(c, i, c->scores + i * ATTENTION_UNPACKED_KEYS, key, range);
         }
         product.n = l->value_depth;
         product.k = keys;
@@ -210,7 +210,7 @@ static void attention_thin(const attention_chunk *c, attention_range seen) {
         product.b_column = sizeof(float);
         product.c = (char *)c->weights;
         product.c_row = c->width * (int64_t)sizeof(float);
-        thin_compute(&product);
+        unpacked_multiply(&product);
         for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->sums + i, vf32_load(c->sums + i) + vf32_load(c->weights + i));
         }
@@ -218,10 +218,10 @@ static void attention_thin(const attention_chunk *c, attention_range seen) {
 }
 
 /* The queries, scaled. */
-static void attention_start(const attention_chunk *c, int is_thin) {
+static void attention_start(const attention_chunk *c, int is_unpacked) {
     const lw_attention_layout *l = c->layout;
     int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;
-    if (is_thin) {
+    if (is_unpacked) {
         for (int64_t i = 0; i < c->rows; i++) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
@@ -230,17 +230,17 @@ static void attention_start(const attention_chunk *c, int is_thin) {
             vf32_store(c->weights + i, vf32_set(0));
         }
     } else {
-        count = divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * l->depth;
-        for (int64_t i = 0; i < c->rows; i += GEMM_ROWS) {
-            gemm_pack_rows(c->queries + i * l->depth, c->query + i * row, row, column,
-                           min_int64(c->rows - i, GEMM_ROWS), l->depth);
+        count = divide_up(c->rows, GEMM_MR) * GEMM_MR * l->depth;
+        for (int64_t i = 0; i < c->rows; i += GEMM_MR) {
+            gemm_pack_a_panel(c->queries + i * l->depth, c->query + i * row, row, column,
+                              min_int64(c->rows - i, GEMM_MR), l->depth);
         }
     }
     vf32 scale = vf32_set((float)l->scale);
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vf32_store(c->queries + i, vf32_load(c->queries + i) * scale);
     }
-    for (int64_t i = 0; i < divide_up(c->rows, GEMM_ROWS) * GEMM_ROWS * c->width; i += VF32_LANES) {
+    for (int64_t i = 0; i < divide_up(c->rows, GEMM_MR) * GEMM_MR * c->width; i += VF32_LANES) {
         vf32_store(c->sums + i, vf32_set(0));
     }
     for (int64_t i = 0; i < c->rows; i++) {
@@ -318,14 +318,14 @@ INLINE float *attention_cut(float *memory, int64_t *used, int64_t count) {
 static int64_t attention_memory(const attention *all, attention_chunk *c, float *memory) {
     const lw_attention_layout *l = all->layout;
     int64_t rows = min_int64(l->queries, ATTENTION_CHUNK), used = 0;
-    int64_t tiles = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
+    int64_t tiles = divide_up(rows, GEMM_MR) * GEMM_MR;
     c->width = all->width;
     c->queries = attention_cut(memory, &used, tiles * l->depth);
     c->sums = attention_cut(memory, &used, tiles * all->width);
     c->largest = attention_cut(memory, &used, rows);
     c->total = attention_cut(memory, &used, rows);
-    if (all->is_thin) {
-        c->scores = attention_cut(memory, &used, rows * ATTENTION_THIN_KEYS);
+    if (all->is_unpacked) {
+        c->scores = attention_cut(memory, &used, rows * ATTENTION_UNPACKED_KEYS);
         c->weights = attention_cut(memory, &used, rows * all->width);
     } else {
         c->scores = attention_cut(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
@@ -355,22 +355,22 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     }
     int64_t end = min_int64((task + 1) * all->per_task, all->count);
     for (int64_t index = task * all->per_task; index < end; index++) {
-        walk w;
-        walk_start(&w, &batch, 0, batch.ndim, 5, index / all->chunks);
+        layout_iterator it;
+        iterator_start(&it, &batch, 0, batch.ndim, 5, index / all->chunks);
         c.first = index % all->chunks * ATTENTION_CHUNK;
         c.rows = min_int64(l->queries - c.first, ATTENTION_CHUNK);
-        c.query = (const char *)all->inputs[0] + w.offset[0] + c.first * l->row_strides[0];
-        c.key = (const char *)all->inputs[1] + w.offset[1];
-        c.value = (const char *)all->inputs[2] + w.offset[2];
+        c.query = (const char *)all->inputs[0] + it.offset[0] + c.first * l->row_strides[0];
+        c.key = (const char *)all->inputs[1] + it.offset[1];
+        c.value = (const char *)all->inputs[2] + it.offset[2];
         c.mask = all->inputs[3];
         if (c.mask) {
-            c.mask += w.offset[3] + c.first * l->row_strides[3];
+            c.mask += it.offset[3] + c.first * l->row_strides[3];
         }
-        c.out = all->out + w.offset[4] + c.first * l->row_strides[4];
+        c.out = all->out + it.offset[4] + c.first * l->row_strides[4];
         attention_range seen = attention_visible(l, c.first, c.first + c.rows - 1, 0);
-        attention_start(&c, all->is_thin);
-        if (all->is_thin) {
-            attention_thin(&c, seen);
+        attention_start(&c, all->is_unpacked);
+        if (all->is_unpacked) {
+            attention_unpacked(&c, seen);
         } else {
             attention_blocks(&c, seen);
         }
@@ -386,9 +386,9 @@ static lw_status attention_run(lw_context *context, const lw_attention_layout *l
                                void *const *outputs) {
     attention all = {.layout = l, .inputs = inputs, .out = outputs[0]};
     all.chunks = divide_up(l->queries, ATTENTION_CHUNK);
-    all.width = divide_up(l->value_depth, GEMM_COLUMNS) * GEMM_COLUMNS;
-    all.is_thin =
-        l->queries <= THIN_ROWS && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
+    all.width = divide_up(l->value_depth, GEMM_NR) * GEMM_NR;
+    all.is_unpacked =
+        l->queries <= UNPACKED_MR && l->column_strides[1] == sizeof(float) && l->column_strides[2] == sizeof(float);
     all.count = all.chunks;
     for (int32_t d = 0; d < l->batch_ndim; d++) {
         all.count *= l->batch_shape[d];

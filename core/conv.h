@@ -38,14 +38,14 @@ typedef struct conv_images {
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* in the window; bytes from a channel */
-    int32_t inside[CONV_TAPS][GEMM_COLUMNS];    /* as in window_tap */
+    int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
 } conv_taps;
 
 INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number) {
     int64_t t = taps->count++;
     taps->number[t] = number;
     taps->from[t] = tap->run[0].from;
-    for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) {
+    for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
         vi32_store(taps->inside[t] + c, vi32_load(tap->inside + c));
     }
 }
@@ -63,8 +63,8 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
                 continue;
             }
             const float *from = (const float *)(x + taps->from[t]);
-            for (int64_t c = 0; c < GEMM_COLUMNS; c += VF32_LANES) {
-                window_mask(to + p * GEMM_COLUMNS + c, vf32_load(from + c), taps->inside[t] + c);
+            for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
+                window_mask(to + p * GEMM_NR + c, vf32_load(from + c), taps->inside[t] + c);
             }
         }
     }
@@ -78,7 +78,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     window_strip strip;
     window_tap tap;
     conv_taps together;
-    window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_COLUMNS));
+    window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_NR));
     together.count = 0;
     for (int64_t t = 0; t < taps; t++) {
         int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
@@ -91,7 +91,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             continue;
         }
         window_tap_start(&tap, q);
-        if (tap.runs == 1 && tap.run[0].count == GEMM_COLUMNS && strip.step == sizeof(float)) {
+        if (tap.runs == 1 && tap.run[0].count == GEMM_NR && strip.step == sizeof(float)) {
             conv_add_tap(&together, &tap, t);
             if (together.count == CONV_TAPS) {
                 conv_pack_taps(&together, g, first_row, depth, to);
@@ -99,14 +99,14 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             continue;
         }
         for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride) {
-            window_tap_read(&tap, x, to + row * GEMM_COLUMNS, GEMM_COLUMNS);
+            window_tap_read(&tap, x, to + row * GEMM_NR, GEMM_NR);
         }
     }
     conv_pack_taps(&together, g, first_row, depth, to);
 }
 
 /* Puts what was computed as a matrix where the images are. */
-static void conv_put(const conv *all, const float *from, int64_t images, char *out) {
+static void conv_store(const conv *all, const float *from, int64_t images, char *out) {
     const gemm *g = &all->product;
     for (int64_t row = 0; row < g->m; row++) {
         for (int64_t image = 0; image < images; image++, from += g->n) {
@@ -138,7 +138,7 @@ static lw_status conv_product(lw_context *context, const conv *all, int64_t imag
     g.c_row = g.n * (int64_t)sizeof(float);
     lw_status status = gemm_run(context, &g);
     if (status == LW_OK) {
-        conv_put(all, memory, images, out);
+        conv_store(all, memory, images, out);
     }
     return status;
 }
@@ -281,14 +281,16 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    int64_t most = work >= GEMM_SMALL ? 1 : (int64_t)(GEMM_SMALL / (work + 1)); /* a part of a task is small */
+    int64_t most =
+        work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1)); /* a part of a task is small */
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, most), w->batch);
     if (all.images < 1) {
         all.images = 1;
     }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
-    int is_split = work >= (all.products < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE); /* each product, into tasks */
-    all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL / (work + 1));
+    int is_split =
+        work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK); /* each product, into tasks */
+    all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL_WORK / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }

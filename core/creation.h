@@ -1,14 +1,14 @@
 /* Tensors from a rule: each element from its position in row-major order.
  *
- * core/ops/<op>.h defines, for each dtype, a piece_function <op>_piece_<dtype>, and with CREATION the kernel
+ * core/ops/<op>.h defines, for each dtype, a span_function <op>_span_<dtype>, and with CREATION the kernel
  * lw_<op>_<dtype> that calls it; kernels.c includes the header and names the kernel in the table. */
 #pragma once
 
-#include "pieces.h"
+#include "spans.h"
 #include "strided.h"
 
 #define CREATION(op, dtype)                                                                                \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        return run_pieces(context, layout, inputs, 0, outputs, parameters, 0, op##_piece_##dtype);         \
+        return run_spans(context, layout, inputs, 0, outputs, parameters, 0, op##_span_##dtype);           \
     }

@@ -9,9 +9,9 @@
  * partial ones on every instruction set and nothing is fused, so all of them give the same bits. */
 #pragma once
 
+#include "layout_iterator.h"
 #include "simd/simd.h"
 #include "strided.h"
-#include "walk.h"
 
 enum {
     EIGEN_GROUP = 16,      /* partial sums */
@@ -284,7 +284,7 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
     return doubt == 0;
 }
 
-static void eigen_put(char *to, double value) {
+static void eigen_store(char *to, double value) {
     float rounded = (float)value;
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
@@ -300,9 +300,9 @@ static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char 
         order[place] = k;
     }
     for (int64_t k = 0; k < m->n; k++) {
-        eigen_put(values + k * l->column_strides[1], m->d[order[k]]);
+        eigen_store(values + k * l->column_strides[1], m->d[order[k]]);
         for (int64_t i = 0; vectors && i < m->n; i++) {
-            eigen_put(vectors + i * l->row_strides[2] + k * l->column_strides[2], m->z[order[k] * m->width + i]);
+            eigen_store(vectors + i * l->row_strides[2] + k * l->column_strides[2], m->z[order[k] * m->width + i]);
         }
     }
 }
@@ -365,12 +365,12 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
             batch.strides[o][d] = l->batch_strides[o][d];
         }
     }
-    walk w;
+    layout_iterator it;
     int64_t first = task * b->per_task, end = min_int64(first + b->per_task, b->count);
-    walk_start(&w, &batch, 0, batch.ndim, 3, first);
+    iterator_start(&it, &batch, 0, batch.ndim, 3, first);
     lw_status status = LW_OK;
-    for (int64_t i = first; i < end && status == LW_OK; i++, walk_next(&w)) {
-        status = eigen_compute(context, &m, b, w.offset);
+    for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
+        status = eigen_compute(context, &m, b, it.offset);
     }
     if (context->release) {
         context->release(context, memory);

@@ -7,9 +7,9 @@
  * strides: no element is read after it is written. */
 #pragma once
 
+#include "layout_iterator.h"
 #include "stream.h"
 #include "strided.h"
-#include "walk.h"
 
 enum {
     CHUNK = 512,   /* elements packed at once: four operands of 8 bytes are 16 KB, which stays in the first cache */
@@ -107,27 +107,27 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
 }
 
 /* Steps over rows. */
-static void advance(walk *w, int64_t rows) {
-    int32_t d = w->end - 1;
-    while (rows > 0 && d >= w->first) {
-        int64_t part = min_int64(rows, w->layout->shape[d] - w->index[d]);
-        w->index[d] += part - 1;
-        for (int32_t o = 0; o < w->operands; o++) {
-            w->offset[o] += (part - 1) * w->layout->strides[o][d];
+static void advance(layout_iterator *it, int64_t rows) {
+    int32_t d = it->end - 1;
+    while (rows > 0 && d >= it->first) {
+        int64_t part = min_int64(rows, it->layout->shape[d] - it->index[d]);
+        it->index[d] += part - 1;
+        for (int32_t o = 0; o < it->operands; o++) {
+            it->offset[o] += (part - 1) * it->layout->strides[o][d];
         }
-        walk_next(w); /* which carries into the slower dimensions */
+        iterator_next(it); /* which carries into the slower dimensions */
         rows -= part;
     }
 }
 
-/* Copies `count` elements of an operand, from element `column` of the row that w stands on, into the buffer or back. */
-static void transfer(const elementwise_call *call, walk w, int64_t column, int64_t count, int32_t operand, char *buffer,
-                     int unpack) {
+/* Copies `count` elements of an operand, from element `column` of the row that it stands on, into the buffer or back. */
+static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
+                     char *buffer, int unpack) {
     int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
     int64_t step = call->layout->strides[operand][last];
     for (int64_t done = 0; done < count; column = 0) {
         int64_t part = min_int64(call->row - column, count - done);
-        char *place = call->data[operand] + w.offset[operand] + column * step;
+        char *place = call->data[operand] + it.offset[operand] + column * step;
         if (unpack) {
             copy_strided(place, step, buffer + done * size, size, part, size);
         } else if (step) {
@@ -136,12 +136,12 @@ static void transfer(const elementwise_call *call, walk w, int64_t column, int64
             fill_buffer(buffer + done * size, place, part, size);
         }
         done += part;
-        walk_next(&w);
+        iterator_next(&it);
     }
 }
 
 /* What is left when whole registers are done, moved through registers' worth of zeros: once for all kernels. */
-static __attribute__((noinline)) void run_rest(const elementwise *kernel, int64_t whole, int64_t rest,
+static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t rest,
                                                const void *const *inputs, void *output, const lw_scalar *parameters) {
     _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
     const void *padded[LW_MAX_OPERANDS];
@@ -164,7 +164,7 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
         kernel->body(whole, inputs, output, parameters);
     }
     if (rest) {
-        run_rest(kernel, whole, rest, inputs, output, parameters);
+        run_tail(kernel, whole, rest, inputs, output, parameters);
     }
 }
 
@@ -175,8 +175,8 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int32_t inputs = kernel->operands - 1, last = call->layout->ndim - 1;
     int64_t position = task * call->grain, end = min_int64(position + call->grain, call->total);
     _Alignas(64) char buffer[LW_MAX_OPERANDS - 1][CHUNK * 8];
-    walk w;
-    walk_start(&w, call->layout, 0, last, kernel->operands, position / call->row);
+    layout_iterator it;
+    iterator_start(&it, call->layout, 0, last, kernel->operands, position / call->row);
     int64_t column = position % call->row;
     int64_t first = min_int64(end - position, CHUNK);
     for (int32_t o = 0; o < inputs; o++) {
@@ -184,7 +184,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
             fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
         }
         if (call->passage[o] == REPEATED) {
-            transfer(call, w, column, first, o, buffer[o], 0);
+            transfer(call, it, column, first, o, buffer[o], 0);
         }
     }
     for (int64_t most = SIMD_STREAM && call->lead ? call->lead : call->most; position < end; most = call->most) {
@@ -200,15 +200,15 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
                 arrays[o] = call->data[o] + position * size;
             }
             if (call->passage[o] == BY_ROW) {
-                arrays[o] = call->data[o] + w.offset[o] + column * size;
+                arrays[o] = call->data[o] + it.offset[o] + column * size;
             }
             if (call->passage[o] == PACKED && o < inputs) {
-                transfer(call, w, column, count, o, buffer[o], 0);
+                transfer(call, it, column, count, o, buffer[o], 0);
             }
         }
         run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
         if (call->passage[inputs] == PACKED) {
-            transfer(call, w, column, count, inputs, buffer[inputs], 1);
+            transfer(call, it, column, count, inputs, buffer[inputs], 1);
         }
         if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
             int32_t size = kernel->size[inputs];
@@ -217,7 +217,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         position += count;
         column += count;
         if (column >= call->row) {
-            advance(&w, column / call->row);
+            advance(&it, column / call->row);
         }
         column %= call->row;
     }
@@ -257,7 +257,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
                                                            void *const *outputs, const lw_scalar *parameters) {
     int32_t last = kernel->operands - 1;
     elementwise_call call = {.kernel = kernel, .layout = layout, .parameters = parameters, .grain = kernel->grain};
-    call.total = walk_count(layout, 0, layout->ndim);
+    call.total = layout_count(layout, 0, layout->ndim);
     if (call.total <= 1) {
         if (call.total == 1) {
             run_body(kernel, 1, inputs, outputs[0], parameters);

@@ -3,7 +3,7 @@
  * Where one instruction does that, it is slow; most processors need half a dozen. But one instruction is enough to
  * leave out NaN and the order of zeros. With it a block is folded, beside a sum that is NaN where an element is. Only
  * where the sum is NaN or the result a zero, a second pass looks for NaN and at the signs. Values may meet in any order
- * and more than once, so there are no partials as in fold.h. */
+ * and more than once, so there are no partials as in reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
@@ -79,19 +79,19 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
 /* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the first pass's, `signs_join` the second's.
  * `joined` is exact, of the partials a and b; so is <op>_settled, once a first pass gave `value`: zeros without a sign
  * are the largest where all signs are set. */
-#define EXTREME(op, identity, value_join, signs_join, joined)                                                \
-    RARE float op##_settled(const float *x, int64_t count, float value) {                                    \
-        extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);             \
-        if (vi32_first(vf32_bits(signs.other))) return __builtin_nanf("");                                   \
-        return value == 0 ? __builtin_copysignf(0, vf32_first(signs.value)) : value;                         \
-    }                                                                                                        \
-    static void op##_block_float32(const fold_source *from, int64_t start, int64_t count, reduced *result) { \
-        (void)start;                                                                                         \
-        const float *x = (const float *)from->x;                                                             \
-        extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_by_fma);          \
-        float value = vf32_first(all.value), sum = vf32_first(all.other);                                    \
-        if (sum != sum || value == 0) value = op##_settled(x, count, value);                                 \
-        __builtin_memcpy(&result->bits, &value, sizeof value);                                               \
-    }                                                                                                        \
-    FOLD_STEPS(op, float32, float32, x, joined)                                                              \
+#define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
+    RARE float op##_settled(const float *x, int64_t count, float value) {                                      \
+        extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);               \
+        if (vi32_first(vf32_bits(signs.other))) return __builtin_nanf("");                                     \
+        return value == 0 ? __builtin_copysignf(0, vf32_first(signs.value)) : value;                           \
+    }                                                                                                          \
+    static void op##_block_float32(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
+        (void)start;                                                                                           \
+        const float *x = (const float *)from->x;                                                               \
+        extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_by_fma);            \
+        float value = vf32_first(all.value), sum = vf32_first(all.other);                                      \
+        if (sum != sum || value == 0) value = op##_settled(x, count, value);                                   \
+        __builtin_memcpy(&result->bits, &value, sizeof value);                                                 \
+    }                                                                                                          \
+    BLOCK_REDUCTION_STEPS(op, float32, float32, x, joined)                                                     \
     REDUCTION_BY(1, op, float32, float32, vf32_set(identity), total)

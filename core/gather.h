@@ -9,7 +9,7 @@
  * kernels in the table. */
 #pragma once
 
-#include "pieces.h"
+#include "spans.h"
 #include "strided.h"
 
 INLINE int64_t gather_index(const char *p) {
@@ -26,11 +26,11 @@ typedef struct gather_indices {
 
 static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
     const gather_indices *all = argument;
-    int64_t first = task * PIECES_GRAIN, end = min_int64(first + PIECES_GRAIN, all->count);
-    walk w;
-    walk_start(&w, &all->layout, 0, all->layout.ndim, 1, first);
-    for (int64_t i = first; i < end; i++, walk_next(&w)) {
-        int64_t index = gather_index(all->data + w.offset[0]);
+    int64_t first = task * SPANS_GRAIN, end = min_int64(first + SPANS_GRAIN, all->count);
+    layout_iterator it;
+    iterator_start(&it, &all->layout, 0, all->layout.ndim, 1, first);
+    for (int64_t i = first; i < end; i++, iterator_next(&it)) {
+        int64_t index = gather_index(all->data + it.offset[0]);
         if (index >= -all->extent && index < all->extent) {
             continue;
         }
@@ -53,12 +53,12 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
         own->shape[own->ndim] = layout->shape[d];
         own->strides[0][own->ndim++] = layout->strides[1][d];
     }
-    all.count = walk_count(own, 0, own->ndim);
-    return run_tasks(context, divide_up(all.count, PIECES_GRAIN), gather_check_task, &all);
+    all.count = layout_count(own, 0, own->ndim);
+    return run_tasks(context, divide_up(all.count, SPANS_GRAIN), gather_check_task, &all);
 }
 
 /* Items of `size` bytes go from operand 0 to operand 2; `indexed` is the one of these that the index moves. */
-INLINE void gather_piece(const piece *p, const lw_scalar *parameters, int indexed, int size) {
+INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed, int size) {
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     for (int64_t i = 0; i < p->count; i++) {
         int64_t index = gather_index(p->data[1] + i * p->step[1]);
@@ -75,12 +75,12 @@ INLINE void gather_piece(const piece *p, const lw_scalar *parameters, int indexe
 
 /* Defines the kernel lw_<op>_bits<bits>. Where several indices are equal, the last value that is put stays. */
 #define GATHER(op, bits, indexed)                                                                             \
-    static void op##_piece_##bits(const piece *p, const lw_scalar *parameters) {                              \
-        gather_piece(p, parameters, indexed, bits / 8);                                                       \
+    static void op##_span_##bits(const span *p, const lw_scalar *parameters) {                                \
+        gather_span(p, parameters, indexed, bits / 8);                                                        \
     }                                                                                                         \
     static lw_status lw_##op##_bits##bits(lw_context *context, const void *layout, const void *const *inputs, \
                                           void *const *outputs, const lw_scalar *parameters) {                \
         lw_status status = gather_check(context, layout, inputs[1], parameters[0].i);                         \
         if (status != LW_OK) return status;                                                                   \
-        return run_pieces(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_piece_##bits);  \
+        return run_spans(context, layout, inputs, 2, outputs, parameters, indexed == 2, op##_span_##bits);    \
     }

@@ -1,19 +1,19 @@
 /* Matrix multiplication: five loops around a micro-kernel, after Van Zee and van de Geijn, "BLIS: A Framework for
  * Rapidly Instantiating BLAS Functionality", 2015.
  *
- * The loops cut C into columns (GEMM_OUTER_COLUMNS), the sum into depths (GEMM_DEPTH) and C's rows into
- * GEMM_OUTER_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
+ * The loops cut C into columns (GEMM_NC), the sum into depths (GEMM_KC) and C's rows into
+ * GEMM_PACKED_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
  * then tasks compute blocks of C: two more loops, over panels of B and of A. Where C has no more rows than a block, no
  * two tasks need the same panel of B, and each packs its own, just before it is used. Packing takes any strides; zeros
- * fill the last panel. Where B has few columns, A is read where it lies; where A has few rows, B is, see gemm_few.h.
+ * fill the last panel. Where B has few columns, A is read where it lies; where A has few rows, B is, see gemm_skinny.h.
  * Each element of C is summed in an order that depends on k and that choice alone. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
-#include "gemm_few.h"
 #include "gemm_kernel.h"
 #include "gemm_pack.h"
-#include "gemm_thin.h"
+#include "gemm_skinny.h"
+#include "gemm_unpacked.h"
 
 /* The part of a product that is packed at one time. */
 typedef struct gemm_part {
@@ -27,13 +27,13 @@ typedef struct gemm_part {
 
 /* A task's share of an operand that is `extent` wide, read in the runs that it lies in: whole panels, or some of their
  * depth, for all of them at once. A panel alone would take a cache line or two of each row, from a page of its own. */
-INLINE void gemm_pack_share(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
-                            int64_t depth, int64_t task, int64_t tasks) {
+INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
+                           int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
     int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
     int64_t first_panel = by_depth ? 0 : first, end_panel = by_depth ? panels : end;
-    int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_RUN : depth;
+    int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_KC : depth;
     for (; p < end_p; p += run) {
         for (int64_t panel = first_panel; panel < end_panel; panel++) {
             gemm_pack(to + (panel * depth + p) * width, width, from + panel * width * across + p * along, across, along,
@@ -47,38 +47,37 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     const gemm_part *part = argument;
     const gemm *g = part->g;
     int64_t tasks = part->pack_tasks;
-    gemm_pack_share(part->a, GEMM_ROWS, g->a + (part->i + part->unpacked) * g->a_row + part->p * g->a_column, g->a_row,
-                    g->a_column, part->rows - part->unpacked, part->depth, task, tasks);
+    gemm_pack_part(part->a, GEMM_MR, g->a + (part->i + part->unpacked) * g->a_row + part->p * g->a_column, g->a_row,
+                   g->a_column, part->rows - part->unpacked, part->depth, task, tasks);
     if (!g->pack_b && part->b_panels) {
-        gemm_pack_share(part->b, GEMM_COLUMNS, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
-                        part->columns, part->depth, task, tasks);
+        gemm_pack_part(part->b, GEMM_NR, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
+                       part->columns, part->depth, task, tasks);
     }
     for (int64_t panel = task * part->b_panels / tasks; g->pack_b && panel < (task + 1) * part->b_panels / tasks;
          panel++) {
-        g->pack_b(g, part->p, part->depth, part->j + panel * GEMM_COLUMNS,
-                  part->b + panel * GEMM_COLUMNS * part->depth);
+        g->pack_b(g, part->p, part->depth, part->j + panel * GEMM_NR, part->b + panel * GEMM_NR * part->depth);
     }
     return LW_OK;
 }
 
 /* A panel of B that no other task needs. */
-static void gemm_pack_own(const gemm_part *part, int64_t j, float *to) {
+static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
         g->pack_b(g, part->p, part->depth, part->j + j, to);
     } else {
-        gemm_pack_columns(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
-                          min_int64(part->columns - j, GEMM_COLUMNS), part->depth);
+        gemm_pack_b_panel(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
+                          min_int64(part->columns - j, GEMM_NR), part->depth);
     }
 }
 
 /* A tile's sums, from a packed panel of B. */
 static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b, char *tile,
-                          int64_t tile_row, gemm_target target) {
+                          int64_t tile_row, gemm_store_mode target) {
     const gemm *g = part->g;
-    const int64_t b_step = GEMM_COLUMNS * sizeof *b;
+    const int64_t b_step = GEMM_NR * sizeof *b;
     if (i < part->unpacked) {
-        gemm_unpacked_tile(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
+        gemm_tile_in_place(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
                            (const char *)b, b_step, tile, tile_row, target);
     } else {
         gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked) * part->depth),
@@ -87,49 +86,49 @@ static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_
 }
 
 /* One tile of C; (i, j) is within the part. */
-static void gemm_compute_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
+static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
     const gemm *g = part->g;
-    int64_t rows = min_int64(part->rows - i, GEMM_ROWS), columns = min_int64(part->columns - j, GEMM_COLUMNS);
+    int64_t rows = min_int64(part->rows - i, GEMM_MR), columns = min_int64(part->columns - j, GEMM_NR);
     int64_t row = part->i + i, column = part->j + j;
     int add = part->p > 0, last = part->p + part->depth == g->k;
-    if (rows % GEMM_EDGE == 0 && columns == GEMM_COLUMNS && g->c_column == sizeof(float)) {
+    if (rows % GEMM_EDGE_MR == 0 && columns == GEMM_NR && g->c_column == sizeof(float)) {
         char *c = g->c + row * g->c_row + column * g->c_column;
-        gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_FAR : GEMM_SET);
+        gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_PREFETCH : GEMM_SET);
         if (last && (g->bias || g->activate)) {
-            gemm_finish_tile(g, row, column, rows, columns, c, g->c_row, columns);
+            gemm_apply_epilogue(g, row, column, rows, columns, c, g->c_row, columns);
         }
         return;
     }
-    float tile[GEMM_ROWS * GEMM_COLUMNS];
-    int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_COLUMNS;
+    float tile[GEMM_MR * GEMM_NR];
+    int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_NR;
     gemm_sum_tile(part, i, rows, columns, b, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
-    gemm_put_tile(g, row, column, rows, columns, tile, width, add, last);
+    gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
 /* Where the sums are short, what takes long is to write C: along its rows, while B's panels stay in the caches. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
-    _Alignas(64) float own[GEMM_COLUMNS * GEMM_DEPTH]; /* in the first caches from one panel to the next */
+    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* in the first caches from one panel to the next */
     int64_t across = divide_up(part->columns, part->task_columns);
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
-    if (part->b && part->depth * (end_column - first_column) <= GEMM_NEAR) {
-        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) {
-            for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
-                gemm_compute_tile(part, i, j, part->b + j * part->depth);
+    if (part->b && part->depth * (end_column - first_column) <= GEMM_CACHED_FLOATS) {
+        for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
+            for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
+                gemm_multiply_tile(part, i, j, part->b + j * part->depth);
             }
         }
         return LW_OK;
     }
-    for (int64_t j = first_column; j < end_column; j += GEMM_COLUMNS) {
+    for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
         const float *b = part->b ? part->b + j * part->depth : own;
         if (!part->b) {
-            gemm_pack_own(part, j, own);
+            gemm_pack_own_panel(part, j, own);
         }
-        for (int64_t i = first_row; i < end_row; i += GEMM_ROWS) {
-            gemm_compute_tile(part, i, j, b);
+        for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
+            gemm_multiply_tile(part, i, j, b);
         }
     }
     return LW_OK;
@@ -142,19 +141,19 @@ typedef struct gemm_sizes {
     int is_narrow;                /* so few columns that to pack whole panels of A does not pay */
 } gemm_sizes;
 
-static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
+static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
     gemm_part part = {.g = g, .a = a, .b = b, .block = sizes.block, .task_columns = sizes.task_columns};
     for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
         part.columns = min_int64(g->n - part.j, sizes.columns);
         part.p = 0;
         do { /* once also where k is 0, to write zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
-            part.b_panels = b ? divide_up(part.columns, GEMM_COLUMNS) : 0;
+            part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
-                part.unpacked = sizes.is_narrow ? part.rows / GEMM_ROWS * GEMM_ROWS : 0;
-                part.a_panels = divide_up(part.rows - part.unpacked, GEMM_ROWS);
-                int64_t packed = (part.a_panels * GEMM_ROWS + part.b_panels * GEMM_COLUMNS) * part.depth;
+                part.unpacked = sizes.is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
+                part.a_panels = divide_up(part.rows - part.unpacked, GEMM_MR);
+                int64_t packed = (part.a_panels * GEMM_MR + part.b_panels * GEMM_NR) * part.depth;
                 part.pack_tasks = 1 + packed / sizes.packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
                 lw_status status = run_tasks(context, part.pack_tasks, gemm_pack_task, &part);
@@ -174,16 +173,16 @@ static lw_status gemm_blocked(lw_context *context, const gemm *g, gemm_sizes siz
 
 /* Tasks of about the same work, whatever the shape: several threads then end together. */
 static gemm_sizes gemm_choose_sizes(const gemm *g) {
-    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_DEPTH) + (g->k == 0)); /* of parts that are alike */
-    gemm_sizes sizes = {GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, depth, GEMM_OUTER_ROWS, GEMM_OUTER_COLUMNS, 1 << 30, 0};
-    sizes.is_narrow = g->n <= GEMM_NARROW && g->a_column == sizeof(float) && g->a_row != sizeof(float);
-    if (gemm_work(g) < GEMM_SMALL) {
+    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* of parts that are alike */
+    gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
+    sizes.is_narrow = g->n <= GEMM_NARROW_N && g->a_column == sizeof(float) && g->a_row != sizeof(float);
+    if (gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
-    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_BLOCK)); /* of blocks that are alike */
-    int64_t panel = rows * GEMM_COLUMNS * depth;
-    sizes.block = divide_up(rows, GEMM_ROWS) * GEMM_ROWS;
-    sizes.task_columns = min_int64(divide_up(GEMM_TASK, panel) * GEMM_COLUMNS, GEMM_TASK_COLUMNS);
+    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* of blocks that are alike */
+    int64_t panel = rows * GEMM_NR * depth;
+    sizes.block = divide_up(rows, GEMM_MR) * GEMM_MR;
+    sizes.task_columns = min_int64(divide_up(GEMM_TASK_WORK, panel) * GEMM_NR, GEMM_TASK_NC);
     sizes.packing = 1 << 15;
     return sizes;
 }
@@ -193,33 +192,32 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (whole->m == 0 || whole->n == 0) {
         return LW_OK;
     }
-    if (gemm_is_thin(whole, &g)) {
-        return gemm_thin(context, &g);
+    if (gemm_is_unpacked(whole, &g)) {
+        return gemm_unpacked(context, &g);
     }
     int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = turn ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = gemm_choose_sizes(&g);
-    int is_few = gemm_is_few(&g), is_shared = g.m > sizes.block; /* B, by several blocks of rows */
+    int is_few = gemm_is_skinny(&g), is_shared = g.m > sizes.block; /* B, by several blocks of rows */
     if (!is_shared) {
         sizes.columns = g.n;
     }
-    int64_t a_rows = sizes.is_narrow ? GEMM_ROWS : divide_up(min_int64(g.m, sizes.rows), GEMM_ROWS) * GEMM_ROWS;
+    int64_t a_rows = sizes.is_narrow ? GEMM_MR : divide_up(min_int64(g.m, sizes.rows), GEMM_MR) * GEMM_MR;
     int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned as well */
-    int64_t b_size =
-        is_shared ? divide_up(min_int64(g.n, sizes.columns), GEMM_COLUMNS) * GEMM_COLUMNS * sizes.depth : 0;
-    int64_t size = is_few ? few_scratch(&g) : a_size + b_size + 16;
+    int64_t b_size = is_shared ? divide_up(min_int64(g.n, sizes.columns), GEMM_NR) * GEMM_NR * sizes.depth : 0;
+    int64_t size = is_few ? skinny_scratch_floats(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
     if (scratch) {
-        lw_status status = is_few ? gemm_few(context, &g, scratch)
-                                  : gemm_blocked(context, &g, sizes, scratch, is_shared ? scratch + a_size : NULL);
+        lw_status status = is_few ? gemm_skinny(context, &g, scratch)
+                                  : gemm_packed(context, &g, sizes, scratch, is_shared ? scratch + a_size : NULL);
         if (context->release) {
             context->release(context, scratch);
         }
         return status;
     }
-    float a[GEMM_ROWS * GEMM_STACK_DEPTH], b[GEMM_COLUMNS * GEMM_STACK_DEPTH];
-    gemm_sizes small = {GEMM_ROWS, GEMM_COLUMNS, GEMM_STACK_DEPTH, GEMM_ROWS, GEMM_COLUMNS, 1 << 30, 0};
-    return gemm_blocked(context, &g, small, a, b);
+    float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
+    gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
+    return gemm_packed(context, &g, small, a, b);
 }
 
 #endif

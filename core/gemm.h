@@ -3,13 +3,13 @@
 #pragma once
 
 #include "gemm_tiles.h"
+#include "layout_iterator.h"
 #include "strided.h"
-#include "walk.h"
 
 enum {
-    GEMM_SMALL = 1 << 20,   /* multiplications that are not worth several tasks */
-    GEMM_MANY = 16,         /* products that are better shared out whole: each thread packs its own and never waits, */
-    GEMM_MODERATE = 1 << 26 /* unless one has so many multiplications */
+    GEMM_SMALL_WORK = 1 << 20, /* multiplications that are not worth several tasks */
+    GEMM_MANY_PRODUCTS = 16, /* products that are better shared out whole: each thread packs its own and never waits, */
+    GEMM_LARGE_WORK = 1 << 26 /* unless one has so many multiplications */
 };
 
 /* Replaces values by their activation; count is a multiple of VF32_LANES. */
@@ -17,9 +17,9 @@ typedef void gemm_activation(float *values, int64_t count);
 
 typedef struct gemm gemm;
 
-/* Packs a panel of B: to[p * GEMM_COLUMNS + j] = B[first_row + p, first_column + j] for p < depth; columns beyond n
+/* Packs a panel of B: to[p * GEMM_NR + j] = B[first_row + p, first_column + j] for p < depth; columns beyond n
  * are zeros. */
-typedef void gemm_pack_b(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
+typedef void gemm_b_packer(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
 
 /* C = activate(A B + bias): m x n, summed over k. */
 struct gemm {
@@ -28,7 +28,7 @@ struct gemm {
     char *c;
     int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
     gemm_activation *activate; /* or NULL */
-    gemm_pack_b *pack_b;       /* NULL where b is a matrix in memory */
+    gemm_b_packer *pack_b;     /* NULL where b is a matrix in memory */
     const void *source;        /* pack_b's own */
 };
 
@@ -59,8 +59,8 @@ static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, 
 }
 
 /* The bias and the activation of a tile of whole registers, `columns` of which exist. */
-static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
-                             int64_t tile_row, int64_t width) {
+static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
+                                int64_t tile_row, int64_t width) {
     for (int64_t r = 0; r < rows; r++) {
         float *values = (float *)(tile + r * tile_row);
         if (g->bias) {
@@ -73,8 +73,8 @@ static void gemm_finish_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, 
 }
 
 /* Puts rows x columns of a tile on the stack into C, adding what is there if `add`. */
-static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
-                          int64_t width, int add, int last) {
+static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
+                            int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;
     if (add) {
         for (int64_t r = 0; r < rows; r++) {
@@ -84,7 +84,7 @@ static void gemm_put_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int
         }
     }
     if (last && (g->bias || g->activate)) {
-        gemm_finish_tile(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
+        gemm_apply_epilogue(g, i, j, rows, columns, (char *)tile, width * (int64_t)sizeof(float), width);
     }
     for (int64_t r = 0; r < rows; r++) {
         copy_strided(c + r * g->c_row, g->c_column, (const char *)(tile + r * width), sizeof(float), columns,

@@ -33,7 +33,9 @@ static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t column
                  sizeof(int32_t));
 }
 
-static int64_t gemm_int32_rows(const gemm *g) { return 1 + (int64_t)(GEMM_SMALL / ((double)g->n * (double)g->k + 1)); }
+static int64_t gemm_int32_rows(const gemm *g) {
+    return 1 + (int64_t)(GEMM_SMALL_WORK / ((double)g->n * (double)g->k + 1));
+}
 
 static lw_status gemm_int32_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;

@@ -5,7 +5,7 @@
 
 /* Four by four floats, turned. */
 typedef float gemm_quad __attribute__((vector_size(16)));
-INLINE void gemm_turn(const char *from, int64_t across, float *to, int width) {
+INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
     for (int r = 0; r < 4; r++) {
         __builtin_memcpy(&q[r], from + r * across, sizeof q[r]);
@@ -37,7 +37,7 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
         for (; w + 4 <= count; w += 4) {
             int64_t p = 0;
             for (; p + 4 <= depth; p += 4) {
-                gemm_turn(from + w * across + p * along, across, to + p * width + w, width);
+                gemm_transpose_4x4(from + w * across + p * along, across, to + p * width + w, width);
             }
             for (; p < depth; p++) {
                 for (int r = 0; r < 4; r++) {
@@ -58,11 +58,12 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
     }
 }
 
-static void gemm_pack_rows(float *to, const char *from, int64_t across, int64_t along, int64_t count, int64_t depth) {
-    gemm_pack(to, GEMM_ROWS, from, across, along, count, depth);
+static void gemm_pack_a_panel(float *to, const char *from, int64_t across, int64_t along, int64_t count,
+                              int64_t depth) {
+    gemm_pack(to, GEMM_MR, from, across, along, count, depth);
 }
 
-static void gemm_pack_columns(float *to, const char *from, int64_t across, int64_t along, int64_t count,
+static void gemm_pack_b_panel(float *to, const char *from, int64_t across, int64_t along, int64_t count,
                               int64_t depth) {
-    gemm_pack(to, GEMM_COLUMNS, from, across, along, count, depth);
+    gemm_pack(to, GEMM_NR, from, across, along, count, depth);
 }

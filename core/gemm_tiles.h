@@ -1,7 +1,7 @@
 /* The sizes of matrix multiplication, as data: one row for each instruction set.
  *
  * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more; the last rows of C are as few as
- * a multiple of GEMM_EDGE, a half or a third of the rows, or all. A panel of A, depth x rows floats, is in the
+ * a multiple of GEMM_EDGE_MR, a half or a third of the rows, or all. A panel of A, depth x rows floats, is in the
  * first-level cache. A panel of B, depth x (vectors x lanes), is there too, or comes from the second-level one, which
  * holds it beside a block of A, block x depth: on avx512 128 bytes for 24 multiplications.
  *
@@ -20,30 +20,30 @@
 #include "simd/simd.h"
 
 #if defined LW_ISA_AVX512
-enum { GEMM_ROWS = 12, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 12, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_AVX2
-enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_AVX
-enum { GEMM_ROWS = 6, GEMM_EDGE = 2, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 6, GEMM_EDGE_MR = 2, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_SSE2
-enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif defined LW_ISA_NEON
-enum { GEMM_ROWS = 8, GEMM_EDGE = 8, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 8, GEMM_EDGE_MR = 8, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 192 };
 #elif VF32_LANES == 4 /* WebAssembly */
-enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 384, GEMM_BLOCK = 192 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 384, GEMM_MC = 192 };
 #else
-enum { GEMM_ROWS = 4, GEMM_EDGE = 4, GEMM_VECTORS = 2, GEMM_DEPTH = 256, GEMM_BLOCK = 64 };
+enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_MC = 64 };
 #endif
 
 enum {
-    GEMM_COLUMNS = GEMM_VECTORS * VF32_LANES,
-    GEMM_OUTER_ROWS = 2048 / GEMM_BLOCK * GEMM_BLOCK, /* of A packed at once: 2 to 4 MB in the third-level cache */
-    GEMM_OUTER_COLUMNS = 4096,                        /* of B: 4 to 8 MB */
-    GEMM_TASK_COLUMNS = 512,                          /* a task computes GEMM_BLOCK x GEMM_TASK_COLUMNS results, */
-    GEMM_TASK = 1 << 20,                              /* or fewer, with so many multiplications */
-    GEMM_NARROW = 160,                                /* columns of C for which to pack A does not pay */
-    GEMM_NEAR = 1 << 14,                              /* floats of B that stay in the nearest caches */
-    GEMM_FETCHES = 3,                                 /* parts in which a tile of C is fetched: few misses at a time */
-    GEMM_PACK_RUN = 32,                               /* steps of the depth that are packed for all panels at once */
-    GEMM_STACK_DEPTH = 128                            /* where nothing can be allocated: panels on the stack */
+    GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
+    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* of A packed at once: 2 to 4 MB in the third-level cache */
+    GEMM_NC = 4096,                              /* of B: 4 to 8 MB */
+    GEMM_TASK_NC = 512,                          /* a task computes GEMM_MC x GEMM_TASK_NC results, */
+    GEMM_TASK_WORK = 1 << 20,                    /* or fewer, with so many multiplications */
+    GEMM_NARROW_N = 160,                         /* columns of C for which to pack A does not pay */
+    GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in the nearest caches */
+    GEMM_PREFETCH_PARTS = 3,                     /* parts in which a tile of C is fetched: few misses at a time */
+    GEMM_PACK_KC = 32,                           /* steps of the depth that are packed for all panels at once */
+    GEMM_STACK_KC = 128                          /* where nothing can be allocated: panels on the stack */
 };

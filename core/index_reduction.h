@@ -89,7 +89,7 @@ INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t
     }
 }
 
-static void choice_joined(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+static void choice_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;
     if (right->choice.key > left->choice.key) {
         left->choice = right->choice;
@@ -107,13 +107,13 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
         lane_##in x = lane_load_##in(p, n);                                                                        \
         return key;                                                                                                \
     }                                                                                                              \
-    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {          \
+    static void op##_block_##in(const reduce_source *from, int64_t start, int64_t count, reduced *result) {        \
         choice_block(from->x, start, count, sizeof(item_##in), op##_key_##in, result);                             \
     }                                                                                                              \
-    static void op##_columns_##in(const fold_source *from, int64_t start, int64_t count, int64_t columns,          \
+    static void op##_columns_##in(const reduce_source *from, int64_t start, int64_t count, int64_t columns,        \
                                   reduced *results) {                                                              \
         choice_columns(from->x, from->x_stride, start, count, columns, sizeof(item_##in), op##_key_##in, results); \
     }                                                                                                              \
-    static const reducer op##_reducer_##in = {                                                                     \
-        1, sizeof(item_##in), op##_block_##in, op##_columns_##in, choice_joined, choice_finish};                   \
+    static const reducer op##_reducer_##in = {1,           sizeof(item_##in), op##_block_##in, op##_columns_##in,  \
+                                              choice_join, choice_finish};                                         \
     REDUCTION_KERNEL(op, in)

@@ -14,16 +14,16 @@ typedef struct matrix_batch {
 } matrix_batch;
 
 static lw_status matrix_products(lw_context *context, const matrix_batch *batch, int64_t first, int64_t end) {
-    walk w;
-    walk_start(&w, batch->layout, 0, batch->layout->ndim, 4, first);
-    for (int64_t i = first; i < end; i++, walk_next(&w)) {
+    layout_iterator it;
+    iterator_start(&it, batch->layout, 0, batch->layout->ndim, 4, first);
+    for (int64_t i = first; i < end; i++, iterator_next(&it)) {
         gemm g = batch->product;
-        g.a += w.offset[0];
-        g.b += w.offset[1];
+        g.a += it.offset[0];
+        g.b += it.offset[1];
         if (g.bias) {
-            g.bias += w.offset[2];
+            g.bias += it.offset[2];
         }
-        g.c += w.offset[3];
+        g.c += it.offset[3];
         lw_status status = batch->multiply(context, &g);
         if (status != LW_OK) {
             return status;
@@ -98,11 +98,11 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
         g->m *= batch.shape[d];
         batch.ndim = d;
     }
-    all.count = walk_count(&batch, 0, batch.ndim);
+    all.count = layout_count(&batch, 0, batch.ndim);
     double work = gemm_work(g);
-    if (work >= (all.count < GEMM_MANY ? GEMM_SMALL : GEMM_MODERATE)) {
+    if (work >= (all.count < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK)) {
         return matrix_products(context, &all, 0, all.count);
     }
-    all.per_task = 1 + (int64_t)(GEMM_SMALL / (work + (double)g->m * (double)g->n + 1));
+    all.per_task = 1 + (int64_t)(GEMM_SMALL_WORK / (work + (double)g->m * (double)g->n + 1));
     return run_tasks(context, divide_up(all.count, all.per_task), matrix_task, &all);
 }

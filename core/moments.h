@@ -20,7 +20,7 @@ static inline void moments_of(float mean, float deviations, float squares, int64
     result->moments.squares = sum < 0 ? 0 : sum; /* by rounding; NaN stays */
 }
 
-static void moments_joined(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+static void moments_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     double n = (double)left_count + (double)right_count, share = (double)right_count / n;
     double apart = right->moments.mean - left->moments.mean;
     left->moments.squares += right->moments.squares + apart * apart * ((double)left_count * share);
@@ -59,24 +59,24 @@ INLINE void moments_add_both(vi32 *left, const vi32 *right) {
 }
 
 /* The sums of deviations from `center` and of their squares, of a block. */
-INLINE void moments_sums(const fold_source *from, int64_t count, float center, float *deviations, float *squares) {
+INLINE void moments_sums(const reduce_source *from, int64_t count, float center, float *deviations, float *squares) {
     vi32 sums[2];
-    fold_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
-               moments_add_both, sums);
+    reduce_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
+                 moments_add_both, sums);
     *deviations = vf32_first((vf32)sums[0]);
     *squares = vf32_first((vf32)sums[1]);
 }
 
-INLINE void moments_fold_columns(const fold_source *from, int64_t count, int64_t columns, const int32_t *means,
-                                 fold_map *map, int32_t *sums) {
-    fold_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
+INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int64_t columns, const int32_t *means,
+                                   reduce_map *map, int32_t *sums) {
+    reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
 /* As in a reducer. */
-static void moments_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
     vi32 sum;
-    fold_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
+    reduce_block(from, count, sizeof(float), 1, moments_identity(), vi32_set(0), moments_value, moments_add, &sum);
     float mean = moments_round_mean(vf32_first((vf32)sum), count), deviations, squares;
     moments_sums(from, count, mean, &deviations, &squares);
     moments_of(mean, deviations, squares, count, result);
@@ -85,7 +85,7 @@ static void moments_block(const fold_source *from, int64_t start, int64_t count,
 /* The same with other bits, of a block that is read once: deviations are from the mean of four of its elements. Where
  * that is within 1.7 standard deviations of the block's mean, the correction takes at most two binary digits of the
  * sum of squares; other blocks, also those with NaN or beyond float32, are read again. */
-static void moments_block_once(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
     float center = (x[0] + x[count / 4] + (x[count / 2] + x[count - 1])) * 0.25f;
@@ -98,16 +98,17 @@ static void moments_block_once(const fold_source *from, int64_t start, int64_t c
     }
 }
 
-static void moments_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
-    int32_t means[FOLD_COLUMNS], deviations[FOLD_COLUMNS], squares[FOLD_COLUMNS];
+static void moments_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
+                            reduced *results) {
+    int32_t means[REDUCE_MAX_COLUMNS], deviations[REDUCE_MAX_COLUMNS], squares[REDUCE_MAX_COLUMNS];
     (void)start;
-    moments_fold_columns(from, count, columns, NULL, moments_value, means);
+    moments_reduce_columns(from, count, columns, NULL, moments_value, means);
     for (int64_t c = 0; c < columns; c++) {
         float mean = moments_round_mean(moments_float(means[c]), count);
         __builtin_memcpy(means + c, &mean, sizeof mean);
     }
-    moments_fold_columns(from, count, columns, means, moments_deviation, deviations);
-    moments_fold_columns(from, count, columns, means, moments_square, squares);
+    moments_reduce_columns(from, count, columns, means, moments_deviation, deviations);
+    moments_reduce_columns(from, count, columns, means, moments_square, squares);
     for (int64_t c = 0; c < columns; c++) {
         moments_of(moments_float(means[c]), moments_float(deviations[c]), moments_float(squares[c]), count,
                    results + c);
@@ -116,8 +117,8 @@ static void moments_columns(const fold_source *from, int64_t start, int64_t coun
 
 /* The moments of a block from its elements times a power of two: scaled down they are below 2^52, scaled up 2^81. */
 RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
-    float scaled[FOLD_BLOCK];
-    fold_source from = reduction_scaled(x, stride, count, factor, scaled);
+    float scaled[REDUCE_BLOCK];
+    reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
     moments_block(&from, 0, count, result);
     result->moments.mean /= (double)factor;
     result->moments.squares /= (double)factor * (double)factor;

@@ -213,8 +213,8 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
 }
 
 /* Results (first .. first + rows - 1, j .. j + columns - 1), `pitch` apart from row to row. */
-static void pool_put(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, const float *from,
-                     int64_t pitch) {
+static void pool_store(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, const float *from,
+                       int64_t pitch) {
     const lw_window_layout *w = s->layout;
     const int64_t *out = w->strides[1];
     for (int64_t row = first; row < first + rows; row++, from += pitch) {
@@ -255,7 +255,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
                 pool_divide(s, row, rows, j, columns, to, steps);
             }
             if (!in_place) {
-                pool_put(s, row, rows, j, columns, results, steps);
+                pool_store(s, row, rows, j, columns, results, steps);
             }
         }
     }

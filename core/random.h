@@ -40,7 +40,7 @@ static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_
 /* Makes floats of RANDOM_WORDS words, in their place. */
 typedef void random_convert(int32_t *words);
 
-static void random_piece(const piece *p, const lw_scalar *parameters, random_convert *convert) {
+static void random_span(const span *p, const lw_scalar *parameters, random_convert *convert) {
     uint32_t bits[4][RANDOM_TURNS];
     int32_t made[RANDOM_WORDS];
     for (int64_t done = 0; done < p->count;) {
@@ -65,7 +65,7 @@ static void random_piece(const piece *p, const lw_scalar *parameters, random_con
         for (int i = 0; i < RANDOM_WORDS; i += VF32_LANES)                          \
             vi32_store(words + i, vf32_bits(op_##op##_word(vi32_load(words + i)))); \
     }                                                                               \
-    static void op##_piece_float32(const piece *p, const lw_scalar *parameters) {   \
-        random_piece(p, parameters, op##_convert);                                  \
+    static void op##_span_float32(const span *p, const lw_scalar *parameters) {     \
+        random_span(p, parameters, op##_convert);                                   \
     }                                                                               \
     CREATION(op, float32)

@@ -1,6 +1,6 @@
 /* Reductions: all elements along the last `inner` dimensions of a layout become one.
  *
- * The reduced elements, in logical order, are cut into blocks of FOLD_BLOCK; fold.h folds a block, and the results of
+ * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK; reduce_block.h folds a block, and the results of
  * the blocks are joined by a tree whose shape depends only on their number. So the bits are the same on every
  * instruction set, for every number of threads and every memory layout.
  *
@@ -9,9 +9,9 @@
  * table; it adds nothing. */
 #pragma once
 
-#include "fold.h"
+#include "layout_iterator.h"
+#include "reduce_block.h"
 #include "strided.h"
-#include "walk.h"
 
 /* What is known of some of the elements of one output. */
 typedef union reduced {
@@ -36,9 +36,9 @@ typedef struct reducer {
     int32_t inputs; /* one, or two whose elements go together */
     int32_t size;   /* of an element, in bytes */
     /* One block of contiguous elements, the first of which has the index `start` in its output. */
-    void (*block)(const fold_source *from, int64_t start, int64_t count, reduced *result);
-    /* The same for each of `columns` <= FOLD_COLUMNS neighbours. */
-    void (*columns)(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
+    void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
+    /* The same for each of `columns` <= REDUCE_MAX_COLUMNS neighbours. */
+    void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
     /* Joins the elements before with those that follow. */
     void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
     void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
@@ -65,7 +65,7 @@ typedef struct reduction {
 
 enum {
     REDUCTION_GRAIN = 1 << 16, /* elements worth a task */
-    REDUCTION_CHUNK = REDUCTION_GRAIN / FOLD_BLOCK,
+    REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
     REDUCTION_SHORT = 16 /* up to here many outputs at once pay for packing */
 };
 
@@ -76,16 +76,16 @@ typedef struct reduction_group {
     char *out;
 } reduction_group;
 
-typedef struct reduction_walk {
-    walk lines;
+typedef struct reduction_iterator {
+    layout_iterator lines;
     int64_t column, number;
-} reduction_walk;
+} reduction_iterator;
 
-static void reduction_start(reduction_walk *w, const reduction *r, int64_t number) {
+static void reduction_start(reduction_iterator *it, const reduction *r, int64_t number) {
     int64_t per_line = divide_up(r->line, r->width);
-    walk_start(&w->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, r->reducer->inputs + 1, number / per_line);
-    w->column = number % per_line * r->width;
-    w->number = number;
+    iterator_start(&it->lines, r->layout, 0, r->kept ? r->kept - 1 : 0, r->reducer->inputs + 1, number / per_line);
+    it->column = number % per_line * r->width;
+    it->number = number;
 }
 
 /* Between neighbouring outputs, of an operand. */
@@ -93,18 +93,18 @@ static int64_t reduction_step(const reduction *r, int32_t operand) {
     return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
 }
 
-static reduction_group reduction_next(reduction_walk *w, const reduction *r) {
+static reduction_group reduction_next(reduction_iterator *it, const reduction *r) {
     int32_t inputs = r->reducer->inputs;
-    reduction_group g = {.number = w->number, .width = min_int64(r->width, r->line - w->column)};
+    reduction_group g = {.number = it->number, .width = min_int64(r->width, r->line - it->column)};
     for (int32_t o = 0; o < inputs; o++) {
-        g.in[o] = (const char *)r->inputs[o] + w->lines.offset[o] + w->column * reduction_step(r, o);
+        g.in[o] = (const char *)r->inputs[o] + it->lines.offset[o] + it->column * reduction_step(r, o);
     }
-    g.out = r->out + w->lines.offset[inputs] + w->column * reduction_step(r, inputs);
-    w->number++;
-    w->column += r->width;
-    if (w->column >= r->line) {
-        w->column = 0;
-        walk_next(&w->lines);
+    g.out = r->out + it->lines.offset[inputs] + it->column * reduction_step(r, inputs);
+    it->number++;
+    it->column += r->width;
+    if (it->column >= r->line) {
+        it->column = 0;
+        iterator_next(&it->lines);
     }
     return g;
 }
@@ -122,15 +122,15 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
     if (r->kept == last && stride == size) {
         return x + start * stride;
     }
-    walk w;
-    walk_start(&w, layout, r->kept, last, input + 1, start / run);
+    layout_iterator it;
+    iterator_start(&it, layout, r->kept, last, input + 1, start / run);
     int64_t at = start % run;
     if (stride == size && at + count <= run) {
-        return x + w.offset[input] + at * stride;
+        return x + it.offset[input] + at * stride;
     }
-    for (int64_t done = 0; done < count; at = 0, walk_next(&w)) {
+    for (int64_t done = 0; done < count; at = 0, iterator_next(&it)) {
         int64_t n = min_int64(count - done, run - at);
-        copy_strided(packed + done * size, size, x + w.offset[input] + at * stride, stride, n, size);
+        copy_strided(packed + done * size, size, x + it.offset[input] + at * stride, stride, n, size);
         done += n;
     }
     return packed;
@@ -139,25 +139,25 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
 /* All elements of a group of outputs, which have few. */
 static void reduction_turn(const reduction *r, const reduction_group *g, reduced *results) {
     int32_t size = r->reducer->size, inputs = r->reducer->inputs;
-    char packed[2][REDUCTION_SHORT * FOLD_COLUMNS * 4];
-    walk w;
-    walk_start(&w, r->layout, r->kept, r->layout->ndim, inputs, 0);
-    for (int64_t i = 0; i < r->count; i++, walk_next(&w)) {
+    char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * 4];
+    layout_iterator it;
+    iterator_start(&it, r->layout, r->kept, r->layout->ndim, inputs, 0);
+    for (int64_t i = 0; i < r->count; i++, iterator_next(&it)) {
         for (int32_t o = 0; o < inputs; o++) {
-            copy_strided(packed[o] + i * FOLD_COLUMNS * size, size, g->in[o] + w.offset[o], reduction_step(r, o),
+            copy_strided(packed[o] + i * REDUCE_MAX_COLUMNS * size, size, g->in[o] + it.offset[o], reduction_step(r, o),
                          g->width, size);
         }
     }
-    fold_source from = {packed[0], packed[inputs - 1], FOLD_COLUMNS * size, FOLD_COLUMNS * size};
+    reduce_source from = {packed[0], packed[inputs - 1], REDUCE_MAX_COLUMNS * size, REDUCE_MAX_COLUMNS * size};
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
 /* A block of one output that has to be packed; out of line, for its buffers are large. */
 static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
                                                        int64_t count, reduced *result) {
-    char packed[2][FOLD_BLOCK * 4];
+    char packed[2][REDUCE_BLOCK * 4];
     int32_t last = r->reducer->inputs - 1;
-    fold_source from = {.x = reduction_gather(r, g, 0, start, count, packed[0])};
+    reduce_source from = {.x = reduction_gather(r, g, 0, start, count, packed[0])};
     from.y = last ? reduction_gather(r, g, last, start, count, packed[1]) : from.x;
     r->reducer->block(&from, start, count, result);
 }
@@ -168,9 +168,9 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
         reduction_turn(r, g, results);
         return;
     }
-    int64_t start = block * FOLD_BLOCK, count = min_int64(r->count - start, FOLD_BLOCK);
+    int64_t start = block * REDUCE_BLOCK, count = min_int64(r->count - start, REDUCE_BLOCK);
     int32_t last = r->reducer->inputs - 1; /* of one input, the same: what is y for two */
-    fold_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
+    reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;
     r->reducer->columns(&from, start, count, g->width, results);
@@ -178,7 +178,7 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
 
 /* The elements of so many chunks from the first-th on. */
 static int64_t reduction_count(const reduction *r, int64_t first, int64_t chunks) {
-    int64_t size = FOLD_BLOCK * r->chunk;
+    int64_t size = REDUCE_BLOCK * r->chunk;
     return min_int64((first + chunks) * size, r->count) - first * size;
 }
 
@@ -191,11 +191,11 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     }
     const reducer *reducer = r->reducer;
     reduced part[REDUCTION_CHUNK];
-    int64_t start = chunk * REDUCTION_CHUNK * FOLD_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
-    int64_t step = FOLD_BLOCK * reducer->size, at = chunk * REDUCTION_CHUNK * step;
-    fold_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
-    for (int64_t done = 0; done < count || blocks == 0; done += FOLD_BLOCK, from.x += step, from.y += step) {
-        int64_t n = min_int64(count - done, FOLD_BLOCK);
+    int64_t start = chunk * REDUCTION_CHUNK * REDUCE_BLOCK, count = reduction_count(r, chunk, 1), blocks = 0;
+    int64_t step = REDUCE_BLOCK * reducer->size, at = chunk * REDUCTION_CHUNK * step;
+    reduce_source from = {.x = g->in[0] + at, .y = g->in[reducer->inputs - 1] + at};
+    for (int64_t done = 0; done < count || blocks == 0; done += REDUCE_BLOCK, from.x += step, from.y += step) {
+        int64_t n = min_int64(count - done, REDUCE_BLOCK);
         if (r->whole) {
             reducer->block(&from, start + done, n, part + blocks++);
         } else {
@@ -204,8 +204,8 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     }
     for (int64_t n = 1; n < blocks; n *= 2) {
         for (int64_t b = 0; b + n < blocks; b += 2 * n) {
-            reducer->join(part + b, n * FOLD_BLOCK, part + b + n,
-                          min_int64(n * FOLD_BLOCK, count - (b + n) * FOLD_BLOCK));
+            reducer->join(part + b, n * REDUCE_BLOCK, part + b + n,
+                          min_int64(n * REDUCE_BLOCK, count - (b + n) * REDUCE_BLOCK));
         }
     }
     *results = part[0];
@@ -229,7 +229,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     while (left * 2 < chunks) {
         left *= 2;
     }
-    reduced right[FOLD_COLUMNS];
+    reduced right[REDUCE_MAX_COLUMNS];
     reduction_tree(r, g, first, left, results);
     reduction_tree(r, g, first + left, chunks - left, right);
     int64_t left_count = reduction_count(r, first, left), right_count = reduction_count(r, first + left, chunks - left);
@@ -242,13 +242,13 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
 static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
     const reducer *reducer = r->reducer;
     int32_t inputs = reducer->inputs, last = inputs - 1;
-    walk w;
-    walk_start(&w, r->layout, 0, r->kept ? r->kept - 1 : 0, inputs + 1, first / r->line);
-    for (int64_t column = first % r->line; first < end; column = 0, walk_next(&w)) {
+    layout_iterator it;
+    iterator_start(&it, r->layout, 0, r->kept ? r->kept - 1 : 0, inputs + 1, first / r->line);
+    for (int64_t column = first % r->line; first < end; column = 0, iterator_next(&it)) {
         int64_t stop = min_int64(end, first + r->line - column);
-        fold_source from = {.x = (const char *)r->inputs[0] + w.offset[0] + column * reduction_step(r, 0),
-                            .y = (const char *)r->inputs[last] + w.offset[last] + column * reduction_step(r, last)};
-        char *out = r->out + w.offset[inputs] + column * reduction_step(r, inputs);
+        reduce_source from = {.x = (const char *)r->inputs[0] + it.offset[0] + column * reduction_step(r, 0),
+                              .y = (const char *)r->inputs[last] + it.offset[last] + column * reduction_step(r, last)};
+        char *out = r->out + it.offset[inputs] + column * reduction_step(r, inputs);
         for (; first < stop; first++) {
             reduced total;
             reducer->block(&from, 0, r->count, &total);
@@ -266,15 +266,15 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
     const reduction *r = argument;
     int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
     int64_t out_stride = reduction_step(r, r->reducer->inputs);
-    if (r->whole && r->count <= FOLD_BLOCK) {
+    if (r->whole && r->count <= REDUCE_BLOCK) {
         reduction_lines(r, first, end);
         return LW_OK;
     }
-    reduction_walk w;
-    reduction_start(&w, r, first);
+    reduction_iterator it;
+    reduction_start(&it, r, first);
     for (int64_t i = first; i < end; i++) {
-        reduction_group g = reduction_next(&w, r);
-        reduced results[FOLD_COLUMNS];
+        reduction_group g = reduction_next(&it, r);
+        reduced results[REDUCE_MAX_COLUMNS];
         reduction_tree(r, &g, 0, r->chunks, results);
         for (int64_t c = 0; c < g.width; c++) {
             r->reducer->finish(results + c, r->count, r->parameters, g.out + c * out_stride);
@@ -287,9 +287,9 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
 static lw_status reduction_chunks(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const reduction *r = argument;
-    reduction_walk w;
-    reduction_start(&w, r, task / r->chunks);
-    reduction_group g = reduction_next(&w, r);
+    reduction_iterator it;
+    reduction_start(&it, r, task / r->chunks);
+    reduction_group g = reduction_next(&it, r);
     reduction_chunk(r, &g, task % r->chunks, r->ready + task * r->width);
     return LW_OK;
 }
@@ -306,8 +306,8 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
                                                       const lw_scalar *parameters, const reducer *reducer) {
     reduction r = {.reducer = reducer, .layout = layout, .inputs = inputs, .out = outputs[0], .parameters = parameters};
     r.kept = layout->ndim - layout->inner;
-    r.count = walk_count(layout, r.kept, layout->ndim);
-    int64_t total = walk_count(layout, 0, r.kept);
+    r.count = layout_count(layout, r.kept, layout->ndim);
+    int64_t total = layout_count(layout, 0, r.kept);
     if (total == 0) {
         return LW_OK;
     }
@@ -317,11 +317,11 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
         side_by_side &= reduction_step(&r, o) == reducer->size;
     }
     r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
-    r.width = side_by_side || r.turned ? FOLD_COLUMNS : 1;
+    r.width = side_by_side || r.turned ? REDUCE_MAX_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
     r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
-    r.chunks = r.count ? divide_up(r.count, FOLD_BLOCK * r.chunk) : 1;
+    r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
     /* Few groups of many chunks: tasks of chunks, then the tree over their results. */
@@ -347,11 +347,11 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
 static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
                         void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
     const lw_layout *layout = layout_argument;
-    if (layout->ndim != 1 || layout->shape[0] > FOLD_BLOCK || !reduction_is_whole(layout, reducer)) {
+    if (layout->ndim != 1 || layout->shape[0] > REDUCE_BLOCK || !reduction_is_whole(layout, reducer)) {
         return reduce_any(context, layout, inputs, outputs, parameters, reducer);
     }
     int64_t count = layout->shape[0];
-    fold_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
+    reduce_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
     reduced total;
     reducer->block(&from, 0, count, &total);
     reducer->finish(&total, count, parameters, outputs[0]);
@@ -359,16 +359,16 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
 }
 
 /* A block of float32 times `factor`, in `scaled`. */
-static fold_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
+static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
     copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
     for (int64_t i = 0; i < count; i++) {
         scaled[i] *= factor;
     }
-    return (fold_source){.x = (const char *)scaled, .y = (const char *)scaled};
+    return (reduce_source){.x = (const char *)scaled, .y = (const char *)scaled};
 }
 
 /* A reducer's join where `sum` is all that is known. */
-static void reduced_add(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
+static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;
     left->sum += right->sum;
 }
@@ -380,39 +380,40 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
         return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype);                \
     }
 
-/* Defines the steps of a fold of one input or of two: <op>_map_<in>, <op>_join_<in> and <op>_joined_<in>. The
+/* Defines the steps of a fold of one input or of two: <op>_map_<in>, <op>_join_<in> and <op>_join_partials_<in>. The
  * expressions are of lanes: `mapped`, what an element x, or the elements x and y (lanes of `in`), contribute; `joined`,
  * of the partials a and b (lanes of `out`). */
-#define FOLD_STEPS(op, in, out, mapped, joined)                                                                  \
-    INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {                   \
-        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                                            \
-        (void)y, (void)state;                                                                                    \
-        *result = (vi32)(mapped);                                                                                \
-    }                                                                                                            \
-    INLINE void op##_join_##in(vi32 *left, const vi32 *right) {                                                  \
-        lane_##out a = (lane_##out)left[0], b = (lane_##out)right[0];                                            \
-        left[0] = (vi32)(joined);                                                                                \
-    }                                                                                                            \
-    static void op##_joined_##in(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) { \
-        vi32 a = vi32_set(left->bits), b = vi32_set(right->bits);                                                \
-        (void)left_count, (void)right_count;                                                                     \
-        op##_join_##in(&a, &b);                                                                                  \
-        left->bits = vi32_first(a);                                                                              \
+#define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
+    INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
+        lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
+        (void)y, (void)state;                                                                    \
+        *result = (vi32)(mapped);                                                                \
+    }                                                                                            \
+    INLINE void op##_join_##in(vi32 *left, const vi32 *right) {                                  \
+        lane_##out a = (lane_##out)left[0], b = (lane_##out)right[0];                            \
+        left[0] = (vi32)(joined);                                                                \
+    }                                                                                            \
+    static void op##_join_partials_##in(reduced *left, int64_t left_count, const reduced *right, \
+                                        int64_t right_count) {                                   \
+        vi32 a = vi32_set(left->bits), b = vi32_set(right->bits);                                \
+        (void)left_count, (void)right_count;                                                     \
+        op##_join_##in(&a, &b);                                                                  \
+        left->bits = vi32_first(a);                                                              \
     }
 
-/* The same, <op>_fold_<in> of a block and <op>_block_<in>; `identity` is of lanes, too. */
-#define FOLD(op, in, out, identity, mapped, joined)                                                                 \
-    FOLD_STEPS(op, in, out, mapped, joined)                                                                         \
-    INLINE scalar_##out op##_fold_##in(const fold_source *from, int64_t count) {                                    \
-        vi32 folded;                                                                                                \
-        fold_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
-                   &folded);                                                                                        \
-        return ((lane_##out)folded)[0];                                                                             \
-    }                                                                                                               \
-    static void op##_block_##in(const fold_source *from, int64_t start, int64_t count, reduced *result) {           \
-        (void)start;                                                                                                \
-        scalar_##out folded = op##_fold_##in(from, count);                                                          \
-        __builtin_memcpy(&result->bits, &folded, sizeof folded);                                                    \
+/* The same, <op>_reduce_<in> of a block and <op>_block_<in>; `identity` is of lanes, too. */
+#define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
+    BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
+    INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \
+        vi32 folded;                                                                                                  \
+        reduce_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
+                     &folded);                                                                                        \
+        return ((lane_##out)folded)[0];                                                                               \
+    }                                                                                                                 \
+    static void op##_block_##in(const reduce_source *from, int64_t start, int64_t count, reduced *result) {           \
+        (void)start;                                                                                                  \
+        scalar_##out folded = op##_reduce_##in(from, count);                                                          \
+        __builtin_memcpy(&result->bits, &folded, sizeof folded);                                                      \
     }
 
 /* Defines a fold, its reducer and the kernel lw_<op>_<in>. `finished` is of scalars: the partial `total` and the number
@@ -420,25 +421,25 @@ static void reduced_add(reduced *left, int64_t left_count, const reduced *right,
 #define REDUCTION(op, in, out, identity, mapped, joined, finished) \
     REDUCTION_OF(1, op, in, out, identity, mapped, joined, finished)
 #define REDUCTION_OF(of, op, in, out, identity, mapped, joined, finished) \
-    FOLD(op, in, out, identity, mapped, joined)                           \
+    BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                \
     REDUCTION_BY(of, op, in, out, identity, finished)
 /* The same where the fold is defined. */
-#define REDUCTION_BY(of, op, in, out, identity, finished)                                                            \
-    static void op##_columns_##in(const fold_source *from, int64_t start, int64_t count, int64_t columns,            \
-                                  reduced *results) {                                                                \
-        int32_t bits[FOLD_COLUMNS];                                                                                  \
-        (void)start;                                                                                                 \
-        fold_columns(from, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in, op##_join_##in, \
-                     bits);                                                                                          \
-        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                             \
-    }                                                                                                                \
-    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {      \
-        scalar_##out total;                                                                                          \
-        (void)count, (void)parameters;                                                                               \
-        __builtin_memcpy(&total, &result->bits, sizeof total);                                                       \
-        item_##out value = (item_##out)(finished);                                                                   \
-        __builtin_memcpy(to, &value, sizeof value);                                                                  \
-    }                                                                                                                \
-    static const reducer op##_reducer_##in = {                                                                       \
-        of, sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_joined_##in, op##_finish_##in};              \
+#define REDUCTION_BY(of, op, in, out, identity, finished)                                                              \
+    static void op##_columns_##in(const reduce_source *from, int64_t start, int64_t count, int64_t columns,            \
+                                  reduced *results) {                                                                  \
+        int32_t bits[REDUCE_MAX_COLUMNS];                                                                              \
+        (void)start;                                                                                                   \
+        reduce_columns(from, count, columns, sizeof(item_##in), (vi32)(identity), NULL, op##_map_##in, op##_join_##in, \
+                       bits);                                                                                          \
+        for (int64_t c = 0; c < columns; c++) results[c].bits = bits[c];                                               \
+    }                                                                                                                  \
+    static void op##_finish_##in(const reduced *result, int64_t count, const lw_scalar *parameters, char *to) {        \
+        scalar_##out total;                                                                                            \
+        (void)count, (void)parameters;                                                                                 \
+        __builtin_memcpy(&total, &result->bits, sizeof total);                                                         \
+        item_##out value = (item_##out)(finished);                                                                     \
+        __builtin_memcpy(to, &value, sizeof value);                                                                    \
+    }                                                                                                                  \
+    static const reducer op##_reducer_##in = {                                                                         \
+        of, sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_join_partials_##in, op##_finish_##in};         \
     REDUCTION_KERNEL(op, in)

@@ -5,9 +5,9 @@
  * digits. They are found once for all rows at a position. */
 #pragma once
 
+#include "layout_iterator.h"
 #include "math/double.h"
 #include "strided.h"
-#include "walk.h"
 
 enum {
     ROTATION_PAIRS = 64,     /* treated at once */
@@ -104,18 +104,18 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
     const lw_layout *l = r->layout;
     int32_t outer = l->ndim - 2;
     int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, l->shape[outer]);
-    int64_t pairs = l->shape[outer + 1] / 2, rows = walk_count(l, 0, outer);
+    int64_t pairs = l->shape[outer + 1] / 2, rows = layout_count(l, 0, outer);
     rotation_turn t = {0};
     for (int64_t first = 0; first < pairs; first += ROTATION_PAIRS) {
         int64_t count = min_int64(pairs - first, ROTATION_PAIRS);
         rotation_start(&t, r, begin + r->offset, first, count);
         for (int64_t position = begin; position < end; position++) {
             rotation_next(&t, count);
-            walk w;
-            walk_start(&w, l, 0, outer, 2, 0);
-            for (int64_t row = 0; row < rows; row++, walk_next(&w)) {
-                rotation_row(r, &t, first, count, r->x + w.offset[0] + position * l->strides[0][outer],
-                             r->out + w.offset[1] + position * l->strides[1][outer]);
+            layout_iterator it;
+            iterator_start(&it, l, 0, outer, 2, 0);
+            for (int64_t row = 0; row < rows; row++, iterator_next(&it)) {
+                rotation_row(r, &t, first, count, r->x + it.offset[0] + position * l->strides[0][outer],
+                             r->out + it.offset[1] + position * l->strides[1][outer]);
             }
         }
     }
@@ -124,7 +124,7 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
 
 static lw_status rotation_run(lw_context *context, rotation *r) {
     const lw_layout *l = r->layout;
-    int64_t positions = l->shape[l->ndim - 2], at_each = walk_count(l, 0, l->ndim - 2) * l->shape[l->ndim - 1] / 2;
+    int64_t positions = l->shape[l->ndim - 2], at_each = layout_count(l, 0, l->ndim - 2) * l->shape[l->ndim - 1] / 2;
     if (at_each == 0 || positions == 0) {
         return LW_OK;
     }

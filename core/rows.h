@@ -2,7 +2,7 @@
  *
  * A row operation is a function of one row. Its core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which
  * calls that function for each row; kernels.c includes the header and names the kernel in the table. Most are made of
- * row_fold, which gives what a reduction says of the row, and row_map, which computes each element with that. A row
+ * row_reduce, which gives what a reduction says of the row, and row_map, which computes each element with that. A row
  * is read and written in pieces that row_read and row_write pack and unpack where they are not contiguous; elements
  * have 4 bytes. The first input may be the output: what is written is not read again as that input, and the other
  * inputs are elsewhere. */
@@ -61,43 +61,43 @@ static inline void row_write(const row *r, int64_t start, int64_t count, const v
 }
 
 /* An operand's elements, or some blocks of them, folded as reduction.h folds those of one output. */
-static reduced row_fold_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
-                               void *packed) {
+static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
+                                 void *packed) {
     reduced result;
     if (blocks > 1) {
         int64_t left = 1;
         while (left * 2 < blocks) {
             left *= 2;
         }
-        result = row_fold_blocks(r, x, first, left, f, packed);
-        reduced right = row_fold_blocks(r, x, first + left, blocks - left, f, packed);
-        int64_t end = min_int64((first + blocks) * FOLD_BLOCK, r->length);
-        f->join(&result, left * FOLD_BLOCK, &right, end - (first + left) * FOLD_BLOCK);
+        result = row_reduce_blocks(r, x, first, left, f, packed);
+        reduced right = row_reduce_blocks(r, x, first + left, blocks - left, f, packed);
+        int64_t end = min_int64((first + blocks) * REDUCE_BLOCK, r->length);
+        f->join(&result, left * REDUCE_BLOCK, &right, end - (first + left) * REDUCE_BLOCK);
         return result;
     }
-    int64_t start = first * FOLD_BLOCK, count = min_int64(r->length - start, FOLD_BLOCK);
-    fold_source from = {.x = row_read(x, start, count, packed)};
+    int64_t start = first * REDUCE_BLOCK, count = min_int64(r->length - start, REDUCE_BLOCK);
+    reduce_source from = {.x = row_read(x, start, count, packed)};
     from.y = from.x;
     f->block(&from, start, count, &result);
     return result;
 }
 
-static reduced row_fold_long(const row *r, row_operand x, const reducer *f) {
-    char packed[FOLD_BLOCK * ROW_ITEM];
-    return row_fold_blocks(r, x, 0, divide_up(r->length, FOLD_BLOCK), f, packed);
+static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
+    char packed[REDUCE_BLOCK * ROW_ITEM];
+    return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed);
 }
 /* What follows a fold waits for it, and so for every call and every number that goes through memory. */
-INLINE reduced row_fold(const row *r, row_operand x, const reducer *f) {
-    if (r->length > FOLD_BLOCK || x.stride != ROW_ITEM) {
-        return row_fold_long(r, x, f);
+INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
+    if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
+        return row_reduce_long(r, x, f);
     }
-    fold_source from = {.x = x.data, .y = x.data};
+    reduce_source from = {.x = x.data, .y = x.data};
     reduced result;
     f->block(&from, 0, r->length, &result);
     return result;
 }
-INLINE float row_fold_float32(const row *r, row_operand x, const reducer *f) {
-    reduced result = row_fold(r, x, f);
+INLINE float row_reduce_float32(const row *r, row_operand x, const reducer *f) {
+    reduced result = row_reduce(r, x, f);
     return reduced_float32(&result);
 }
 
@@ -106,7 +106,7 @@ typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
 enum {
     ROW_OPERANDS = ROW_INPUTS,
-    ROW_PIECE = 1024,
+    ROW_CHUNK = 1024,
     ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* computed at once */
     ROW_STEP = ROW_REGISTERS * VF32_LANES
 };
@@ -137,7 +137,7 @@ INLINE void row_move(row_source *in, int operands, int count) {
 /* `partial` is NULL where no sum is wanted. Results are stored after the step's last load: the compiler and the
  * processor can't always tell that these are elsewhere. `ahead` is what will be read next; beside three operands, whose
  * loads keep the ports busy, to fetch it costs more than to wait for it. */
-INLINE void row_piece(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
+INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
                       float *result, vf32 *partial, const float *ahead) {
     int64_t i = 0;
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
@@ -159,7 +159,7 @@ INLINE void row_piece(row_source *in, int operands, int64_t count, const vf32 *n
         }
 #pragma GCC unroll 4
         for (int r = 0; r < ROW_REGISTERS; r++) {
-            partial[i % FOLD_PARTIALS / VF32_LANES + r] += value[r];
+            partial[i % REDUCE_PARTIALS / VF32_LANES + r] += value[r];
         }
     }
     for (; i < count; i += VF32_LANES, row_move(in, operands, VF32_LANES)) {
@@ -168,17 +168,17 @@ INLINE void row_piece(row_source *in, int operands, int64_t count, const vf32 *n
         vf32_store_partial(result + i, value, n);
         vm32 within = vi32_lt(vi32_iota(), vi32_set(n));
         if (partial) {
-            partial[i % FOLD_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
+            partial[i % REDUCE_PARTIALS / VF32_LANES] += vf32_select(within, value, vf32_set(0));
         }
     }
 }
 
 /* Computes the result from the elements of operands; one of them may be the result itself. An operand that is absent
- * is its number in `absent`. Where `summed`, returns the sum of the results: of a piece in 64 partials as fold.h has
+ * is its number in `absent`. Where `summed`, returns the sum of the results: of a piece in 64 partials as reduce_block.h has
  * them, then in double. */
 INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
                       row_expression *expression, int summed) {
-    float packed[ROW_OPERANDS][ROW_PIECE];
+    float packed[ROW_OPERANDS][ROW_CHUNK];
     row_source in[ROW_OPERANDS];
     double sum = 0;
 #pragma GCC unroll 3
@@ -188,8 +188,8 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
             vf32_store(packed[o] + i, vf32_set(absent[o]));
         }
     }
-    for (int64_t start = 0; start < r->length; start += ROW_PIECE) {
-        int64_t n = min_int64(r->length - start, ROW_PIECE);
+    for (int64_t start = 0; start < r->length; start += ROW_CHUNK) {
+        int64_t n = min_int64(r->length - start, ROW_CHUNK);
 #pragma GCC unroll 3
         for (int o = 0; o < count; o++) {
             if (in[o].moves) {
@@ -197,13 +197,13 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
             }
         }
         float *result = row_result(r, start, packed[0]);
-        vf32 partial[FOLD_REGISTERS];
-        for (int p = 0; p < FOLD_REGISTERS && summed; p++) {
+        vf32 partial[REDUCE_REGISTERS];
+        for (int p = 0; p < REDUCE_REGISTERS && summed; p++) {
             partial[p] = vf32_set(0);
         }
-        row_piece(in, count, n, numbers, expression, result, summed ? partial : NULL, (const float *)r->ahead + start);
+        row_chunk(in, count, n, numbers, expression, result, summed ? partial : NULL, (const float *)r->ahead + start);
         row_write(r, start, n, result);
-        for (int half = FOLD_REGISTERS / 2; half && summed; half /= 2) {
+        for (int half = REDUCE_REGISTERS / 2; half && summed; half /= 2) {
             for (int p = 0; p < half; p++) {
                 partial[p] += partial[p + half];
             }
@@ -243,9 +243,9 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
         }
     }
     int near = r.length <= ROWS_NEAR && r.in[0].stride == ROW_ITEM;
-    walk lines;
-    walk_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
-    for (int64_t i = first, at = first % line; i < end; at = 0, walk_next(&lines)) {
+    layout_iterator lines;
+    iterator_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
+    for (int64_t i = first, at = first % line; i < end; at = 0, iterator_next(&lines)) {
         for (int32_t o = 0; o < inputs; o++) {
             r.in[o].data = all->inputs[o] ? (const char *)all->inputs[o] + lines.offset[o] + at * step[o] : NULL;
         }
@@ -268,8 +268,8 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
                           row_function *function) {
     const lw_layout *layout = layout_argument;
     rows all = {layout, inputs, outputs[0], parameters, function, input_count, 0, 0, 0};
-    all.count = walk_count(layout, 0, layout->ndim - layout->inner);
-    all.length = walk_count(layout, layout->ndim - layout->inner, layout->ndim);
+    all.count = layout_count(layout, 0, layout->ndim - layout->inner);
+    all.length = layout_count(layout, layout->ndim - layout->inner, layout->ndim);
     if (all.count == 0 || all.length == 0) {
         return LW_OK;
     }

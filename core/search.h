@@ -11,7 +11,7 @@
 #pragma once
 
 #include "index_reduction.h"
-#include "pieces.h"
+#include "spans.h"
 #include "strided.h"
 
 enum {
@@ -49,7 +49,7 @@ INLINE void search_places(const char *row, const lw_scalar *parameters, int32_t 
     }
 }
 
-INLINE void search_piece(const piece *p, const lw_scalar *parameters, search_key *key) {
+INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *key) {
     int32_t elements[SEARCH_ELEMENTS];
     for (int i = 0; i < SEARCH_ELEMENTS; i++) {
         elements[i] = 0;
@@ -72,10 +72,10 @@ INLINE void search_piece(const piece *p, const lw_scalar *parameters, search_key
 
 /* Defines the kernel lw_<op>_<dtype>. Operands: x1, x2, the sorter, which the host has applied, and the result. */
 #define SEARCH(op, dtype)                                                                                  \
-    static void op##_piece_##dtype(const piece *p, const lw_scalar *parameters) {                          \
-        search_piece(p, parameters, search_key_##dtype);                                                   \
+    static void op##_span_##dtype(const span *p, const lw_scalar *parameters) {                            \
+        search_span(p, parameters, search_key_##dtype);                                                    \
     }                                                                                                      \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \
-        return run_pieces(context, layout, inputs, 3, outputs, parameters, 0, op##_piece_##dtype);         \
+        return run_spans(context, layout, inputs, 3, outputs, parameters, 0, op##_span_##dtype);           \
     }

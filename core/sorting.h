@@ -243,11 +243,11 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
             return LW_NO_MEMORY;
         }
     }
-    walk w;
-    walk_start(&w, all->layout, 0, all->layout->ndim - all->layout->inner, 2, first);
-    for (int64_t i = first; i < end; i++, walk_next(&w)) {
-        s.x = all->x + w.offset[0];
-        s.out = all->out + w.offset[1];
+    layout_iterator it;
+    iterator_start(&it, all->layout, 0, all->layout->ndim - all->layout->inner, 2, first);
+    for (int64_t i = first; i < end; i++, iterator_next(&it)) {
+        s.x = all->x + it.offset[0];
+        s.out = all->out + it.offset[1];
         if (s.elements == SORT_BOOL) {
             sort_bools(&s);
         } else if (!scratch) {
@@ -270,13 +270,13 @@ static lw_status sort_rows(lw_context *context, const void *layout_argument, con
     int32_t outer = layout->ndim - layout->inner;
     sort_call all = {.layout = layout, .x = inputs[0], .out = outputs[0]};
     all.row = (sorting){.count = parameters[0].i, .elements = elements, .gives_indices = gives_indices};
-    all.row.length = walk_count(layout, outer, layout->ndim);
+    all.row.length = layout_count(layout, outer, layout->ndim);
     all.row.flip = parameters[1].i ? -1 : 0;
     if (layout->inner) {
         all.row.x_stride = layout->strides[0][outer];
         all.row.out_stride = layout->strides[1][outer];
     }
-    all.rows = walk_count(layout, 0, outer);
+    all.rows = layout_count(layout, 0, outer);
     if (all.rows == 0 || all.row.count == 0) {
         return LW_OK;
     }

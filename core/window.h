@@ -7,8 +7,8 @@
  * what the windows reach beyond: the whole strip is then one run, in which the mask hides the padding. */
 #pragma once
 
+#include "layout_iterator.h"
 #include "strided.h"
-#include "walk.h"
 
 enum {
     WINDOW_STRIP = 64,

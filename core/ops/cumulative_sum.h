@@ -30,10 +30,10 @@ enum { RUNNING_TILE = 64, RUNNING_REGISTERS = RUNNING_TILE / VF32_LANES };
         return after;                                                                                                \
     }                                                                                                                \
     static void cumulative_sum_row_##dtype(const row *r) {                                                           \
-        item packed[ROW_PIECE], last[RUNNING_TILE];                                                                  \
+        item packed[ROW_CHUNK], last[RUNNING_TILE];                                                                  \
         wide before = zero;                                                                                          \
-        for (int64_t start = 0; start < r->length; start += ROW_PIECE) {                                             \
-            int64_t count = min_int64(r->length - start, ROW_PIECE), i = 0;                                          \
+        for (int64_t start = 0; start < r->length; start += ROW_CHUNK) {                                             \
+            int64_t count = min_int64(r->length - start, ROW_CHUNK), i = 0;                                          \
             const item *x = row_read(r->in[0], start, count, packed);                                                \
             item *result = row_result(r, start, packed);                                                             \
             for (; i < count; i += RUNNING_TILE) {                                                                   \

@@ -5,7 +5,7 @@
 
 enum { FULL_ITEMS = 64 }; /* written at once */
 
-static void full_items(const piece *p, const char *items, int32_t size) {
+static void full_items(const span *p, const char *items, int32_t size) {
     int streamed = SIMD_STREAM && p->streamed && p->step[0] == size;
     for (int64_t i = 0; i < p->count; i += FULL_ITEMS) {
         char *place = p->data[0] + i * p->step[0];
@@ -21,12 +21,12 @@ static void full_items(const piece *p, const char *items, int32_t size) {
     }
 }
 
-#define FULL(dtype, item, converted)                                              \
-    static void full_piece_##dtype(const piece *p, const lw_scalar *parameters) { \
-        item items[FULL_ITEMS], value = converted;                                \
-        for (int i = 0; i < FULL_ITEMS; i++) items[i] = value;                    \
-        full_items(p, (const char *)items, sizeof(item));                         \
-    }                                                                             \
+#define FULL(dtype, item, converted)                                            \
+    static void full_span_##dtype(const span *p, const lw_scalar *parameters) { \
+        item items[FULL_ITEMS], value = converted;                              \
+        for (int i = 0; i < FULL_ITEMS; i++) items[i] = value;                  \
+        full_items(p, (const char *)items, sizeof(item));                       \
+    }                                                                           \
     CREATION(full, dtype)
 
 INLINE uint16_t full_float16(double x) { return vf32_to_float16(wf64_to_vf32_odd(wf64_set(x)))[0]; }

@@ -22,13 +22,13 @@ static float layer_norm_measure(double squares, double eps) {
     return eps == 0 && squares < 0x1p-100 ? 0x1p100f : 1;
 }
 
-static const reducer layer_norm_moments = {.size = sizeof(float), .block = moments_block_once, .join = moments_joined};
+static const reducer layer_norm_moments = {.size = sizeof(float), .block = moments_block_once, .join = moments_join};
 
 RARE void layer_norm_again(const row *r, double eps, float measure);
 
 /* In one place, so that the compiler makes one loop of each function that it is given. */
 static void layer_norm_of(const row *r, double eps, int is_measured) {
-    reduced total = row_fold(r, r->in[0], &layer_norm_moments);
+    reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float measure = layer_norm_measure(total.moments.squares, eps);
     if (measure != 1 && !is_measured) {
         layer_norm_again(r, eps, measure);

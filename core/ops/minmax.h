@@ -10,8 +10,8 @@
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 static void minmax_row_float32(const row *r) {
-    float min = row_fold_float32(r, r->in[0], &min_reducer_float32);
-    float max = row_fold_float32(r, r->in[0], &max_reducer_float32);
+    float min = row_reduce_float32(r, r->in[0], &min_reducer_float32);
+    float max = row_reduce_float32(r, r->in[0], &max_reducer_float32);
     float measure = max - min < __builtin_inff() ? 1 : 0.5f;
     vf32 numbers[] = {vf32_set(measure), vf32_set(min * measure), vf32_set(max * measure - min * measure)};
     row_map(r, r->in, 1, NULL, numbers, minmax_scaled, 0);

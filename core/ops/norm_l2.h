@@ -12,9 +12,9 @@
 /* The sum of squares of a block whose plain sum, `sum`, says too little. Scaled down, elements are below 2^52, scaled up
  * 2^50: the sum of 4096 squares is finite, unless an element is not. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
-    float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[FOLD_BLOCK];
-    fold_source from = reduction_scaled(x, stride, count, factor, scaled);
-    return (double)sum_of_squares_fold_float32(&from, count) / ((double)factor * (double)factor);
+    float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[REDUCE_BLOCK];
+    reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
+    return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
 }
 
 /* The sum of squares of a block whose plain sum is `sum`. */
@@ -25,12 +25,13 @@ INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, floa
     return norm_l2_scaled(x, stride, count, sum);
 }
 
-static void norm_l2_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+static void norm_l2_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
-    result->sum = norm_l2_rescued(from->x, sizeof(float), count, sum_of_squares_fold_float32(from, count));
+    result->sum = norm_l2_rescued(from->x, sizeof(float), count, sum_of_squares_reduce_float32(from, count));
 }
 
-static void norm_l2_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
+static void norm_l2_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
+                            reduced *results) {
     sum_of_squares_columns_float32(from, start, count, columns, results);
     for (int64_t c = 0; c < columns; c++) {
         results[c].sum =
@@ -44,6 +45,6 @@ static void norm_l2_finish(const reduced *total, int64_t count, const lw_scalar 
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer norm_l2_reducer_float32 = {1,           sizeof(float), norm_l2_block, norm_l2_columns,
-                                                reduced_add, norm_l2_finish};
+static const reducer norm_l2_reducer_float32 = {
+    1, sizeof(float), norm_l2_block, norm_l2_columns, reduced_join_sums, norm_l2_finish};
 REDUCTION_KERNEL(norm_l2, float32)

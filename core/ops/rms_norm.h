@@ -9,7 +9,7 @@
 INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
 
 static void rms_norm_row_float32(const row *r) {
-    reduced total = row_fold(r, r->in[0], &norm_l2_reducer_float32);
+    reduced total = row_reduce(r, r->in[0], &norm_l2_reducer_float32);
     double length = (double)r->length;
     vf32 factor = vf32_set((float)__builtin_sqrt(length / (total.sum + length * r->parameters[0].f)));
     static const float absent[] = {0, 1};

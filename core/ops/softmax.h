@@ -6,12 +6,12 @@
 #include "ops/exp.h"
 #include "rows.h"
 
-FOLD(softmax_max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_at_least(a, b))
+BLOCK_REDUCTION(softmax_max, float32, float32, vf32_set(-__builtin_inff()), x, vf32_at_least(a, b))
 
 static float softmax_max(const row *r) {
     static const reducer max = {
-        .size = sizeof(float), .block = softmax_max_block_float32, .join = softmax_max_joined_float32};
-    return row_fold_float32(r, r->in[0], &max);
+        .size = sizeof(float), .block = softmax_max_block_float32, .join = softmax_max_join_partials_float32};
+    return row_reduce_float32(r, r->in[0], &max);
 }
 
 INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }

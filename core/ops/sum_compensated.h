@@ -1,5 +1,5 @@
 /* The sum of float32 in double: what a compensated sum computes with two floats, with five digits more and fewer
- * steps. The partial results are fold.h's, in memory, where 64 doubles find room on every instruction set. */
+ * steps. The partial results are reduce_block.h's, in memory, where 64 doubles find room on every instruction set. */
 #pragma once
 
 #include "ops/sum.h"
@@ -9,18 +9,18 @@ INLINE wf64 sum_compensated_load(const char *p, int n) {
     return vf32_to_wf64(n == VF32_LANES ? vf32_load(x) : vf32_load_partial(x, n, vf32_set(-0.0f)));
 }
 
-static void sum_compensated_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+static void sum_compensated_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
-    double partial[FOLD_PARTIALS];
-    for (int p = 0; p < FOLD_PARTIALS; p++) {
+    double partial[REDUCE_PARTIALS];
+    for (int p = 0; p < REDUCE_PARTIALS; p++) {
         partial[p] = -0.0;
     }
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         int n = (int)min_int64(count - i, VF32_LANES);
-        double *to = partial + i % FOLD_PARTIALS;
+        double *to = partial + i % REDUCE_PARTIALS;
         wf64_store(to, wf64_load(to) + sum_compensated_load(from->x + i * (int64_t)sizeof(float), n));
     }
-    for (int n = FOLD_PARTIALS / 2; n; n /= 2) {
+    for (int n = REDUCE_PARTIALS / 2; n; n /= 2) {
         for (int p = 0; p < n; p++) {
             partial[p] += partial[p + n];
         }
@@ -28,20 +28,20 @@ static void sum_compensated_block(const fold_source *from, int64_t start, int64_
     result->sum = partial[0];
 }
 
-static void sum_compensated_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns,
+static void sum_compensated_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns,
                                     reduced *results) {
     (void)start;
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
-        wf64 partial[FOLD_PARTIALS];
-        for (int p = 0; p < FOLD_PARTIALS; p++) {
+        wf64 partial[REDUCE_PARTIALS];
+        for (int p = 0; p < REDUCE_PARTIALS; p++) {
             partial[p] = wf64_set(-0.0);
         }
         for (int64_t i = 0; i < count; i++) {
-            partial[i % FOLD_PARTIALS] +=
+            partial[i % REDUCE_PARTIALS] +=
                 sum_compensated_load(from->x + i * from->x_stride + c * (int64_t)sizeof(float), n);
         }
-        for (int half = FOLD_PARTIALS / 2; half; half /= 2) {
+        for (int half = REDUCE_PARTIALS / 2; half; half /= 2) {
             for (int p = 0; p < half; p++) {
                 partial[p] += partial[p + half];
             }
@@ -59,7 +59,7 @@ static void sum_compensated_finish(const reduced *total, int64_t count, const lw
 }
 
 static const reducer sum_compensated_reducer_float32 = {
-    1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_add, sum_compensated_finish};
+    1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_join_sums, sum_compensated_finish};
 REDUCTION_KERNEL(sum_compensated, float32)
 
 /* Integers lose nothing. */

@@ -4,12 +4,12 @@
 
 #include "moments.h"
 
-static void var_block(const fold_source *from, int64_t start, int64_t count, reduced *result) {
+static void var_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     moments_block(from, start, count, result);
     moments_rescue(from->x, sizeof(float), count, result);
 }
 
-static void var_columns(const fold_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
+static void var_columns(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results) {
     moments_columns(from, start, count, columns, results);
     for (int64_t c = 0; c < columns; c++) {
         moments_rescue(from->x + c * (int64_t)sizeof(float), from->x_stride, count, results + c);
@@ -26,5 +26,5 @@ static void var_finish(const reduced *total, int64_t count, const lw_scalar *par
     __builtin_memcpy(out, &value, sizeof value);
 }
 
-static const reducer var_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_joined, var_finish};
+static const reducer var_reducer_float32 = {1, sizeof(float), var_block, var_columns, moments_join, var_finish};
 REDUCTION_KERNEL(var, float32)

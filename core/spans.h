@@ -1,47 +1,47 @@
 /* A layout cut into pieces of its last dimension, the pieces spread over tasks. */
 #pragma once
 
+#include "layout_iterator.h"
 #include "stream.h"
-#include "walk.h"
 
 /* Elements that are one step apart in every operand. */
-typedef struct piece {
+typedef struct span {
     int64_t position; /* of the first element, counted in row-major order */
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
     int streamed; /* no cache holds the result: write past them, and call stream_end() */
-} piece;
+} span;
 
-typedef void piece_function(const piece *p, const lw_scalar *parameters);
+typedef void span_function(const span *p, const lw_scalar *parameters);
 
-typedef struct pieces {
+typedef struct spans {
     const lw_layout *layout;
     int32_t operands;
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
-    piece_function *function;
+    span_function *function;
     int64_t total;
     int streamed;
-} pieces;
+} spans;
 
-enum { PIECES_GRAIN = 1 << 15 }; /* elements worth a task; a multiple of what rand makes at once */
+enum { SPANS_GRAIN = 1 << 15 }; /* elements worth a task; a multiple of what rand makes at once */
 
-static lw_status pieces_task(lw_context *context, int64_t task, const void *argument) {
+static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
-    const pieces *all = argument;
+    const spans *all = argument;
     const lw_layout *layout = all->layout;
     int32_t last = layout->ndim - 1;
     int64_t length = last < 0 ? 1 : layout->shape[last];
-    int64_t position = task * PIECES_GRAIN, end = min_int64(position + PIECES_GRAIN, all->total);
+    int64_t position = task * SPANS_GRAIN, end = min_int64(position + SPANS_GRAIN, all->total);
     int64_t at = position % length;
-    walk w;
-    walk_start(&w, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
-    for (; position < end; at = 0, walk_next(&w)) {
-        piece p = {.position = position, .count = min_int64(length - at, end - position), .streamed = all->streamed};
+    layout_iterator it;
+    iterator_start(&it, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
+    for (; position < end; at = 0, iterator_next(&it)) {
+        span p = {.position = position, .count = min_int64(length - at, end - position), .streamed = all->streamed};
         for (int32_t o = 0; o < all->operands; o++) {
             p.step[o] = last < 0 ? 0 : layout->strides[o][last];
-            p.data[o] = all->data[o] + w.offset[o] + at * p.step[o];
+            p.data[o] = all->data[o] + it.offset[o] + at * p.step[o];
         }
         all->function(&p, all->parameters);
         position += p.count;
@@ -50,24 +50,23 @@ static lw_status pieces_task(lw_context *context, int64_t task, const void *argu
 }
 
 /* Operands: the inputs, then one output. `in_order`: one piece after another, in row-major order. */
-static lw_status run_pieces(lw_context *context, const lw_layout *layout, const void *const *inputs,
-                            int32_t input_count, void *const *outputs, const lw_scalar *parameters, int in_order,
-                            piece_function *function) {
-    pieces all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
+static lw_status run_spans(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
+                           void *const *outputs, const lw_scalar *parameters, int in_order, span_function *function) {
+    spans all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
     for (int32_t i = 0; i < input_count; i++) {
         all.data[i] = (char *)inputs[i];
     }
     all.data[input_count] = outputs[0];
-    all.total = walk_count(layout, 0, layout->ndim);
+    all.total = layout_count(layout, 0, layout->ndim);
     if (layout->ndim == 1) {
         all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     }
-    int64_t tasks = divide_up(all.total, PIECES_GRAIN);
+    int64_t tasks = divide_up(all.total, SPANS_GRAIN);
     if (!in_order) {
-        return run_tasks(context, tasks, pieces_task, &all);
+        return run_tasks(context, tasks, spans_task, &all);
     }
     for (int64_t task = 0; task < tasks; task++) {
-        pieces_task(context, task, &all);
+        spans_task(context, task, &all);
     }
     return LW_OK;
 }

@@ -1,6 +1,6 @@
 /* Folding elements into one value in the order that every instruction set shares.
  *
- * A block has at most FOLD_BLOCK elements and FOLD_PARTIALS partial results. Partial p takes elements p, p + 64,
+ * A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p takes elements p, p + 64,
  * p + 128 ... in this order, starting from the identity, and stays the identity where there are none. Then the
  * partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1. How many lanes a register has decides
  * only how many partials are at work at once, never which values meet: the bits are the same everywhere.
@@ -14,62 +14,63 @@
 #include "simd/simd.h"
 
 enum {
-    FOLD_BLOCK = 4096,
-    FOLD_PARTIALS = 64,
-    FOLD_REGISTERS = FOLD_PARTIALS / VF32_LANES,
-    FOLD_SETS = 2, /* of partials, at most */
-    /* A pass over a block keeps as many registers of partials as a processor has room for, FOLD_ROOM, and leaves the
-     * others to the next: so many of every FOLD_PERIOD neighbours, so that the first pass reads every cache line. */
-    FOLD_ROOM = VF32_LANES == 4 ? 12 : 8,
-    FOLD_PERIOD = VF32_LANES == 1 ? 16 : 4,
-    FOLD_TURNS = FOLD_REGISTERS / FOLD_PERIOD,
-    FOLD_FEW = FOLD_REGISTERS <= 8,        /* so that all partials may stay in registers */
-    FOLD_UNROLL = VF32_LANES == 1 ? 2 : 8, /* where partials are joined */
-    FOLD_COLUMNS = 32                      /* outputs that fold_columns works on at most */
+    REDUCE_BLOCK = 4096,
+    REDUCE_PARTIALS = 64,
+    REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
+    REDUCE_MAX_SETS = 2, /* of partials, at most */
+    /* A pass over a block keeps as many registers of partials as a processor has room for, REDUCE_PASS_REGISTERS, and leaves the
+     * others to the next: so many of every REDUCE_PERIOD neighbours, so that the first pass reads every cache line. */
+    REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
+    REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
+    REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
+    REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* so that all partials may stay in registers */
+    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* where partials are joined */
+    REDUCE_MAX_COLUMNS = 32                        /* outputs that reduce_columns works on at most */
 };
 
 /* Where the elements are. With one input y is x. */
-typedef struct fold_source {
+typedef struct reduce_source {
     const char *x, *y;
     int64_t x_stride, y_stride; /* across blocks: to the next element of a block */
-} fold_source;
+} reduce_source;
 
 /* What n elements at x and y (n <= lanes; lanes beyond are of no interest) contribute to a partial of each set. `state`
  * is for the operation to define; it is the same for a whole block. */
-typedef void fold_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
-typedef void fold_join(vi32 *left, const vi32 *right); /* into the left ones */
+typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
+typedef void reduce_join(vi32 *left, const vi32 *right); /* into the left ones */
 
 /* Whole registers `first` .. `first` + `width` - 1 of every period. */
-INLINE void fold_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
-                      vi32 identity, vi32 state, fold_map *map, fold_join *join, vi32 partial[][FOLD_SETS]) {
-    vi32 kept[FOLD_ROOM][FOLD_SETS];
+INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
+                        vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
+                        vi32 partial[][REDUCE_MAX_SETS]) {
+    vi32 kept[REDUCE_PASS_REGISTERS][REDUCE_MAX_SETS];
 #pragma GCC unroll 12
-    for (int r = 0; r < FOLD_TURNS * width; r++) {
+    for (int r = 0; r < REDUCE_PERIODS * width; r++) {
         for (int s = 0; s < sets; s++) {
             kept[r][s] = identity;
         }
     }
     x += first * VF32_LANES * size, y += first * VF32_LANES * size;
-    for (; count >= FOLD_PARTIALS; count -= FOLD_PARTIALS, x += FOLD_PARTIALS * size, y += FOLD_PARTIALS * size)
+    for (; count >= REDUCE_PARTIALS; count -= REDUCE_PARTIALS, x += REDUCE_PARTIALS * size, y += REDUCE_PARTIALS * size)
 #pragma GCC unroll 12
-        for (int r = 0; r < FOLD_TURNS * width; r++) {
-            int at = (r / width * FOLD_PERIOD + r % width) * VF32_LANES * size;
-            vi32 mapped[FOLD_SETS];
+        for (int r = 0; r < REDUCE_PERIODS * width; r++) {
+            int at = (r / width * REDUCE_PERIOD + r % width) * VF32_LANES * size;
+            vi32 mapped[REDUCE_MAX_SETS];
             map(x + at, y + at, VF32_LANES, state, mapped);
             join(kept[r], mapped);
         }
 #pragma GCC unroll 12
-    for (int r = 0; r < FOLD_TURNS * width; r++) {
+    for (int r = 0; r < REDUCE_PERIODS * width; r++) {
         for (int s = 0; s < sets; s++) {
-            partial[r / width * FOLD_PERIOD + first + r % width][s] = kept[r][s];
+            partial[r / width * REDUCE_PERIOD + first + r % width][s] = kept[r][s];
         }
     }
 }
 
 /* The n elements at x and y, a register or the last and fewer: joining the identity changes nothing. */
-INLINE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, fold_map *map,
-                      fold_join *join, vi32 *partial) {
-    vi32 mapped[FOLD_SETS];
+INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
+                        reduce_join *join, vi32 *partial) {
+    vi32 mapped[REDUCE_MAX_SETS];
     if (n >= VF32_LANES) {
         map(x, y, VF32_LANES, state, mapped);
     } else {
@@ -82,35 +83,36 @@ INLINE void fold_rest(const char *x, const char *y, int n, int sets, vi32 identi
 }
 
 /* A block of `count` contiguous elements of `size` bytes; the results, one of each set, are in lane 0. */
-INLINE void fold_block(const fold_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
-                       fold_map *map, fold_join *join, vi32 *results) {
+INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
+                         reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x, *y = from->y;
-    vi32 partial[FOLD_REGISTERS][FOLD_SETS];
-    int room = FOLD_ROOM / (FOLD_TURNS * sets), width = room < FOLD_PERIOD ? room : FOLD_PERIOD, first = 0;
-    for (; first + width <= FOLD_PERIOD; first += width) {
-        fold_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
+    vi32 partial[REDUCE_REGISTERS][REDUCE_MAX_SETS];
+    int room = REDUCE_PASS_REGISTERS / (REDUCE_PERIODS * sets), width = room < REDUCE_PERIOD ? room : REDUCE_PERIOD,
+        first = 0;
+    for (; first + width <= REDUCE_PERIOD; first += width) {
+        reduce_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
     }
-    if (FOLD_PERIOD % width) {
-        fold_pass(x, y, first, FOLD_PERIOD % width, count, size, sets, identity, state, map, join, partial);
+    if (REDUCE_PERIOD % width) {
+        reduce_pass(x, y, first, REDUCE_PERIOD % width, count, size, sets, identity, state, map, join, partial);
     }
-    int rest = (int)(count % FOLD_PARTIALS), registers = (rest + VF32_LANES - 1) / VF32_LANES;
+    int rest = (int)(count % REDUCE_PARTIALS), registers = (rest + VF32_LANES - 1) / VF32_LANES;
     x += (count - rest) * size, y += (count - rest) * size;
-#pragma GCC unroll FOLD_FEW ? 8 : 1
-    for (int r = 0; r < (FOLD_FEW ? FOLD_REGISTERS : registers); r++) {
+#pragma GCC unroll REDUCE_FITS_REGISTERS ? 8 : 1
+    for (int r = 0; r < (REDUCE_FITS_REGISTERS ? REDUCE_REGISTERS : registers); r++) {
         int at = r * VF32_LANES;
         if (r < registers) {
-            fold_rest(x + at * size, y + at * size, rest - at, sets, identity, state, map, join, partial[r]);
+            reduce_tail(x + at * size, y + at * size, rest - at, sets, identity, state, map, join, partial[r]);
         }
     }
 #pragma GCC unroll 6
-    for (int n = FOLD_REGISTERS / 2; n; n /= 2)
-#pragma GCC unroll FOLD_UNROLL
+    for (int n = REDUCE_REGISTERS / 2; n; n /= 2)
+#pragma GCC unroll REDUCE_UNROLL
         for (int r = 0; r < n; r++) {
             join(partial[r], partial[r + n]);
         }
 #pragma GCC unroll 4
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        vi32 folded[FOLD_SETS];
+        vi32 folded[REDUCE_MAX_SETS];
         for (int s = 0; s < sets; s++) {
             folded[s] = vi32_fold(partial[0][s], n);
         }
@@ -124,8 +126,8 @@ INLINE void fold_block(const fold_source *from, int64_t count, int size, int set
 /* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
  * that have no elements are left out: joining the identity changes nothing. The others are visited in the order that
  * lets a stack of one value per level join them as halving would: with their numbers' bits reversed. */
-INLINE void fold_strip(const fold_source *from, int64_t at, int64_t count, int size, int registers, int n,
-                       vi32 identity, const vi32 *state, fold_map *map, fold_join *join, vi32 *results) {
+INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
+                         vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;
     vi32 level[7][4];
     int bits = 0;
@@ -142,7 +144,7 @@ INLINE void fold_strip(const fold_source *from, int64_t at, int64_t count, int s
         for (int r = 0; r < registers; r++) {
             partial[r] = identity;
         }
-        for (int64_t i = p; i < count; i += FOLD_PARTIALS)
+        for (int64_t i = p; i < count; i += REDUCE_PARTIALS)
 #pragma GCC unroll 16
             for (int r = 0; r < registers; r++) {
                 vi32 mapped;
@@ -166,18 +168,18 @@ INLINE void fold_strip(const fold_source *from, int64_t at, int64_t count, int s
     }
 }
 
-/* One block of each of `columns` <= FOLD_COLUMNS outputs that lie side by side: element i of column c is at
+/* One block of each of `columns` <= REDUCE_MAX_COLUMNS outputs that lie side by side: element i of column c is at
  * x + i * x_stride + c * size. `state` (or NULL: zeros) and `results` have one value per column. */
-INLINE void fold_columns(const fold_source *from, int64_t count, int64_t columns, int size, vi32 identity,
-                         const int32_t *state, fold_map *map, fold_join *join, int32_t *results) {
-    enum { REGISTERS = FOLD_COLUMNS / VF32_LANES < 4 ? FOLD_COLUMNS / VF32_LANES : 4 };
+INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, int size, vi32 identity,
+                           const int32_t *state, reduce_map *map, reduce_join *join, int32_t *results) {
+    enum { REGISTERS = REDUCE_MAX_COLUMNS / VF32_LANES < 4 ? REDUCE_MAX_COLUMNS / VF32_LANES : 4 };
     int64_t c = 0;
     for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
         vi32 states[4], folded[4];
         for (int r = 0; r < REGISTERS; r++) {
             states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
         }
-        fold_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, folded);
+        reduce_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, folded);
         for (int r = 0; r < REGISTERS; r++) {
             vi32_store(results + c + r * VF32_LANES, folded[r]);
         }
@@ -185,7 +187,7 @@ INLINE void fold_columns(const fold_source *from, int64_t count, int64_t columns
     for (; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
         vi32 states = state ? vi32_load_partial(state + c, n, identity) : vi32_set(0), folded;
-        fold_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &folded);
+        reduce_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &folded);
         vi32_store_partial(results + c, folded, n);
     }
 }

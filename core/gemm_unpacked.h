@@ -6,31 +6,31 @@
 #include "gemm.h"
 
 enum {
-    THIN_ROWS = 4,
-    THIN_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
-    THIN_SMALL = 32 * 32 * 32, /* multiplications, which are a little of everything */
-    THIN_PIECE = 256,          /* elements of a sum */
-    THIN_STRIP = 64,           /* columns */
-    THIN_STREAM = 1024,        /* columns, where B is read once from memory: 4 KB of each of its rows */
-    THIN_STREAM_ROWS = 8
+    UNPACKED_MR = 4,
+    UNPACKED_NR_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
+    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiplications, which are a little of everything */
+    UNPACKED_KC = 256,                /* elements of a sum */
+    UNPACKED_NC = 64,                 /* columns */
+    UNPACKED_STREAM_NC = 1024,        /* columns, where B is read once from memory: 4 KB of each of its rows */
+    UNPACKED_STREAM_ROWS = 8
 };
 
 /* Rows of B are contiguous: `rows` rows of C, `vectors` registers wide, the last one of n lanes. */
-INLINE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
-    float tile[THIN_ROWS * THIN_VECTORS * VF32_LANES];
+INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
+    float tile[UNPACKED_MR * UNPACKED_NR_VECTORS * VF32_LANES];
     int width = vectors * VF32_LANES;
     int64_t p = 0;
     do {
-        vf32 sum[THIN_ROWS][THIN_VECTORS];
+        vf32 sum[UNPACKED_MR][UNPACKED_NR_VECTORS];
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
                 sum[r][v] = vf32_set(0);
             }
         }
         const char *a = g->a + i * g->a_row;
-        for (int64_t end = min_int64(p + THIN_PIECE, g->k); p < end; p++) {
+        for (int64_t end = min_int64(p + UNPACKED_KC, g->k); p < end; p++) {
             const float *b = (const float *)(g->b + p * g->b_row) + j;
-            vf32 values[THIN_VECTORS];
+            vf32 values[UNPACKED_NR_VECTORS];
             for (int v = 0; v < vectors; v++) {
                 values[v] = v + 1 < vectors || n == VF32_LANES ? vf32_load(b + v * VF32_LANES)
                                                                : vf32_load_partial(b + v * VF32_LANES, n, vf32_set(0));
@@ -45,40 +45,40 @@ INLINE void thin_strip(const gemm *g, int64_t i, int64_t j, int rows, int vector
         for (int r = 0; r < rows; r++) {
             for (int v = 0; v < vectors; v++) {
                 float *to = tile + r * width + v * VF32_LANES;
-                vf32_store(to, p <= THIN_PIECE ? sum[r][v] : vf32_load(to) + sum[r][v]);
+                vf32_store(to, p <= UNPACKED_KC ? sum[r][v] : vf32_load(to) + sum[r][v]);
             }
         }
     } while (p < g->k);
-    gemm_put_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
+    gemm_store_tile(g, i, j, rows, width - VF32_LANES + n, tile, width, 0, 1);
 }
 
-INLINE void thin_row_group(const gemm *g, int64_t i, int rows) {
+INLINE void unpacked_row_group(const gemm *g, int64_t i, int rows) {
     int64_t j = 0;
-    for (; j + THIN_VECTORS * VF32_LANES <= g->n; j += THIN_VECTORS * VF32_LANES) {
-        thin_strip(g, i, j, rows, THIN_VECTORS, VF32_LANES);
+    for (; j + UNPACKED_NR_VECTORS * VF32_LANES <= g->n; j += UNPACKED_NR_VECTORS * VF32_LANES) {
+        unpacked_tile(g, i, j, rows, UNPACKED_NR_VECTORS, VF32_LANES);
     }
     for (; j + VF32_LANES <= g->n; j += VF32_LANES) {
-        thin_strip(g, i, j, rows, 1, VF32_LANES);
+        unpacked_tile(g, i, j, rows, 1, VF32_LANES);
     }
     if (j < g->n) {
-        thin_strip(g, i, j, rows, 1, (int)(g->n - j));
+        unpacked_tile(g, i, j, rows, 1, (int)(g->n - j));
     }
 }
 
-static void thin_rows(const gemm *g) {
+static void unpacked_by_rows(const gemm *g) {
     int64_t i = 0;
-    for (; i + THIN_ROWS <= g->m; i += THIN_ROWS) {
-        thin_row_group(g, i, THIN_ROWS);
+    for (; i + UNPACKED_MR <= g->m; i += UNPACKED_MR) {
+        unpacked_row_group(g, i, UNPACKED_MR);
     }
     for (; i < g->m; i++) {
-        thin_row_group(g, i, 1);
+        unpacked_row_group(g, i, 1);
     }
 }
 
 /* sum += A B for `rows` rows of B and `columns` of its columns; B's rows are contiguous. */
-INLINE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows, int64_t columns,
-                             float *sum) {
-    vf32 factor[THIN_STREAM_ROWS];
+INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows,
+                                 int64_t columns, float *sum) {
+    vf32 factor[UNPACKED_STREAM_ROWS];
     for (int r = 0; r < rows; r++) {
         factor[r] = vf32_set(gemm_float(a + r * a_column));
     }
@@ -95,33 +95,33 @@ INLINE void thin_stream_rows(const char *a, int64_t a_column, const char *b, int
 }
 
 /* Few rows of C, much of B: each row of B is read in long runs, and its share added to sums in the cache. */
-static void thin_stream(const gemm *g) {
-    float sum[THIN_ROWS * THIN_STREAM];
-    for (int64_t j = 0; j < g->n; j += THIN_STREAM) {
-        int64_t columns = min_int64(g->n - j, THIN_STREAM);
-        for (int64_t c = 0; c < THIN_ROWS * THIN_STREAM; c += VF32_LANES) {
+static void unpacked_by_streaming(const gemm *g) {
+    float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
+    for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {
+        int64_t columns = min_int64(g->n - j, UNPACKED_STREAM_NC);
+        for (int64_t c = 0; c < UNPACKED_MR * UNPACKED_STREAM_NC; c += VF32_LANES) {
             vf32_store(sum + c, vf32_set(0));
         }
         for (int64_t p = 0; p < g->k;) {
             const char *b = g->b + p * g->b_row + j * g->b_column;
-            int whole = p + THIN_STREAM_ROWS <= g->k;
+            int whole = p + UNPACKED_STREAM_ROWS <= g->k;
             for (int64_t i = 0; i < g->m; i++) {
                 const char *a = g->a + i * g->a_row + p * g->a_column;
-                float *to = sum + i * THIN_STREAM;
+                float *to = sum + i * UNPACKED_STREAM_NC;
                 if (whole) {
-                    thin_stream_rows(a, g->a_column, b, g->b_row, THIN_STREAM_ROWS, columns, to);
+                    unpacked_stream_rows(a, g->a_column, b, g->b_row, UNPACKED_STREAM_ROWS, columns, to);
                 } else {
-                    thin_stream_rows(a, g->a_column, b, g->b_row, 1, columns, to);
+                    unpacked_stream_rows(a, g->a_column, b, g->b_row, 1, columns, to);
                 }
             }
-            p += whole ? THIN_STREAM_ROWS : 1;
+            p += whole ? UNPACKED_STREAM_ROWS : 1;
         }
-        gemm_put_tile(g, 0, j, g->m, columns, sum, THIN_STREAM, 0, 1);
+        gemm_store_tile(g, 0, j, g->m, columns, sum, UNPACKED_STREAM_NC, 0, 1);
     }
 }
 
 /* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
-INLINE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
+INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
         b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
@@ -135,7 +135,7 @@ INLINE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *
         for (int c = 0; c < 4; c++) {
             sum[c] = vf32_set(0);
         }
-        int64_t end = min_int64(p + THIN_PIECE * VF32_LANES, g->k);
+        int64_t end = min_int64(p + UNPACKED_KC * VF32_LANES, g->k);
         for (; p + VF32_LANES <= end; p += VF32_LANES) {
             vf32 factor = vf32_load(a + p);
             for (int c = 0; c < 4; c++) {
@@ -159,74 +159,74 @@ INLINE void thin_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *
     }
 }
 
-static void thin_columns(const gemm *g) {
-    float tile[THIN_ROWS * THIN_STRIP];
-    for (int64_t i = 0; i < g->m; i += THIN_ROWS) {
-        for (int64_t j = 0; j < g->n; j += THIN_STRIP) {
-            int64_t rows = min_int64(g->m - i, THIN_ROWS), columns = min_int64(g->n - j, THIN_STRIP);
+static void unpacked_by_dots(const gemm *g) {
+    float tile[UNPACKED_MR * UNPACKED_NC];
+    for (int64_t i = 0; i < g->m; i += UNPACKED_MR) {
+        for (int64_t j = 0; j < g->n; j += UNPACKED_NC) {
+            int64_t rows = min_int64(g->m - i, UNPACKED_MR), columns = min_int64(g->n - j, UNPACKED_NC);
             for (int64_t c = 0; c < columns; c += 4) {
                 for (int64_t r = 0; r < rows; r++) {
-                    thin_dots(g, i + r, j + c, g->n - 1, tile + r * THIN_STRIP + c);
+                    unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
             for (int64_t r = 0; r < rows; r++) { /* what the activation meets beyond the last column */
-                for (int64_t c = divide_up(columns, 4) * 4; c < THIN_STRIP; c++) {
-                    tile[r * THIN_STRIP + c] = 0;
+                for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
+                    tile[r * UNPACKED_NC + c] = 0;
                 }
             }
-            gemm_put_tile(g, i, j, rows, columns, tile, THIN_STRIP, 0, 1);
+            gemm_store_tile(g, i, j, rows, columns, tile, UNPACKED_NC, 0, 1);
         }
     }
 }
 
 /* Whether the product is thin, and then which way to look at it. */
-static int gemm_is_thin(const gemm *whole, gemm *thin) {
+static int gemm_is_unpacked(const gemm *whole, gemm *thin) {
     if (whole->pack_b) {
         return 0;
     }
-    int few_columns = whole->n < whole->m && whole->n <= THIN_ROWS;
+    int few_columns = whole->n < whole->m && whole->n <= UNPACKED_MR;
     *thin = few_columns ? gemm_transposed(whole) : *whole;
-    int is_small = gemm_work(thin) <= THIN_SMALL;
+    int is_small = gemm_work(thin) <= UNPACKED_MAX_WORK;
     if (thin->b_column == sizeof(float)) {
-        return is_small || few_columns || thin->m < THIN_ROWS;
+        return is_small || few_columns || thin->m < UNPACKED_MR;
     }
-    int is_few = thin->m <= THIN_ROWS || (thin->m <= 2 * THIN_ROWS && thin->k >= THIN_PIECE);
+    int is_few = thin->m <= UNPACKED_MR || (thin->m <= 2 * UNPACKED_MR && thin->k >= UNPACKED_KC);
     return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
 }
 
-static void thin_compute(const gemm *g) {
+static void unpacked_multiply(const gemm *g) {
     if (g->b_column != sizeof(float)) {
-        thin_columns(g);
-    } else if (g->m <= THIN_ROWS && g->n > THIN_STRIP && gemm_work(g) > THIN_SMALL) {
-        thin_stream(g);
+        unpacked_by_dots(g);
+    } else if (g->m <= UNPACKED_MR && g->n > UNPACKED_NC && gemm_work(g) > UNPACKED_MAX_WORK) {
+        unpacked_by_streaming(g);
     } else {
-        thin_rows(g);
+        unpacked_by_rows(g);
     }
 }
 
-static int64_t thin_task_columns(const gemm *g) {
-    if (gemm_work(g) < GEMM_SMALL) {
+static int64_t unpacked_task_columns(const gemm *g) {
+    if (gemm_work(g) < GEMM_SMALL_WORK) {
         return g->n;
     }
-    int64_t least = g->b_column == sizeof(float) ? THIN_STREAM : THIN_STRIP;
-    return least * divide_up(GEMM_SMALL, least * g->m * g->k);
+    int64_t least = g->b_column == sizeof(float) ? UNPACKED_STREAM_NC : UNPACKED_NC;
+    return least * divide_up(GEMM_SMALL_WORK, least * g->m * g->k);
 }
 
-static lw_status thin_task(lw_context *context, int64_t task, const void *argument) {
+static lw_status unpacked_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm *g = argument;
     gemm part = *g;
-    int64_t columns = thin_task_columns(g), j = task * columns;
+    int64_t columns = unpacked_task_columns(g), j = task * columns;
     part.n = min_int64(g->n - j, columns);
     part.b += j * g->b_column;
     part.c += j * g->c_column;
     if (g->bias) {
         part.bias += j * g->bias_column;
     }
-    thin_compute(&part);
+    unpacked_multiply(&part);
     return LW_OK;
 }
 
-static lw_status gemm_thin(lw_context *context, const gemm *g) {
-    return run_tasks(context, divide_up(g->n, thin_task_columns(g)), thin_task, g);
+static lw_status gemm_unpacked(lw_context *context, const gemm *g) {
+    return run_tasks(context, divide_up(g->n, unpacked_task_columns(g)), unpacked_task, g);
 }

@@ -3,16 +3,16 @@
 
 #include "lanewise.h"
 
-typedef struct walk {
+typedef struct layout_iterator {
     const lw_layout *layout;
     int32_t first, end; /* the dimensions it walks */
     int32_t operands;
     int64_t index[LW_MAX_NDIM];
     int64_t offset[LW_MAX_OPERANDS];
-} walk;
+} layout_iterator;
 
 /* The number of positions in dimensions first .. end-1. */
-static inline int64_t walk_count(const lw_layout *layout, int32_t first, int32_t end) {
+static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32_t end) {
     int64_t count = 1;
     for (int32_t d = first; d < end; d++) {
         count *= layout->shape[d];
@@ -21,35 +21,35 @@ static inline int64_t walk_count(const lw_layout *layout, int32_t first, int32_t
 }
 
 /* Stands on the given position, which must exist. */
-static inline void walk_start(walk *w, const lw_layout *layout, int32_t first, int32_t end, int32_t operands,
-                              int64_t position) {
-    w->layout = layout;
-    w->first = first;
-    w->end = end;
-    w->operands = operands;
+static inline void iterator_start(layout_iterator *it, const lw_layout *layout, int32_t first, int32_t end,
+                                  int32_t operands, int64_t position) {
+    it->layout = layout;
+    it->first = first;
+    it->end = end;
+    it->operands = operands;
     for (int32_t o = 0; o < operands; o++) {
-        w->offset[o] = 0;
+        it->offset[o] = 0;
     }
     for (int32_t d = end - 1; d >= first; d--) {
         int64_t index = position ? position % layout->shape[d] : 0;
         if (position) {
             position /= layout->shape[d];
         }
-        w->index[d] = index;
+        it->index[d] = index;
         for (int32_t o = 0; o < operands; o++) {
-            w->offset[o] += index * layout->strides[o][d];
+            it->offset[o] += index * layout->strides[o][d];
         }
     }
 }
 
 /* Steps to the next position; after the last one it stands on the first again. */
-static inline void walk_next(walk *w) {
-    for (int32_t d = w->end - 1; d >= w->first; d--) {
-        int64_t last = w->layout->shape[d] - 1;
-        int64_t step = w->index[d] < last ? 1 : -last;
-        w->index[d] += step;
-        for (int32_t o = 0; o < w->operands; o++) {
-            w->offset[o] += step * w->layout->strides[o][d];
+static inline void iterator_next(layout_iterator *it) {
+    for (int32_t d = it->end - 1; d >= it->first; d--) {
+        int64_t last = it->layout->shape[d] - 1;
+        int64_t step = it->index[d] < last ? 1 : -last;
+        it->index[d] += step;
+        for (int32_t o = 0; o < it->operands; o++) {
+            it->offset[o] += step * it->layout->strides[o][d];
         }
         if (step == 1) {
             return;

@@ -1,0 +1,72 @@
+/* Products of few rows: each element of B is used a few times only, so it is read where it lies, in runs of its rows.
+ *
+ * C's columns are cut into strips, whose sums stay in the nearest caches while a few steps of the depth at a time are
+ * added to all of them. */
+#pragma once
+
+#include "gemm_kernel.h"
+#include "gemm_pack.h"
+
+enum {
+    SKINNY_MAX_ROWS = 48, /* a multiple of every GEMM_MR */
+    SKINNY_KC = 32,
+    SKINNY_MAX_BLOCKS = 256, /* of a depth each are added up: what rounding adds to the error grows with their number */
+    SKINNY_NC = 512
+};
+
+typedef struct skinny {
+    const gemm *g;
+    const float *a;        /* packed */
+    int64_t strip, strips; /* columns; of a task */
+} skinny;
+
+static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t columns) {
+    _Alignas(64) float sums[SKINNY_MAX_ROWS * SKINNY_NC], last[SKINNY_KC * GEMM_NR];
+    int64_t width = divide_up(columns, VF32_LANES) * VF32_LANES, row_bytes = width * (int64_t)sizeof *sums;
+    for (int64_t p = 0; p < g->k; p += SKINNY_KC) {
+        int64_t depth = min_int64(g->k - p, SKINNY_KC);
+        for (int64_t j = 0; j < columns; j += GEMM_NR) {
+            int64_t count = min_int64(columns - j, GEMM_NR), b_row = g->b_row;
+            const char *b = g->b + p * b_row + (first + j) * g->b_column;
+            if (count < GEMM_NR) {
+                gemm_pack_b_panel(last, b, g->b_column, b_row, count, depth);
+                b = (const char *)last;
+                b_row = GEMM_NR * sizeof *last;
+            }
+            for (int64_t i = 0; i < g->m; i += GEMM_MR) {
+                gemm_edge_tile(min_int64(g->m - i, GEMM_MR), count, depth, (const char *)(a + i * g->k + p * GEMM_MR),
+                               b, b_row, (char *)(sums + i * width + j), row_bytes, p ? GEMM_ADD : GEMM_SET);
+            }
+        }
+    }
+    gemm_store_tile(g, 0, first, g->m, columns, sums, width, 0, 1);
+}
+
+static lw_status skinny_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context;
+    const skinny *all = argument;
+    int64_t columns = all->strip * all->strips, end = min_int64((task + 1) * columns, all->g->n);
+    for (int64_t j = task * columns; j < end; j += all->strip) {
+        skinny_strip(all->g, all->a, j, min_int64(end - j, all->strip));
+    }
+    return LW_OK;
+}
+
+static int gemm_is_skinny(const gemm *g) {
+    return g->m <= SKINNY_MAX_ROWS && g->k > 0 && g->k <= SKINNY_KC * SKINNY_MAX_BLOCKS &&
+           g->b_column == sizeof(float) && !g->pack_b;
+}
+
+static int64_t skinny_scratch_floats(const gemm *g) { return divide_up(g->m, GEMM_MR) * GEMM_MR * g->k; }
+
+/* With room for skinny_scratch_floats() floats. */
+static lw_status gemm_skinny(lw_context *context, const gemm *g, float *scratch) {
+    for (int64_t i = 0; i < g->m; i += GEMM_MR) {
+        gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),
+                          g->k);
+    }
+    int64_t strip = divide_up(g->n, divide_up(g->n, SKINNY_NC)); /* all alike */
+    skinny all = {.g = g, .a = scratch, .strip = divide_up(strip, GEMM_NR) * GEMM_NR};
+    all.strips = divide_up(GEMM_SMALL_WORK, all.strip * g->m * g->k);
+    return run_tasks(context, divide_up(g->n, all.strip * all.strips), skinny_task, &all);
+}
