@@ -104,10 +104,18 @@ def demo(arguments: Sequence[str]) -> int:
 
 
 def bench(arguments: Sequence[str]) -> int:
-    """The benchmark engine."""
-    from lanewise.bench import main as run
+    """Times operations."""
+    try:
+        from lanewise.bench import main as run
+    except ModuleNotFoundError:  # native/hook.py leaves it out
+        from lanewise.errors import LibraryError
 
-    return run(arguments) or 0
+        raise LibraryError(
+            "this wheel is for browsers and has no benchmark; run it where lanewise is installed "
+            "by pip, or measure a page from a checkout: "
+            "python -m tests.bench --goals --backends browser"
+        ) from None
+    return run(arguments)
 
 
 def calibrate(arguments: Sequence[str]) -> int:

@@ -2,7 +2,7 @@
 
 The processor says which instruction sets it has, not which of them pays: some take wide registers at a lower clock, or
 in halves. Each kind of operations is timed at sizes from 10 elements to a million, all backends in turn, by the engine
-of the benchmarks. One backend is chosen for all kinds: on Zen 4, 2026-11, AVX-512 is the best overall and less than a
+of timing.py. One backend is chosen for all kinds: on Zen 4, 2026-11, AVX-512 is the best overall and less than a
 tenth behind in any kind, so that a choice for each would gain nothing. calibration.py keeps what is found, and
 selection.py follows it.
 """
@@ -22,7 +22,7 @@ from lanewise.calibration import KINDS, Calibration, Times
 from lanewise.errors import BackendError, LibraryError
 
 if TYPE_CHECKING:
-    from lanewise.bench.engine import Contestant
+    from lanewise.timing import Contestant
 
 __all__ = ["calibrate", "get_calibration", "reset_calibration"]
 
@@ -121,7 +121,7 @@ def _opens(backend: Backend) -> bool:
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
     """For each kind of operations, the nanoseconds that each of its works takes on each backend."""
-    from lanewise.bench.engine import measure
+    from lanewise.timing import measure
 
     found: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
     for work in _works():
@@ -150,7 +150,7 @@ def _works() -> Iterator[Work]:
 
 def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
     """The same elements for all, placed on each: then it does not matter inside which use_backend() this is called."""
-    from lanewise.bench.engine import Contestant
+    from lanewise.timing import Contestant
 
     function = getattr(_ext, work.operation)
     inputs = [_ext.rand(shape, seed=seed) for seed, shape in enumerate(work.shapes)]

@@ -18,15 +18,12 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
-# What a page would download and never run: kernels through cffi, other libraries to compare with that it cannot have,
-# the goals of CPUs; and what launches shaders, until webgpu/backend.py no longer says that it comes to browsers later.
+# What a page would download and never run: kernels through cffi, the benchmark, and what launches shaders, as long as
+# webgpu/backend.py says that WebGPU comes to browsers later.
 NOT_IN_BROWSERS = (
+    "lanewise/bench.py",
     "lanewise/cffi.py",
     *(f"lanewise/webgpu/{name}.py" for name in ("buffers", "desktop", "device", "executor", "layouts", "shaders")),
-    "lanewise/bench/cpu",
-    "lanewise/bench/goal_report.py",
-    *(f"lanewise/bench/peers/{name}.py" for name in ("elsewhere", "numpy_out", "numpy_skylakex")),
-    *(f"lanewise/bench/peers/{name}_peer.py" for name in ("torch", "jax", "numexpr", "numkong")),
 )
 
 

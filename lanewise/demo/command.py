@@ -18,17 +18,18 @@ from importlib.util import find_spec
 from typing import Any
 
 import lanewise as lw
-from lanewise.bench.engine import Contestant, measure
-from lanewise.bench.peers import missing, open_peer
-from lanewise.bench.peers.numpy_peer import FOR_AVX512
-from lanewise.bench.plot import figure_class
-from lanewise.bench.runner import threads
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
+from lanewise.demo.plot import figure_class
 from lanewise.errors import LanewiseError
+from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
 WANTED = 0.97  # of the held-out digits read correctly
 NUMPY, TORCH = "numpy", "torch"
+
+# OpenBLAS identifies the CPU by its model and runs newer AMD processors on AVX2 kernels, at half the speed, unless this
+# is set when NumPy is imported.
+BLAS_KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}  # AVX-512
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,10 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _in_numpy(digits: data.Digits) -> Reader:
-    if not missing("numpy-skylakex"):
-        os.environ.update(FOR_AVX512)
-    open_peer(NUMPY, threads=1)
+    if "numpy" not in sys.modules:
+        limit_blas_threads(1)
+        if any(info.name == "avx512" and info.available for info in lw.backends()):
+            os.environ.update(BLAS_KERNELS)
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
     network, images = NumpyNetwork(digits), array(digits)
@@ -144,9 +146,9 @@ def _in_numpy(digits: data.Digits) -> Reader:
 
 
 def _in_torch(digits: data.Digits) -> Reader:
-    open_peer(TORCH, threads=1)
     from lanewise.demo import torch_peer
 
+    torch_peer.use_one_thread()
     contestant = Contestant.calling(TORCH, torch_peer.TorchNetwork(digits), torch_peer.tensor(digits))
     return Reader(contestant, partial(_peer_predictions, contestant))
 

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from lanewise.bench.plot import figure_class
 from lanewise.demo.digits import BRIGHTEST, SIZE, Digits
+from lanewise.errors import ArgumentError
 
 COLUMNS, ROWS = 12, 8
+
+
+def figure_class() -> Any:
+    """matplotlib's Figure; ArgumentError where it is not installed. Ask before a long run, not after it."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ArgumentError("--plot needs matplotlib; pip install 'lanewise[plot]', or leave it out") from None
+    return Figure
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:

@@ -11,6 +11,12 @@ from torch.nn import functional
 from lanewise.demo.digits import SIZE, Digits
 
 
+def use_one_thread() -> None:
+    """Computes on the calling thread, without recording gradients, until the process ends."""
+    torch.set_num_threads(1)
+    torch.inference_mode().__enter__()
+
+
 class TorchNetwork:
     """network.Network with torch's layers."""
 

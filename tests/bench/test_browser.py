@@ -7,15 +7,12 @@ import json
 import os
 import shutil
 import sys
-from pathlib import Path
 
 import pytest
 
-from lanewise.bench import main
 from lanewise.errors import ArgumentError
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from wasm.bench import browser, command
+from tests.bench.browser import chromium_page, command
+from tests.bench.command import main
 
 FAST = ["--seconds", "0.005", "--repeats", "2"]
 GOALS = ["--browser", "--goals"]
@@ -24,7 +21,7 @@ GOALS = ["--browser", "--goals"]
 def missing():
     """What the browser's benchmark needs and does not find here."""
     try:
-        browser.require()
+        chromium_page.require()
     except ArgumentError as error:
         return str(error)
     return "" if shutil.which("npm") else "npm is not installed"
@@ -94,7 +91,7 @@ def test_a_missing_playwright_is_named(monkeypatch, capsys):
 
 
 def test_a_missing_npm_is_named(monkeypatch, tmp_path):
-    from wasm.bench import npm
+    from tests.bench.browser import npm
 
     monkeypatch.setenv("PATH", "")
     with pytest.raises(ArgumentError, match="apt-get install npm"):

@@ -1,16 +1,13 @@
 """What becomes of the page's answers, without a browser."""
 
 import json
-import sys
 from pathlib import Path
 
 import pytest
 
-from lanewise.bench import goal_report, goals
-
-sys.path.insert(0, str(Path(__file__).parents[2]))
-from wasm.bench import command
-from wasm.bench.browser import PageError
+from tests.bench import goal_report, goals
+from tests.bench.browser import command
+from tests.bench.browser.chromium_page import PageError
 
 SETTINGS = command.Settings(repeats=2, seconds=0.01, peers=("numpy", "scipy", "tfjs"))
 

@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 import lanewise as lw
-from lanewise.bench.cpu.measure import Place
-from lanewise.bench.cpu.table import CALLS
-from lanewise.bench.peers import open_peer
+from tests.bench.cpu.measure import Place
+from tests.bench.cpu.table import CALLS
+from tests.bench.peers import open_peer
 
 ATTEMPTS = 5
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from lanewise.bench import operations
-from lanewise.bench.cases import build, default_sizes, parse_size
 from lanewise.errors import ArgumentError
+from tests.bench import operations
+from tests.bench.cases import build, default_sizes, parse_size
 
 
 @pytest.mark.parametrize("name", sorted(operations.load()))

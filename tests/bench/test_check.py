@@ -4,9 +4,9 @@ from math import inf, nan
 
 import pytest
 
-from lanewise.bench import operations
-from lanewise.bench.cases import build
-from lanewise.bench.check import difference, positions, reference, wrong
+from tests.bench import operations
+from tests.bench.cases import build
+from tests.bench.check import difference, positions, reference, wrong
 
 
 @pytest.mark.parametrize("count", [0, 1, 4099, 4100, 100_003, 1 << 20])

@@ -6,8 +6,8 @@ import sys
 import pytest
 
 import lanewise as lw
-from lanewise.bench import main
-from lanewise.bench.peers import PEERS
+from tests.bench.command import main
+from tests.bench.peers import PEERS
 
 FAST = ["--seconds", "0.0001", "--repeats", "2"]
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from lanewise.bench.engine import Contestant, Ratio, Timing, measure, ratio
+from lanewise.timing import Contestant, Ratio, Timing, measure, ratio
 
 
 def counting(calls, name):
@@ -141,7 +141,7 @@ def test_nothing_to_measure_gives_nothing():
 
 
 def test_no_repeats_is_an_error():
-    with pytest.raises(ValueError, match="repeats is 0"):
+    with pytest.raises(ValueError, match="expected repeats of at least 1, got 0"):
         measure([counting([], "a")], repeats=0)
 
 

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lanewise.bench import goal_report, goals
-from lanewise.bench.goal_report import Row
-from lanewise.bench.goals import Against, Goal, Measured, Reach
 from lanewise.errors import ArgumentError
+from tests.bench import goal_report, goals
+from tests.bench.goal_report import Row
+from tests.bench.goals import Against, Goal, Measured, Reach
 
 ADD = Goal("add", goals.MICROSECONDS, (Reach(3),), (Against(("numpy",), 2),))
 EXP = Goal("exp", goals.MICROSECONDS, (Reach(1),), ())

@@ -2,10 +2,10 @@
 
 import pytest
 
-from lanewise.bench import goals
-from lanewise.bench.cpu.table import AUTO, AVX2, AVX512, CPU
-from lanewise.bench.goals import Against, Goal, Measured, OfLimit, Reach
 from lanewise.errors import ArgumentError
+from tests.bench import goals
+from tests.bench.cpu.table import AUTO, AVX2, AVX512, CPU
+from tests.bench.goals import Against, Goal, Measured, OfLimit, Reach
 
 
 @pytest.mark.parametrize("goal", CPU, ids=lambda goal: goal.name)

@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from lanewise.bench.inputs import PATTERN, draw, draw_indices, typical
-from lanewise.bench.operations import Range
+from tests.bench.inputs import PATTERN, draw, draw_indices, typical
+from tests.bench.operations import Range
 
 
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float32", "float64"])

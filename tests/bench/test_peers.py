@@ -5,15 +5,15 @@ import os
 
 import pytest
 
-from lanewise.bench import check, peers
-from lanewise.bench.cases import build
-from lanewise.bench.engine import Contestant
-from lanewise.bench.operations import find
-from lanewise.bench.peers import open_peer
 from lanewise.errors import ArgumentError
+from lanewise.timing import Contestant
+from tests.bench import check, peers
+from tests.bench.cases import build
+from tests.bench.operations import find
+from tests.bench.peers import open_peer
 
 np = pytest.importorskip("numpy", reason="it is the peer")
-from lanewise.bench.peers.elsewhere import Elsewhere  # noqa: E402
+from tests.bench.peers.elsewhere import Elsewhere  # noqa: E402
 
 DOT = build(find("dot"), (1000,))
 

@@ -4,10 +4,10 @@ import json
 
 import pytest
 
-from lanewise.bench import operations, report
-from lanewise.bench.cases import build
-from lanewise.bench.engine import Timing
-from lanewise.bench.runner import Entry, Result
+from lanewise.timing import Timing, duration
+from tests.bench import operations, report
+from tests.bench.cases import build
+from tests.bench.runner import Entry, Result
 
 
 @pytest.fixture
@@ -60,4 +60,4 @@ def test_json_has_units_in_its_names(result):
     ],
 )
 def test_durations_have_three_digits(nanoseconds, text):
-    assert report.duration(nanoseconds) == text
+    assert duration(nanoseconds) == text

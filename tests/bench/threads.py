@@ -10,17 +10,17 @@ Both take turns in one process. The first ratio is that of the minima, the secon
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import lanewise as lw
-from lanewise.bench import machine, operations
-from lanewise.bench.cases import Size, build
-from lanewise.bench.engine import Contestant, measure, ratio
-from lanewise.bench.report import duration, table
-from lanewise.bench.runner import on_backend, threads
+from lanewise.timing import Contestant, duration, measure, ratio, threads
+from tests.bench import machine, operations
+from tests.bench.cases import Size, build
+from tests.bench.report import table
+from tests.bench.runner import on_backend
 
-FIRM = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # of the goals
+FIRM: Mapping[tuple[str, Size], float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # of the goals
 ROWS: Sequence[tuple[str, Size]] = (
     ("matmul", (1024,)),
     ("exp", (1 << 18,)),
@@ -95,7 +95,7 @@ def main() -> None:
     wanted = ROWS if not options.small else [(name, size) for name, sizes in SMALL for size in sizes]
     facts = machine.facts()
     print(f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; {lw.ones((1,)).backend}")
-    rows = [("", "1 thread", f"{options.threads} threads", "faster", "median", "firm")]
+    rows: list[tuple[str, ...]] = [("", "1 thread", f"{options.threads} threads", "faster", "median", "firm")]
     for name, size in wanted:
         if not options.operations or name in options.operations:
             rows.append(row(name, size, options.threads, options.repeats, options.seconds))

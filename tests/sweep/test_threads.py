@@ -9,10 +9,10 @@ import pytest
 from generator.schema import Contract
 
 import lanewise as lw
-from lanewise.bench import operations
-from lanewise.bench.cases import build
-from lanewise.bench.inputs import ITEM_BYTES
-from lanewise.bench.runner import on_backend
+from tests.bench import operations
+from tests.bench.cases import build
+from tests.bench.inputs import ITEM_BYTES
+from tests.bench.runner import on_backend
 
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind
 SIZES |= {"matvec": (1500,), "vecmat": (1500,), "outer": (700,)}

@@ -1,0 +1,1 @@
+"""The goals for a page in Chromium, and what measures them there."""

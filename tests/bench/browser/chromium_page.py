@@ -1,0 +1,80 @@
+"""A page in headless Chromium, served from this machine: what measures calls its functions and gets JSON back. The
+browser and the server are those of tests/wasm."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from lanewise.errors import ArgumentError
+from tests.bench.browser.fixtures import LocalSite, chromium
+
+__all__ = ["Page", "PageError", "opened", "require"]
+
+LONGEST = 15 * 60 * 1000  # milliseconds for one call of the page
+
+Folders = Mapping[str, Path]  # first part of the URL's path -> folder
+
+
+class PageError(RuntimeError):
+    """Something was thrown in the page, or the page is gone."""
+
+
+class Page:
+    """The page, loaded. A call that throws there raises PageError here."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self._page = page
+        self._address = address
+
+    def load(self) -> None:
+        """A fresh page: nothing of the last one is left."""
+        self._page.goto(f"{self._address}/page/index.html")
+        self._page.wait_for_function("globalThis.lanewise !== undefined")
+
+    def call(self, function: str, *arguments: object) -> Any:
+        """lanewise.<function>(...arguments), awaited."""
+        from playwright.sync_api import Error
+
+        try:
+            return self._page.evaluate(f"(given) => lanewise.{function}(...given)", list(arguments))
+        except Error as error:
+            raise PageError(error.message) from None
+
+    def ask(self, function: str, request: object = None) -> Any:
+        """A function of inside.py, which takes and gives JSON."""
+        return json.loads(self.call(function, request))
+
+
+def require() -> None:
+    """ArgumentError where the browser or its driver is not installed."""
+    if chromium.program() is None:
+        raise ArgumentError("bench: there is no Chromium; apt-get install chromium, or name one in LANEWISE_CHROMIUM")
+    try:
+        import playwright.sync_api  # noqa: F401
+    except ImportError:
+        raise ArgumentError(
+            "bench: the browser is driven by Playwright, which is not installed; pip install playwright"
+        ) from None
+
+
+@contextmanager
+def opened(folders: Folders) -> Iterator[Page]:
+    """A page whose files come from these folders. ArgumentError where something is not installed."""
+    require()
+    from playwright.sync_api import sync_playwright
+
+    # The server sends no isolation headers: with them some peers would start threads.
+    with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.FLAGS))
+        page = browser.new_page()
+        page.set_default_timeout(LONGEST)
+        page.on("console", lambda message: print(message.text, file=sys.stderr))
+        try:
+            yield Page(page, site.origin)
+        finally:
+            browser.close()

@@ -1,0 +1,16 @@
+"""What the benchmarks share with tests/wasm: the Pyodides, the browser and the server of a page's files. Those modules
+belong to no package; this one finds them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+TESTS = Path(__file__).resolve().parents[2]
+sys.path += [str(TESTS), str(TESTS / "wasm")]
+
+import chromium  # noqa: E402
+import pyodide_fixture  # noqa: E402
+from local_site import LocalSite  # noqa: E402
+
+__all__ = ["LocalSite", "chromium", "pyodide_fixture"]

@@ -1,0 +1,188 @@
+"""Runs in Pyodide, in the page: the benchmark engine on the backends of the browser and the peers beside them. page.mjs
+loads it and offers its three functions to the host; each takes and gives JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import js
+import lanewise_page
+from pyodide.ffi import run_sync, to_js
+
+import lanewise as lw
+from lanewise import selection
+from lanewise.timing import Contestant
+from lanewise.timing import measure as time_in_turn
+from tests.bench import goals, report, runner
+from tests.bench.cases import Case
+from tests.bench.inputs import ITEM_BYTES, HostArray
+from tests.bench.peers import Batch, Call, Peer, convert, open_peer
+
+BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
+WARM_SAMPLES = 15  # what the browser compiles anew when it has run often enough, it compiles then
+LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams
+
+
+class JavaScriptPeer:
+    """A library of the page; its loop is JavaScript's, so that it pays for no call from Python."""
+
+    def __init__(self, name: str, library: Any) -> None:
+        self.name = name
+        self._library = library
+        self._made: Any = None
+        failure = getattr(library, "failure", None)
+        self.failure = None if failure is None else str(failure)
+        self.settings = f"{name}: {failure}" if failure else str(library.settings)
+
+    def call(self, case: Case) -> Batch | None:
+        """The peer's own arrays, and its function of that name."""
+        if self.failure:
+            raise RuntimeError(self.failure)
+        keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
+        self.free()
+        self._made = made = run_sync(self._library.make(case.operation.name, _arrays(case), keywords))
+        if made is None:
+            return None
+        return Batch(lambda count: run_sync(made.run(count)), lambda at: _elements(run_sync(made.result()), at))
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """A Batch reads for itself."""
+        raise NotImplementedError
+
+    def free(self) -> None:
+        """Drops the arrays of the last case: nobody else would."""
+        if self._made is not None:
+            self._made.free()
+            self._made = None
+
+
+class ScipyPeer:
+    """scipy's OpenBLAS, which NumPy in Pyodide does not use."""
+
+    name = "scipy"
+
+    def __init__(self) -> None:
+        import scipy
+        from scipy.linalg import blas
+
+        self._sgemm = blas.sgemm
+        self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
+
+    def call(self, case: Case) -> Call | None:
+        """Products of matrices; in Fortran's order (B^T A^T)^T is A B without a copy."""
+        if case.operation.name != "matmul":
+            return None
+        sgemm = self._sgemm
+
+        def matmul(a: Any, b: Any) -> Any:
+            return sgemm(1.0, b, a).T
+
+        return Call(matmul, convert(case.arguments, _transposed))
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """Some elements as Python floats."""
+        return [float(value) for value in result.reshape(-1)[list(positions)]]
+
+
+def _transposed(value: HostArray) -> Any:
+    import numpy as np
+
+    return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy().T
+
+
+def _arrays(case: Case) -> Any:
+    arrays = []
+    for item in case.inputs:
+        data = js.Float32Array.new(to_js(item.data).buffer)
+        arrays.append(js.Object.fromEntries(to_js([["data", data], ["shape", to_js(list(item.shape))]])))
+    return to_js(arrays)
+
+
+def _elements(array: Any, positions: Sequence[int]) -> list[float]:
+    values = array.to_py()
+    return [float(values[position]) for position in positions]
+
+
+def _peers(names: Sequence[str]) -> list[Peer]:
+    found: list[Peer] = []
+    for name in names:
+        if name == "numpy":
+            found.append(open_peer(name, 1))
+        else:
+            found.append(ScipyPeer() if name == "scipy" else _JAVASCRIPT[name])
+    return found
+
+
+_JAVASCRIPT = {
+    str(name): JavaScriptPeer(str(name), library) for name, library in js.Object.entries(lanewise_page.peers)
+}
+_LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page.limits)}
+
+
+def limit(case: Case) -> Contestant | None:
+    """The same arithmetic without memory, or the same memory without arithmetic."""
+    module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
+    moved = case.result * ITEM_BYTES["float32"]
+    if case.flops and case.operation.kind in ("matrix", "window"):
+        turns = max(1, case.flops // module.madd_flops())
+        return Contestant.batched("limit", lambda count: _madd(module, turns, count))
+    if case.operation.kind == "reduction":
+        size = sum(item.nbytes for item in case.inputs)
+        return Contestant.batched("limit", lambda count: module.read(size, count))
+    if moved < LEVELS["L1"]:  # the call is what is measured
+        return None
+    loop = module.triad if sum(item.nbytes == moved for item in case.inputs) > 1 else module.scale
+    return Contestant.batched("limit", lambda count: loop(moved, count))
+
+
+def _madd(module: Any, turns: int, count: int) -> None:
+    for _ in range(count):
+        module.madd(turns)
+
+
+def describe(_: str) -> str:
+    """The backends, and every peer with its version or what is wrong with it."""
+    settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
+    default = str(selection.default_backend())
+    return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
+
+
+def limits(request: str) -> str:
+    """What the engine can do at most: GFLOP/s and GB/s by name."""
+    settings = json.loads(request)
+    work: dict[str, tuple[float, Any]] = {}
+    turns = 1 << 16
+    for name, module in _LIMITS.items():
+        work[f"{name} multiply and add, GFLOP/s"] = (
+            module.madd_flops() * turns,
+            lambda count, module=module: _madd(module, turns, count),
+        )
+    module = _LIMITS["simd128"]
+    for level, size in LEVELS.items():
+        one, three = size & ~0xFFF if level != "DRAM" else size // 3, size // 3 & ~0xFF
+        work[f"{level} read, GB/s"] = (one, lambda count, one=one: module.read(one, count))
+        work[f"{level} triad, GB/s"] = (3 * three, lambda count, three=three: module.triad(three, count))
+    contestants = [Contestant.batched(name, batch) for name, (_, batch) in work.items()]
+    timings = time_in_turn(contestants, repeats=settings["repeats"], sample_seconds=settings["seconds"])
+    return json.dumps({timing.name: work[timing.name][0] / timing.minimum for timing in timings})
+
+
+def measure(request: str) -> str:
+    """One goal that the engine measures; all there is to know of it, as `bench --json` gives it."""
+    settings = json.loads(request)
+    (goal,) = [goal for goal in goals.BROWSER if goal.name == settings["goal"]]
+    assert goal.work is not None
+    case = goal.work.case()
+    result = runner.run(
+        case,
+        runner.entrants(case, BACKENDS, _peers(settings["peers"])),
+        repeats=settings["repeats"],
+        sample_seconds=settings["seconds"],
+        warm_seconds=WARM_SAMPLES * settings["seconds"],
+        limit=limit(case),
+    )
+    for peer in _JAVASCRIPT.values():
+        peer.free()
+    return json.dumps(report.case_as_json(result))

@@ -1,0 +1,72 @@
+// The page that everything is measured in: Pyodide with the wheel and this benchmark's Python files, the peers, and the
+// limits of the engine. The host calls `lanewise.*` (see chromium_page.py). Nothing is timed here: timing.py does that.
+import { loadPyodide } from "/pyodide/pyodide.mjs";
+
+const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
+
+async function pyodideWith(packages) {
+    const pyodide = await loadPyodide({ indexURL: "/pyodide/", stdout: console.log, stderr: console.log });
+    const failures = [];
+    await pyodide.loadPackage(packages, {
+        messageCallback: () => {},
+        errorCallback: (message) => failures.push(message), // loadPackage itself only reports
+        checkIntegrity: true,
+    });
+    if (failures.length > 0) {
+        throw new Error(failures.join("\n"));
+    }
+    return pyodide;
+}
+
+// Milliseconds that the first import of a package takes in a fresh Pyodide that has it installed.
+async function importTime(location, name) {
+    const pyodide = await pyodideWith([location]);
+    return pyodide.runPython(`
+from time import perf_counter
+began = perf_counter()
+import ${name}
+(perf_counter() - began) * 1e3
+`);
+}
+
+// A peer that cannot start says why in every row.
+async function opened(names) {
+    const found = {};
+    for (const name of names) {
+        try {
+            found[name] = await (await import(`/page/${name}.mjs`)).open();
+        } catch (error) {
+            found[name] = { failure: `it cannot start here: ${error?.message ?? error}` };
+        }
+    }
+    return found;
+}
+
+async function limits(urls) {
+    const found = {};
+    for (const [name, url] of Object.entries(urls)) {
+        const bytes = await (await fetch(url)).arrayBuffer();
+        if (WebAssembly.validate(bytes)) {
+            found[name] = (await WebAssembly.instantiate(bytes)).instance.exports;
+            found[name].fill();
+        }
+    }
+    return found;
+}
+
+// Gets everything ready and returns the names and versions, as JSON.
+async function start({ wheel, programs, packages, peers, limitUrls }) {
+    const pyodide = await pyodideWith([...packages, wheel]);
+    pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
+    pyodide.runPython(`import sys; sys.path.insert(0, "${PROGRAMS}")`);
+    pyodide.registerJsModule("lanewise_page", { peers: await opened(peers), limits: await limits(limitUrls) });
+    const source = await (await fetch("/page/inside.py")).text();
+    pyodide.runPython(source, { filename: "inside.py" });
+    for (const name of ["describe", "limits", "measure"]) {
+        const call = pyodide.globals.get(name);
+        lanewise[name] = (request) => call.callPromising(JSON.stringify(request ?? null));
+    }
+    return lanewise.describe();
+}
+
+globalThis.lanewise = { start, importTime };

@@ -1,0 +1,87 @@
+"""The goal for AUTO: how much longer it takes, once lw.calibrate() has measured, than the best of the CPU's backends.
+
+Every case of a grid, from 10 elements to 10 million, is timed with AUTO and with each backend in turn. What differs by
+less than 2 microseconds counts as the same, and the row is the median over the grid.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from math import isqrt
+
+import lanewise as lw
+from lanewise import selection
+from lanewise.timing import Contestant, Timing, measure
+from tests.bench import operations, runner
+from tests.bench.cases import Case, build
+from tests.bench.goal_report import Row
+from tests.bench.goals import Goal, Measured
+from tests.bench.peers import convert
+
+__all__ = ["row"]
+
+SIZES = (10, 1_000, 100_000, 10_000_000)
+OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "dot", "softmax", "layer_norm", "matmul")
+LARGEST_PRODUCT = 1_000_000  # elements of a matrix: there is no other result in a second
+SAME_NANOSECONDS = 2_000.0
+AUTO = "auto"
+SHOWN = 3  # of the cases where it is furthest behind
+
+
+@dataclass(frozen=True)
+class _Found:
+    """One case: AUTO's time over that of the best backend."""
+
+    case: str
+    best: str
+    minimum: float
+    median: float
+
+
+def row(goal: Goal, repeats: int, seconds: float) -> Row:
+    """Calibrates, without keeping it, and measures the grid."""
+    before = selection.calibration_in_use()
+    calibration = lw.calibrate(save=False)
+    fixed = calibration.order[:-1] or calibration.order  # without the slowest, which takes minutes
+    try:
+        found = [_compared(case, fixed, repeats, seconds) for case in _grid()]
+    finally:
+        selection.follow(before)
+    measured = Measured(
+        statistics.median(each.minimum for each in found), statistics.median(each.median for each in found)
+    )
+    behind = sorted(found, key=lambda each: -each.minimum)[:SHOWN]
+    notes = (
+        f"calibrated: {calibration.reason()}",
+        "furthest behind: " + ", ".join(f"{each.case} {each.minimum:.2f} of {each.best}" for each in behind),
+    )
+    return Row(goal, measured, notes, {"cases": [vars(each) for each in found]})
+
+
+def _grid() -> Iterator[Case]:
+    for name in OPERATIONS:
+        for size in SIZES:
+            elements = min(size, LARGEST_PRODUCT) if name == "matmul" else size
+            yield build(operations.find(name), (isqrt(elements) if name == "matmul" else elements,))
+
+
+def _compared(case: Case, fixed: Sequence[lw.Backend], repeats: int, seconds: float) -> _Found:
+    arguments = convert(case.arguments, partial(runner.tensor, place=None))
+    function = getattr(lw, case.operation.name)
+    auto = Contestant.calling(AUTO, function, *arguments, keywords=case.keywords)
+    others = [runner.on_backend(case, str(backend)) for backend in fixed]
+    mine, *theirs = measure([auto, *others], repeats=repeats, sample_seconds=seconds)
+    best = min(theirs, key=lambda timing: timing.minimum)
+    name = f"{case.operation.name} {case.label}"
+    return _Found(name, best.name, _times(mine.minimum, best.minimum), _times(mine.median, _least_median(theirs)))
+
+
+def _least_median(timings: Sequence[Timing]) -> float:
+    return min(timing.median for timing in timings)
+
+
+def _times(mine: float, best: float) -> float:
+    return 1.0 if abs(mine - best) < SAME_NANOSECONDS else mine / best

@@ -1,0 +1,34 @@
+"""Compiles limits.c for instruction sets of this machine: libraries of their own, which are no part of the package."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+from native import build as package_build
+from native import compiler, steps
+
+__all__ = ["build"]
+
+SOURCE = Path(__file__).with_name("limits.c")
+INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
+
+
+def build(names: Iterable[str]) -> dict[str, Path]:
+    """The libraries by instruction set, brought up to date. BuildError where there is no compiler, or it fails."""
+    using = compiler.choose()
+    target = using.target
+    folder = package_build.BUILD / "bench"
+    inputs = (SOURCE, *package_build.included(INCLUDE, ".h"))
+    made = {}
+    due = []
+    for isa in target.isas:
+        if isa.name in names:
+            output = made[isa.name] = folder / f"limits_{isa.name}{target.library_suffix}"
+            command = using.kernels(target, isa, SOURCE, INCLUDE, output)
+            due.append(steps.Step(output, command, inputs, using.version))
+    with contextlib.redirect_stdout(sys.stderr):  # the table, or its JSON, is what goes to the output
+        steps.run(due)
+    return made

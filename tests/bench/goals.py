@@ -1,0 +1,237 @@
+"""The figures to reach, as data, and whether a measurement reaches them: `bench --goals`.
+
+A goal is a piece of work, how it is measured, and bars: `firm` must hold to call the work done, `aim` is what
+we are after. Its measurement is one number, the smaller the better (nanoseconds, bytes or times as long), with those
+of the peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows: BROWSER here, CPU
+in cpu/table.py. Another place to measure in adds another tuple, and what runs its cases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from math import floor, prod
+
+from lanewise.errors import ArgumentError
+from tests.bench import operations
+from tests.bench.cases import Case, Literal, Size, build
+
+GFLOPS, NANOSECONDS, MICROSECONDS, MILLISECONDS, KILOBYTES, TIMES = "GFLOP/s", "ns", "us", "ms", "KB", "times"
+_SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS: 1e6, KILOBYTES: 1e3, TIMES: 1.0}
+
+
+@dataclass(frozen=True)
+class Work:
+    """An operation at a size: what the benchmark engine measures."""
+
+    operation: str
+    size: Size
+    keywords: Mapping[str, Literal] = field(default_factory=dict)
+
+    def case(self) -> Case:
+        """Its arguments, and the counts of what it does."""
+        case = build(operations.find(self.operation), self.size)
+        if not self.keywords:
+            return case
+        axis = self.keywords.get("axis")
+        if case.operation.kind == "reduction" and isinstance(axis, int):
+            kept = [extent for at, extent in enumerate(self.size) if at != axis % len(self.size)]
+            case = replace(case, result=prod(kept))
+        return replace(case, keywords={**case.keywords, **self.keywords})
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What came of a goal's work; every number in nanoseconds, or in bytes, or times."""
+
+    value: float
+    median: float
+    peers: Mapping[str, float] = field(default_factory=dict)
+    limit: float | None = None
+    flops: int | None = None
+    absent: frozenset[str] = frozenset()  # peers that have the operation and did not take part
+    judged: bool = True  # False where the goal is for another machine than this one
+
+    def of_limit(self) -> float | None:
+        """The share of the limit that was reached, where there is one."""
+        return None if self.limit is None else self.limit / self.value
+
+
+@dataclass(frozen=True)
+class Reach:
+    """So much in the goal's own unit: at least of a rate, at most of anything else."""
+
+    figure: float
+
+    def reached(self, measured: Measured, unit: str) -> float | None:
+        """By the minimum."""
+        found = in_unit(measured.value, unit, measured.flops)
+        return found / self.figure if unit == GFLOPS else self.figure / found
+
+    def text(self, unit: str) -> str:
+        """As in `>= 46`."""
+        return f"{'>=' if unit == GFLOPS else '<='} {self.figure:g}"
+
+
+@dataclass(frozen=True)
+class Against:
+    """So many times as fast as each of these peers."""
+
+    peers: tuple[str, ...]
+    factor: float = 1.0
+    name: str = ""  # of all these together
+
+    def reached(self, measured: Measured, unit: str) -> float | None:
+        """By the fastest that took part; an absent one might have been faster, so that nothing is met without it."""
+        theirs = [measured.peers[name] for name in self.peers if name in measured.peers]
+        found = min(theirs) / measured.value / self.factor if theirs else None
+        return None if found is None or (found >= 1 and measured.absent.intersection(self.peers)) else found
+
+    def text(self, unit: str) -> str:
+        """As in `>= 0.95x tfjs`."""
+        return f">= {self.factor:.3g}x {self.name or ' and '.join(self.peers)}"
+
+
+@dataclass(frozen=True)
+class OfLimit:
+    """A share of what the machine can do at most."""
+
+    share: float
+
+    def reached(self, measured: Measured, unit: str) -> float | None:
+        """None where the limit is not known."""
+        found = measured.of_limit()
+        return None if found is None else found / self.share
+
+    def text(self, unit: str) -> str:
+        """As in `90% of the limit`."""
+        return f"{self.share:.0%} of the limit"
+
+
+Bars = tuple[Reach | Against | OfLimit, ...]
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A row of the table."""
+
+    name: str
+    unit: str
+    firm: Bars
+    aim: Bars
+    work: Work | None = None  # None: measured by other means than the engine, which go by the name
+    backend: str = ""  # what it is a goal for; the default one where it is for any
+
+    def reached(self, bars: Bars, measured: Measured) -> float | None:
+        """The least share of a bar that was reached, 1 and more where all hold; None where that cannot be said."""
+        if not (bars and measured.judged):
+            return None
+        found = [bar.reached(measured, self.unit) for bar in bars]
+        known = [share for share in found if share is not None]
+        missed = [share for share in known if share < 1]
+        return min(missed) if missed else min(known) if len(known) == len(found) else None
+
+    def met(self, bars: Bars, measured: Measured) -> bool | None:
+        """Whether all bars hold; None where that cannot be said."""
+        found = self.reached(bars, measured)
+        return None if found is None else found >= 1
+
+    def text(self, bars: Bars) -> str:
+        """The bars for people."""
+        return ", ".join(bar.text(self.unit) for bar in bars)
+
+
+WHEEL_SIZE, IMPORT = "wheel size", "import"  # the names of goals without work
+
+
+def _matmul(edge: int, firm: Bars, aim: Bars) -> Goal:
+    return Goal(f"matmul {edge}", GFLOPS, firm, aim, Work("matmul", (edge,)))
+
+
+def _timed(name: str, work: Work, firm: float, aim: float) -> Goal:
+    return Goal(name, MICROSECONDS, (Reach(firm),), (Reach(aim),), work)
+
+
+_MILLION = (1 << 20,)
+_ROWS = (1024, 1024)
+_TFJS = Against(("tfjs",))
+_NEAR_TFJS = (Against(("tfjs",), 0.95),)
+_LIMIT = (OfLimit(1.0),)
+_BOTH = (Against(("tfjs", "numpy")),)
+
+# Chromium, one thread, Pyodide 0.27.7.
+BROWSER: tuple[Goal, ...] = (
+    *(_matmul(edge, (Against(("tfjs", "onnxruntime")),), (Reach(48),)) for edge in (64, 128)),
+    *(_matmul(edge, (Reach(firm), _TFJS), (OfLimit(0.9),)) for edge, firm in ((256, 46), (512, 46), (1024, 44))),
+    Goal("conv2d 3x3, 64 channels, 56x56", GFLOPS, (_TFJS,), (Reach(48),), Work("conv2d", (56,))),
+    Goal("add 1M", MICROSECONDS, _NEAR_TFJS, _LIMIT, Work("add", _MILLION)),
+    Goal("relu 1M", MICROSECONDS, _NEAR_TFJS, _LIMIT, Work("relu", _MILLION)),
+    _timed("exp 1M", Work("exp", _MILLION), 1000, 650),
+    _timed("sigmoid 1M", Work("sigmoid", _MILLION), 900, 650),
+    _timed("tanh 1M", Work("tanh", _MILLION), 900, 650),
+    _timed("gelu tanh 1M", Work("gelu", _MILLION, {"approximate": "tanh"}), 1200, 900),
+    _timed("gelu erf 1M", Work("gelu", _MILLION), 2000, 1400),
+    Goal("softmax rows 1024x1024", MICROSECONDS, _BOTH, (Reach(600),), Work("softmax", _ROWS)),
+    Goal("layer_norm rows 1024x1024", MICROSECONDS, _BOTH, (Reach(250),), Work("layer_norm", _ROWS)),
+    _timed("sum 1M", Work("sum", _MILLION), 75, 45),
+    _timed("row sum 1024x1024", Work("sum", _ROWS, {"axis": 1}), 75, 45),
+    Goal("call, n = 4", NANOSECONDS, (Reach(150),), (Reach(80),), Work("add", (4,))),
+    Goal(WHEEL_SIZE, KILOBYTES, (Reach(400),), (Reach(200),)),
+    Goal(IMPORT, MILLISECONDS, (Reach(150),), (Reach(50),)),
+)
+
+
+def in_unit(value: float, unit: str, flops: int | None) -> float:
+    """A measurement in the unit of its goal."""
+    if unit == GFLOPS:
+        return (flops or 0) / value
+    return value / _SCALE[unit]
+
+
+def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
+    """Those whose name begins with one of these; all of them for none. ArgumentError where one names nothing."""
+    for name in names:
+        if not any(goal.name.startswith(name) for goal in goals):
+            raise ArgumentError(f"bench: no goal begins with {name!r}; there are {', '.join(g.name for g in goals)}")
+    return [goal for goal in goals if not names or goal.name.startswith(tuple(names))]
+
+
+def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str]:
+    """A line of the table: what was reached, of what, and the peers' figures in the same unit."""
+    if measured is None:
+        return [goal.name, goal.unit, *[""] * 3, *_judged(goal, None), *[""] * len(peers)]
+    reached = measured.of_limit()
+    theirs = [measured.peers.get(name) for name in peers]
+    return [
+        goal.name,
+        goal.unit,
+        _figure(measured.value, goal, measured),
+        _figure(measured.median, goal, measured),
+        "" if reached is None else f"{reached:.0%}",
+        *_judged(goal, measured),
+        *("-" if value is None else _figure(value, goal, measured) for value in theirs),
+    ]
+
+
+def headings(peers: Sequence[str]) -> list[str]:
+    """Over the columns of `row`."""
+    return ["", "", "lanewise", "median", "of limit", "firm", "met", "aim", "met", *peers]
+
+
+def _judged(goal: Goal, measured: Measured | None) -> list[str]:
+    cells = []
+    for bars in (goal.firm, goal.aim):
+        cells += [goal.text(bars), _verdict(bars, None if measured is None else goal.reached(bars, measured))]
+    return cells
+
+
+def _verdict(bars: Bars, reached: float | None) -> str:
+    """Whether the bars hold, and how much of them was reached where they do not."""
+    if not bars:
+        return ""
+    return "?" if reached is None else "yes" if reached >= 1 else f"NO {floor(reached * 100)}%"
+
+
+def _figure(value: float, goal: Goal, measured: Measured) -> str:
+    found = in_unit(value, goal.unit, measured.flops)
+    return f"{found:,.0f}" if found >= 100 else f"{found:.3g}"

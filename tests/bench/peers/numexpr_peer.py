@@ -1,0 +1,91 @@
+"""numexpr as a peer: each operation as an expression, compiled once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numexpr
+import numpy as np
+
+from tests.bench.cases import Case
+from tests.bench.inputs import HostArray
+from tests.bench.peers import Call, Peer, convert
+
+# numexpr's own spelling: float is float32.
+TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}
+
+# The inputs are a, b and c, in the contract's order. numexpr has no reduction of float32 in float32.
+EXPRESSIONS: Mapping[str, str] = {
+    "add": "a + b",
+    "subtract": "a - b",
+    "multiply": "a * b",
+    "divide": "a / b",
+    "remainder": "a % b",
+    "pow": "a ** b",
+    "negative": "-a",
+    "square": "a * a",
+    "abs": "abs(a)",
+    "sqrt": "sqrt(a)",
+    "exp": "exp(a)",
+    "expm1": "expm1(a)",
+    "log": "log(a)",
+    "log10": "log10(a)",
+    "log1p": "log1p(a)",
+    "sin": "sin(a)",
+    "cos": "cos(a)",
+    "tan": "tan(a)",
+    "asin": "arcsin(a)",
+    "acos": "arccos(a)",
+    "atan": "arctan(a)",
+    "sinh": "sinh(a)",
+    "cosh": "cosh(a)",
+    "tanh": "tanh(a)",
+    "floor": "floor(a)",
+    "ceil": "ceil(a)",
+    "atan2": "arctan2(a, b)",
+    "fma": "a * b + c",
+    "where": "where(a, b, c)",
+    "equal": "a == b",
+    "not_equal": "a != b",
+    "less": "a < b",
+    "less_equal": "a <= b",
+    "greater": "a > b",
+    "greater_equal": "a >= b",
+    "relu": "where(a > 0, a, 0)",
+    "sigmoid": "1 / (1 + exp(-a))",
+    "silu": "a / (1 + exp(-a))",
+    "softplus": "log1p(exp(a))",
+}
+
+
+def open(threads: int) -> Peer:
+    """Set its number of threads."""
+    numexpr.set_num_threads(threads)
+    return NumexprPeer(threads)
+
+
+class NumexprPeer:
+    """Elementwise operations as expressions."""
+
+    name = "numexpr"
+
+    def __init__(self, threads: int) -> None:
+        self.settings = f"numexpr {numexpr.__version__}, {threads} thread{'s' * (threads > 1)}"
+
+    def call(self, case: Case) -> Call | None:
+        """The expression, compiled for the dtypes."""
+        expression = EXPRESSIONS.get(case.operation.name)
+        if expression is None:
+            return None
+        signature = [(name, TYPES[item.dtype]) for name, item in zip("abc", case.inputs, strict=False)]
+        compiled = numexpr.NumExpr(expression, signature)
+        return Call(compiled, convert(case.arguments, _array))
+
+    def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
+        """Some elements as Python floats."""
+        return [float(value) for value in np.asarray(result).reshape(-1)[list(positions)]]
+
+
+def _array(value: HostArray) -> Any:
+    return np.frombuffer(value.data, value.dtype).reshape(value.shape).copy()

@@ -1,0 +1,46 @@
+"""NumPy into a result that is there already, which spares it the pages of a fresh one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tests.bench.cases import Case
+from tests.bench.peers import Call, Peer, convert
+from tests.bench.peers.numpy_peer import NumpyPeer
+from tests.bench.peers.numpy_peer import open as open_numpy
+
+
+def open(threads: int) -> Peer:
+    """As numpy_peer.py."""
+    open_numpy(threads)
+    return NumpyOutPeer()
+
+
+class NumpyOutPeer(NumpyPeer):
+    """Universal functions, and what a careful user makes of two of them."""
+
+    name = "numpy-out"
+
+    def call(self, case: Case) -> Call | None:
+        """With `out`, an array that the function itself has made."""
+        np = self._np
+        function = _composed(np).get(case.operation.name) or getattr(np, case.operation.name, None)
+        if not callable(function) or (isinstance(function, np.ufunc) and function.nout > 1):
+            return None
+        if not isinstance(function, np.ufunc) and case.operation.name not in _composed(np):
+            return None
+        arguments = convert(case.arguments, self._array)
+        result = np.asarray(function(*arguments, **case.keywords))
+        return Call(function, arguments, {**case.keywords, "out": result})
+
+
+def _composed(np: Any) -> Mapping[str, Callable[..., Any]]:
+    def fma(x1: Any, x2: Any, x3: Any, out: Any = None) -> Any:
+        out = np.multiply(x1, x2, out=out)
+        return np.add(out, x3, out=out)
+
+    def relu(x: Any, out: Any = None) -> Any:
+        return np.maximum(x, 0, out=out)
+
+    return {"fma": fma, "relu": relu}

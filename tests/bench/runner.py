@@ -1,0 +1,170 @@
+"""One benchmark case from arguments to figures: make the contestants, check them, time them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import lanewise as lw
+from lanewise.timing import REPEATS, SAMPLE_SECONDS, Contestant, Progress, Timing, measure
+from tests.bench import check
+from tests.bench.cases import Case
+from tests.bench.inputs import HostArray
+from tests.bench.peers import Batch, Peer, convert
+
+NO_SUCH_OPERATION = "no such operation"  # why a peer that could take part did not
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One contestant's figures in one case."""
+
+    name: str
+    is_peer: bool
+    timing: Timing
+
+
+@dataclass(frozen=True)
+class Result:
+    """All figures of one case."""
+
+    case: Case
+    entries: tuple[Entry, ...]
+    skipped: Mapping[str, str]  # contestant -> why it was not timed
+    wrong: Mapping[str, str]  # contestant -> how its result differs
+    checked_against: str
+    limit: Timing | None = None  # of the same work, where somebody knows what the machine can do at most
+
+    def best_peer(self) -> Entry | None:
+        """The fastest of the other libraries."""
+        peers = [entry for entry in self.entries if entry.is_peer]
+        return min(peers, key=lambda entry: entry.timing.minimum, default=None)
+
+
+@dataclass(frozen=True)
+class Ready:
+    """A contestant whose first result can be read, by position."""
+
+    contestant: Contestant
+    read: Callable[[Sequence[int]], list[float]]
+    is_peer: bool = False
+
+
+class NotTimedError(Exception):
+    """A contestant that cannot take part, and why."""
+
+
+Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # each with its name, and what gets it ready
+
+
+def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entrants:
+    """Lanewise on these backends, and other libraries."""
+    ours = [(name, partial(backend_ready, case, name)) for name in backends]
+    return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
+
+
+def run(
+    case: Case,
+    contestants: Entrants,
+    *,
+    repeats: int = REPEATS,
+    sample_seconds: float = SAMPLE_SECONDS,
+    warm_seconds: float = 0.0,
+    progress: Progress | None = None,
+    limit: Contestant | None = None,
+) -> Result:
+    """Time whoever does the work of a case. Contestants with wrong results are named and not timed.
+
+    `limit` takes its turn among the others: work of the same size that does nothing else.
+    """
+    ready: list[Ready] = []
+    skipped: dict[str, str] = {}
+    for name, get_ready in contestants:
+        try:
+            ready.append(get_ready())
+        except NotTimedError as reason:
+            skipped[name] = str(reason)
+    wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
+    right = [each.contestant for each in ready if each.contestant.name not in wrong]
+    peers = {each.contestant.name for each in ready if each.is_peer}
+    ready.clear()  # and the results with them
+    limits = [] if limit is None else [limit]
+    timings = measure(
+        [*right, *limits],
+        repeats=repeats,
+        sample_seconds=sample_seconds,
+        warm_seconds=warm_seconds,
+        progress=progress,
+    )
+    at_best = timings.pop() if limits else None
+    entries = tuple(Entry(timing.name, timing.name in peers, timing) for timing in timings)
+    return Result(case, entries, skipped, wrong, against, at_best)
+
+
+def backend_ready(case: Case, backend: str) -> Ready:
+    """Lanewise on one backend."""
+    try:
+        contestant = on_backend(case, backend)
+        result = _one(contestant.run())
+    except lw.LanewiseError as error:
+        raise NotTimedError(str(error)) from None
+    if result.backend != backend:
+        raise NotTimedError(f"it ran on {result.backend} instead")
+    return Ready(contestant, partial(elements, result))
+
+
+def peer_ready(case: Case, peer: Peer) -> Ready:
+    """Another library."""
+    try:
+        call = peer.call(case)
+        if isinstance(call, Batch):
+            call.run(1)
+            return Ready(Contestant.batched(peer.name, call.run, timed=call.timed), call.read, is_peer=True)
+        if call is not None:
+            contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
+            return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)
+    except Exception as error:  # its own matter, and no reason to stop
+        raise NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
+    raise NotTimedError(NO_SUCH_OPERATION)
+
+
+def on_backend(case: Case, backend: str) -> Contestant:
+    """Lanewise's function on one backend, with its inputs already there."""
+
+    def use() -> AbstractContextManager[Any]:
+        return lw.use_backend(backend)
+
+    on_device = lw.Backend(backend).is_gpu
+    with use():
+        arguments = convert(case.arguments, partial(tensor, place=backend if on_device else None))
+    function = getattr(lw, case.operation.name)
+    finish = _wait if on_device else None
+    return Contestant.calling(backend, function, *arguments, keywords=case.keywords, context=use, finish=finish)
+
+
+def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
+    """A tensor with storage of its own, moved to a device where one is named."""
+    flat = lw.asarray(value.view, copy=True)
+    tensor = lw.reshape(flat, value.shape)
+    return tensor if place is None else tensor.to(place)
+
+
+def _wait(result: lw.Tensor) -> None:
+    """A device has done everything before it once one element can be read."""
+    elements(lw.reshape(result, (-1,))[:1], (0,))
+
+
+def _one(result: Any) -> Any:
+    """A result, or several of them after one another, to be compared."""
+    return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
+
+
+def elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
+    """Elements by position in row-major order, read on the host."""
+    flat = lw.reshape(result, (-1,))
+    host = flat.to("scalar") if lw.Backend(str(flat.backend)).is_gpu else flat
+    values = memoryview(host)
+    return [float(values[position]) for position in positions]

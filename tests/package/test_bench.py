@@ -1,0 +1,77 @@
+"""`python -m lanewise bench`: what a user's benchmark prints, and what it says about mistakes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import lanewise as lw
+from lanewise import bench, cli
+
+AVAILABLE = [str(info.name) for info in lw.backends() if info.available]
+FAST = ["--seconds", "0.00001"]
+
+
+@pytest.fixture(autouse=True)
+def small(monkeypatch):
+    monkeypatch.setattr(bench, "SIZES", (64, 400))
+    monkeypatch.setattr(bench, "REPEATS", 1)
+
+
+def test_a_line_for_each_operation_and_size(capsys):
+    assert bench.main(FAST) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "one thread" in lines[0]
+    assert lines[2].split()[: len(AVAILABLE)] == AVAILABLE
+    assert [line.split()[:2] for line in lines[3:5]] == [["add", "64"], ["add", "400"]]
+    assert len(lines) == 3 + 2 * len(bench.WORKS)
+
+
+def test_json_names_every_backend_and_nothing_is_wrong(capsys):
+    assert bench.main(["matmul", "sort", "--json", *FAST]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert [(row["operation"], row["shape"]) for row in rows] == [
+        ("sort", [64]),
+        ("sort", [400]),
+        ("matmul", [8, 8]),
+        ("matmul", [20, 20]),
+    ]
+    assert all(row["wrong"] == [] and min(row["minimum_ns"].values()) > 0 for row in rows)
+    cpu = {str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu}
+    assert cpu <= set(rows[0]["minimum_ns"])
+
+
+def test_without_numpy_backends_are_compared_with_scalar(capsys, monkeypatch):
+    monkeypatch.setattr(bench, "find_spec", lambda name: None)
+    assert bench.main(["exp", *FAST]) == 0
+    assert "numpy" not in capsys.readouterr().out
+
+
+def test_a_wrong_result_is_not_timed_and_fails_the_command(capsys, monkeypatch):
+    monkeypatch.setattr(bench, "_differs", lambda result, expected: True)
+    assert bench.main(["add", "--backends", "scalar", *FAST]) == 1
+    assert "WRONG" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(["fly"], "bench: expected operations of add, fma"), (["--backends", "mmx"], "mmx")],
+)
+def test_mistakes_are_explained(arguments, message, capsys):
+    assert bench.main(arguments) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_a_browsers_wheel_says_what_is_missing(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "lanewise.bench", None)
+    assert cli.main(["bench"]) == 1
+    assert "lanewise bench: this wheel is for browsers and has no benchmark" in capsys.readouterr().err
+
+
+def test_it_is_one_small_file():
+    assert len(Path(bench.__file__).read_text(encoding="utf-8").splitlines()) <= 200
