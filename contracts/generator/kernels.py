@@ -147,7 +147,7 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
         computed=computed,
         lanes="VF64_LANES" if is_long else "VF32_LANES",
         grain=GRAIN[contract.complexity],
-        is_short=contract.reproducible,  # what promises the same bits everywhere is arithmetic, not polynomials
+        is_short=contract.is_short,
     )
 
 

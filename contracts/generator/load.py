@@ -12,11 +12,12 @@ from typing import Any
 from .fields import ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
+    CARRIED,
     COMPLEXITIES,
     DTYPES,
+    FAMILIES,
     FLOATS,
     INTEGERS,
-    LANES,
     PARAMETER_TYPES,
     Bound,
     Contract,
@@ -36,6 +37,11 @@ LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_la
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else beside an input's name
 NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS
+FACTS = {  # fact -> the kinds whose contracts may state it
+    "is_short": ("elementwise", "cast"),
+    "refuses_empty": ("reduction", "index_reduction", "rows"),
+    "takes_number": ("rows",),
+}
 
 SHARED = ("kinds.yaml", "coming_from.yaml")  # about several operations; every other file of the folder is a contract
 
@@ -52,10 +58,9 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
         in_place = fields.text("in_place", default="none")
         if in_place not in ("any", "first", "none"):
             raise fields.error(f"in_place is {in_place!r}; any, first or none is wanted")
-        lanes = fields.mapping("lanes")
-        for lane, carried in lanes.items():
-            if lane not in LANES or carried not in ("now", "later", "none"):
-                raise fields.error(f"lanes says '{lane}: {carried}'; a lane ({', '.join(LANES)}) is now, later or none")
+        backends = fields.mapping("backends")
+        if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(CARRIED):
+            raise fields.error(f"expected backends {', '.join(FAMILIES)}, each {' or '.join(CARRIED)}, got {backends}")
         kinds[str(name)] = Kind(
             name=str(name),
             summary=fields.text("summary"),
@@ -63,7 +68,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
             has_kernels=layout is not None,
             has_out=fields.flag("out"),
             in_place=in_place,
-            lanes=lanes,
+            backends=backends,
             inner=fields.text("inner"),
             result=fields.text("result"),
             errors={str(key): str(value) for key, value in fields.mapping("errors").items()},
@@ -125,6 +130,9 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         method=fields.flag("method", default=kind.name != "creation"),
         has_out=fields.flag("out", default=kind.has_out),
         device=fields.flag("device", default=False),
+        is_short=fields.flag("is_short", default=False),
+        refuses_empty=fields.flag("refuses_empty", default=False),
+        takes_number=fields.flag("takes_number", default=False),
         returns=fields.text("returns", default="Tensor"),
         lender=fields.text("kernels", default=None),
         result_shape=fields.text("result", default=""),
@@ -404,6 +412,8 @@ def _check(fields: Fields, contract: Contract) -> None:
         seen_optional = each.optional
     if not contract.internal and not contract.example:
         raise fields.error("has no example; write doctest lines that show the operation (lw is imported)")
+    _check_positions(fields, contract.parameters)
+    _check_facts(fields, contract)
     several = contract.returns != "Tensor"
     if several and contract.reference:
         raise fields.error("has a reference, but returns several tensors: compare them with NumPy's in its laws")
@@ -415,6 +425,40 @@ def _check(fields: Fields, contract: Contract) -> None:
             compile(text or "0", "reference", "eval")
         except SyntaxError as problem:
             raise fields.error(f"reference is no Python expression: {problem.msg}") from problem
+
+
+def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
+    """Requires positional parameters to precede the keyword-only ones."""
+    keyword_only = None
+    for each in parameters:
+        if not each.positional:
+            keyword_only = each.name
+        elif keyword_only:
+            raise fields.error(f"expected positional parameters first, got {each.name!r} after {keyword_only!r}")
+
+
+def _check_facts(fields: Fields, contract: Contract) -> None:
+    """Requires a special row for each fact that such a row can show, and none that contradicts it."""
+    kind = contract.kind.name
+    for fact, kinds in FACTS.items():
+        if getattr(contract, fact) and kind not in kinds:
+            raise fields.error(f"expected {fact} only in contracts of kind {', '.join(kinds)}, got kind {kind}")
+    if kind in FACTS["refuses_empty"]:
+        rows = [each for each in contract.special if each.inputs and all(it == [] for it in each.inputs.values())]
+        refused = [each.raises == "ShapeError" for each in rows if each.raises in (None, "ShapeError")]
+        _check_fact(fields, "refuses_empty", contract.refuses_empty, refused, "{x: [], raises: ShapeError}")
+    if kind in FACTS["takes_number"]:
+        rows = [each for each in contract.special if not any(isinstance(it, list) for it in each.inputs.values())]
+        taken = [each.raises is None for each in rows if each.raises in (None, "ShapeError")]
+        _check_fact(fields, "takes_number", contract.takes_number, taken, "{x: 2.0, out: ...}")
+
+
+def _check_fact(fields: Fields, fact: str, value: bool, shown: list[bool], example: str) -> None:
+    if value and not shown:
+        raise fields.error(f"expected a special row that shows {fact}, got none; add {example}")
+    if (not value) in shown:
+        shows, says = ("false", "true") if value else ("true", "false")
+        raise fields.error(f"expected {fact}: {shows}, as a special row shows, got {says}")
 
 
 def _check_names(contracts: tuple[Contract, ...]) -> None:

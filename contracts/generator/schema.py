@@ -30,7 +30,8 @@ HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs"
 PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Carried = Literal["now", "later", "none"]
-LANES = ("cpu", "webgpu", "cuda")
+CARRIED = ("now", "later", "none")
+FAMILIES = ("cpu", "webgpu", "cuda")  # of backends, as kinds.yaml names them
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class Kind:
     has_kernels: bool
     has_out: bool  # its Python functions take `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
-    lanes: Mapping[str, Carried]
+    backends: Mapping[str, Carried]  # per family of backends
     inner: str  # what the layout's `inner` counts, in words
     result: str  # the result's shape, in words; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings
@@ -205,6 +206,9 @@ class Contract:
     method: bool  # is also a method of Tensor
     has_out: bool  # the Python function takes `out=`
     device: bool  # takes `device=`, as the array API's functions that make arrays do
+    is_short: bool = False  # elementwise: a few instructions per element, so that large arrays are bound by memory
+    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity
+    takes_number: bool = False  # rows: an input without dimensions is a row of one element
     returns: str = "Tensor"  # the type in Python; of several tensors, a list or a tuple of them
     result_shape: str = ""  # these three, in words for docstrings, in place of what follows from the kind and `dtypes`
     result_dtype: str = ""
@@ -246,17 +250,6 @@ class Contract:
     @property
     def stems(self) -> tuple[str, ...]:
         return self.variants.stems if self.variants else (self.operation,)
-
-    @property
-    def refuses_empty(self) -> bool:
-        """Whether a row of the special values says that nothing at all is an error."""
-        return any(each.raises and list(each.inputs.values()) == [[]] for each in self.special)
-
-    @property
-    def takes_number(self) -> bool:
-        """Whether a row of the special values has the result of inputs without dimensions."""
-        return any(not each.raises and not any(isinstance(value, list) for value in each.inputs.values())
-                   for each in self.special)  # fmt: skip
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:

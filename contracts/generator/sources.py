@@ -17,9 +17,9 @@ def check(contracts: tuple[Contract, ...], root: Path) -> None:
         name = contract.operation
         if contract.lender:
             continue
-        if contract.kind.lanes["cpu"] == "now" and not (root / f"core/ops/{name}.h").exists():
+        if contract.kind.backends["cpu"] == "now" and not (root / f"core/ops/{name}.h").exists():
             raise ContractError(f"{name}: no C expression; write core/ops/{name}.h")
-        demanded = contract.kind.lanes["webgpu"] == "now" and contract.fallback is None
+        demanded = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
         if demanded and not (root / f"webgpu/ops/{name}.wgsl").exists():
             raise ContractError(
                 f"{name}: no WGSL function; write webgpu/ops/{name}.wgsl, "

@@ -269,7 +269,7 @@ def pack(modules: Mapping[str, str]) -> dict[str, str]:
 
 def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
     make = MAKERS.get(contract.kind.name)
-    demanded = contract.kind.lanes.get("webgpu") == "now" and contract.fallback is None
+    demanded = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
     if demanded and make is None:
         raise ContractError(f"{contract.operation}: kinds.yaml says webgpu: now, but webgpu/kinds has no template")
     if make is None or contract.fallback is not None:

@@ -7,12 +7,25 @@
 static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     int lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.i = 0};
-    if (dtype == LW_INT32) {
-        *(int32_t *)&bound = lowest ? INT32_MIN : INT32_MAX;
-    } else if (dtype == LW_FLOAT32) {
-        *(float *)&bound = lowest ? -__builtin_inff() : __builtin_inff();
-    } else {
+    switch (dtype) {
+    case LW_BOOL:
         *(uint8_t *)&bound = !lowest;
+        break;
+    case LW_INT32:
+        *(int32_t *)&bound = lowest ? INT32_MIN : INT32_MAX;
+        break;
+    case LW_INT64:
+        bound.i = lowest ? INT64_MIN : INT64_MAX;
+        break;
+    case LW_FLOAT16:
+        *(uint16_t *)&bound = lowest ? 0xFC00 : 0x7C00; /* infinity */
+        break;
+    case LW_FLOAT32:
+        *(float *)&bound = lowest ? -__builtin_inff() : __builtin_inff();
+        break;
+    default: /* LW_FLOAT64 */
+        bound.f = lowest ? -__builtin_inf() : __builtin_inf();
+        break;
     }
     operand->scalar = bound;
     operand->data = (const char *)&operand->scalar;

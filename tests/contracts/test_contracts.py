@@ -42,6 +42,45 @@ def test_examples(contract):
     assert not report, "".join(report)
 
 
+# Operations whose axis is keyword-only, because NumPy and PyTorch have it so, or have another argument in its place.
+KEYWORD_AXIS = {
+    *("add_rms_norm", "correlation", "covariance", "layer_norm", "minmax", "normalize", "rms_norm", "rope", "vecdot"),
+    *("concat", "flip", "repeat", "roll", "split", "stack", "topk", "zscore"),
+}
+WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.name for one in each.parameters]]
+
+
+@pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
+def test_axis_goes_by_position(contract):
+    """After the inputs and the parameters before it; as a function and as a method, with the result of axis=."""
+    case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
+    inputs = [value for value in case.inputs.values() if value is not None]
+    before = [each.name for each in contract.parameters]
+    before = before[: before.index("axis")]
+    others = [case.parameters[name] for name in before]
+    function, axis = getattr(lw, contract.operation), case.parameters["axis"]
+    if not contract.parameter("axis").positional:
+        assert contract.operation in KEYWORD_AXIS
+        with pytest.raises(lw.ArgumentTypeError, match="positional"):
+            function(*inputs, *[None] * (len(contract.inputs) - len(inputs)), *others, axis)
+        return
+    expected = function(*inputs, **dict(zip(before, others, strict=True)), axis=axis)
+    results = [function(*inputs, *others, axis)]
+    if contract.method:
+        results.append(getattr(lw.asarray(inputs[0]), contract.operation)(*inputs[1:], *others, axis))
+    for result in results:
+        compared = zip(result, expected, strict=True) if contract.returns != "Tensor" else [(result, expected)]
+        for one, other in compared:
+            np.testing.assert_array_equal(one.numpy(), other.numpy())
+
+
+def test_windows_go_by_position():
+    x = lw.arange(32, dtype=lw.float32).reshape(1, 2, 4, 4)
+    for pool in (lw.max_pool2d, lw.avg_pool2d):
+        assert pool(x, 2).tolist() == pool(x, kernel_size=2).tolist()
+        assert pool(x, 3, 1, 1).tolist() == pool(x, kernel_size=3, stride=1, padding=1).tolist()
+
+
 @pytest.mark.parametrize("contract", [each for each in CONTRACTS if not each.internal], ids=lambda each: each.operation)
 def test_help_has_the_contract(contract):
     text = getattr(lw, contract.operation).__doc__

@@ -48,6 +48,12 @@ SPOILED = [
     ("complexity: low", "complexity: low\nwebgpu: {fallback: gpu, why: x}", "unknown fallback 'gpu'; one of cpu"),
     ("complexity: low", "complexity: low\nvariants: {parameter: slope}", "name a parameter of type choice"),
     ("complexity: low", "complexity: low\naliases: [slant]", "'slant' belongs to slant already"),
+    ("complexity: low", "complexity: low\nrefuses_empty: true", "expected refuses_empty only in contracts of kind red"),
+    (
+        "0.01, doc",
+        "0.01, doc: a}\n  to: {type: int, positional: true, doc",
+        "expected positional parameters first",
+    ),
     ("complexity: low", "complexity: low\nkernels: relu", "kernels are those of 'relu'; only an operation whose"),
     ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "has a reference, but returns several tensors"),
     ("complexity: low", "complexity: [", "while parsing"),
@@ -68,6 +74,30 @@ def test_an_example_is_wanted(folder):
     path = folder / "slant.yaml"
     path.write_text(path.read_text(encoding="utf-8").partition("example:")[0], encoding="utf-8")
     with pytest.raises(ContractError, match=r"^contracts/slant.yaml: has no example; write doctest lines"):
+        load_contracts(folder)
+
+
+@pytest.mark.parametrize(
+    ("operation", "fact", "row", "complaint"),
+    [
+        (
+            "max",
+            "refuses_empty",
+            r"\[\], raises: ShapeError",
+            "expected refuses_empty: true, as a special row shows",
+        ),
+        ("softmax", "takes_number", r"[^\[]*, out", "expected takes_number: true, as a special row shows, got false"),
+    ],
+)
+def test_facts_agree_with_special_rows(folder, operation, fact, row, complaint):
+    path = folder / f"{operation}.yaml"
+    text = (CONTRACTS / path.name).read_text(encoding="utf-8")
+    path.write_text(text.replace(f"{fact}: true\n", ""), encoding="utf-8")
+    with pytest.raises(ContractError, match=f"^contracts/{operation}.yaml: {complaint}"):
+        load_contracts(folder)
+    lines = [line for line in text.splitlines() if not re.search(r"\{x: " + row, line)]
+    path.write_text("\n".join(lines), encoding="utf-8")
+    with pytest.raises(ContractError, match=f"^contracts/{operation}.yaml: expected a special row that shows {fact}"):
         load_contracts(folder)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from generator.load import load_contracts
 
 CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
-LAUNCHED = {each.kind.name for each in CONTRACTS if each.kind.lanes["cuda"] == "now"}
+LAUNCHED = {each.kind.name for each in CONTRACTS if each.kind.backends["cuda"] == "now"}
 POISON = 0xA5  # what outputs hold beforehand
 GUARD = 64  # bytes of it around each
 

@@ -223,11 +223,11 @@ def test_windows_larger_than_the_image():
 def test_signatures_and_docstrings():
     import inspect
 
-    assert str(inspect.signature(lw.sum)).startswith("(x, /, *, axis=None, keepdims=False")
+    assert str(inspect.signature(lw.sum)).startswith("(x, /, axis=None, *, keepdims=False")
     assert "softmax" in lw.softmax.__doc__.lower()
     assert "indices : int32 or int64 array" in lw.take.__doc__
     for function in (lw.conv2d, lw.max_pool2d, lw.avg_pool2d):
-        assert "or one image without N." in function.__doc__
+        assert "for one image" in function.__doc__
 
 
 def test_methods_are_the_functions():

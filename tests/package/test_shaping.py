@@ -159,7 +159,7 @@ def test_embedding_takes_indices_of_either_width_and_lists():
         (lambda: lw.stack([[1], [2]], axis=2), lw.AxisError, "^stack: axis 2 is out of range for 2 dimensions"),
         (lambda: lw.flip({1}), lw.ArgumentTypeError, "^flip: x: a set holds no numbers"),
         (lambda: lw.flip([1], axis="0"), lw.ArgumentTypeError, "^flip: axis is '0'"),
-        (lambda: lw.flip([1], [0]), lw.ArgumentTypeError, "^flip: more than 1 positional"),
+        (lambda: lw.flip([1], 0, 0), lw.ArgumentTypeError, "^flip: more than "),
         (lambda: lw.moveaxis([1], 0), lw.ArgumentTypeError, "^moveaxis: the argument 'destination' is missing"),
         (lambda: lw.split([1, 2, 3], 2), lw.ShapeError, "^split: axis 0 of extent 3 does not divide into 2 equal"),
         (lambda: lw.repeat([1], [0.5]), lw.DTypeError, "^repeat: repeats are float32"),

@@ -18,7 +18,7 @@ def parameters_of(contract, scalars: bytes) -> list[float]:
     return list(struct.unpack(f"<{''.join(types)}", scalars))
 
 
-@pytest.mark.contracts(lambda contract: contract.kind.lanes["webgpu"] == "now" and contract.fallback is None)
+@pytest.mark.contracts(lambda contract: contract.kind.backends["webgpu"] == "now" and contract.fallback is None)
 def test_oracle(gpu: Runner, contract, oracle) -> None:
     started = []
     for case in oracle.cases:
