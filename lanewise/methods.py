@@ -131,12 +131,23 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords:
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)
-    return getattr(ufunc, method)(*_arrays(inputs), **_arrays(keywords))
+    return _with_arrays(getattr(ufunc, method), inputs, keywords)
 
 
 def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keywords: Any) -> Any:
     """NumPy's other functions: np.mean(tensor) is NumPy's mean, of an array on the same memory."""
-    return function(*_arrays(inputs), **_arrays(keywords))
+    return _with_arrays(function, inputs, keywords)
+
+
+def _with_arrays(function: Any, inputs: Any, keywords: dict[str, Any]) -> Any:
+    """Calls NumPy's function with arrays in the place of tensors. Where a tensor is `out`, it is what comes back."""
+    converted = _arrays(keywords)
+    result = function(*_arrays(inputs), **converted)
+    given, arrays = ((out if isinstance(out, tuple) else (out,)) for out in (keywords.get("out"), converted.get("out")))
+    tensor_by_array = {id(array): tensor for tensor, array in zip(given, arrays, strict=True) if array is not None}
+    if isinstance(result, tuple):
+        return tuple(tensor_by_array.get(id(one), one) for one in result)
+    return tensor_by_array.get(id(result), result)
 
 
 def _arrays(value: Any) -> Any:

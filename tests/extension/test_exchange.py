@@ -75,6 +75,19 @@ def test_numpy_computes_on_arrays_and_into_them():
     assert isinstance(a + t, lw.Tensor) and isinstance(a < t, lw.Tensor)
 
 
+def test_numpy_functions_return_the_tensor_that_is_out():
+    t, quotient, remainder = lw.asarray([1.0, 2.0, 4.0]), lw.zeros(3), lw.zeros(3)
+    assert np.add(t, 1, out=t) is t and t.tolist() == [2, 3, 5]
+    assert np.divmod(t, 2, out=(quotient, remainder)) == (quotient, remainder)
+    assert quotient.tolist() == [1, 1, 2] and remainder.tolist() == [0, 1, 1]
+    assert np.divmod(t, 2, out=(quotient, None))[0] is quotient
+    assert np.add.accumulate(t, out=t) is t and t.tolist() == [2, 5, 10]
+    assert np.clip(t, 3, 9, out=t) is t and t.tolist() == [3, 5, 9]
+    total, a = lw.zeros(()), np.ones(3, np.float32)
+    assert np.sum(t, out=total) is total and float(total) == 17
+    assert np.add(t, 1, out=a) is a
+
+
 def test_one_element():
     t = lw.asarray([[2.5]])
     assert t.item() == 2.5 and f"{t[0, 0]:.3f}" == "2.500" and f"{t}" == str(t)
@@ -132,14 +145,14 @@ def test_errors_in_a_python_buffer_come_through():
         lw.asarray(Stubborn())
 
 
-@pytest.mark.parametrize("dtype", ["uint8", "int8", "complex64", ">f4", "datetime64[s]"])
+@pytest.mark.parametrize("dtype", ["int8", "uint16", "complex64", ">f4", "datetime64[s]"])
 def test_foreign_dtypes_are_refused(dtype):
-    with pytest.raises((lw.DTypeError, ValueError), match=r"dtype|buffer|complex numbers are not"):
+    with pytest.raises((lw.DTypeError, ValueError), match=r"^asarray: expected|^asarray: .*memory"):
         lw.asarray(np.zeros(3, dtype))
 
 
 def test_more_than_eight_dimensions_are_refused():
-    with pytest.raises(lw.ShapeError, match="9 dimensions"):
+    with pytest.raises(lw.ShapeError, match="at most 8 dimensions, got 9"):
         lw.asarray(np.zeros((1,) * 9, np.float32))
     with pytest.raises(lw.ShapeError, match="8"):
         lw.zeros((1,) * 9)
