@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
@@ -67,10 +68,8 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
         return view
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        try:
+        with _axis_of_tensor_named(group, view):
             taken = _ext.take(view, group.indices, axis=group.axis)
-        except IndexOutOfRangeError:
-            raise _out_of_range(group, view.shape[group.axis]) from None
         return _move(taken, group.axis, plan.position, group.indices.ndim)
     order, extents, rest = _axes_first(view, plan)
     flat = view.permute_dims(order).reshape((math.prod(extents), *rest))
@@ -100,10 +99,8 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     values = _move(_broadcast(values, wanted), plan.position, 0, len(index_shape))
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        try:
+        with _axis_of_tensor_named(group, view):
             _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
-        except IndexOutOfRangeError:
-            raise _out_of_range(group, view.shape[group.axis]) from None
         return
     ordered = view.permute_dims(order)
     shape = (math.prod(extents), *rest)
@@ -242,8 +239,17 @@ def _outside(indices: Tensor, extent: int) -> Tensor:
     return _ext.logical_or(_ext.less(indices, -extent), _ext.less(extent - 1, indices))
 
 
+@contextmanager
+def _axis_of_tensor_named(group: _Group, view: Tensor) -> Iterator[None]:
+    """Lets the error of an index name the axis of the tensor: kernels see the view's."""
+    try:
+        yield
+    except IndexOutOfRangeError:
+        raise _out_of_range(group, view.shape[group.axis]) from None
+
+
 def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
-    """The error that names the tensor's axis: kernels see the view's."""
+    """The error that names the first index outside its axis of the tensor."""
     first = int(_ext.mask_indices(_outside(group.indices, extent))[0])
     wrong = int(group.indices.reshape(-1)[first])
     return IndexOutOfRangeError(
