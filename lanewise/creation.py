@@ -175,7 +175,7 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
     rows = _count("eye", "n_rows", n_rows)
     columns = rows if n_cols is None else _count("eye", "n_cols", n_cols)
     made = _constant("eye", (rows, columns), 0, dtype, None)
-    row, column = max(-_integer("eye", "k", k), 0), max(_integer("eye", "k", k), 0)
+    row, column = max(-int_of("eye", "k", k), 0), max(int_of("eye", "k", k), 0)
     length = min(rows - row, columns - column)
     if length > 0:
         first, step = row * columns + column, columns + 1
@@ -210,7 +210,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         # A shape that has no tensor is refused here, before anything of the stream is gone.
         seed, offset = _stream.take(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
-        if not -(2**63) <= _integer(operation, name, value) < 2**63 or (name == "offset" and value < 0):
+        if not -(2**63) <= int_of(operation, name, value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(
                 f"{operation}: {name} is {value}; it is at least {'0' if name == 'offset' else '-2^63'} and below 2^63"
             )
@@ -277,7 +277,9 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     if hasattr(obj, "__dlpack__"):
         return _ext.from_object(from_dlpack(obj), dtype, copy)
     if hasattr(obj, "__array__"):
-        return _ext.from_object(obj.__array__(), dtype, copy)
+        made = _ext.from_object(obj.__array__(), dtype, copy)
+        if made is not NotImplemented:
+            return made
     if sys.platform == "emscripten":
         from lanewise import javascript
 
@@ -348,10 +350,15 @@ def _number(operation: str, value: Any) -> Any:
         raise ArgumentTypeError(f"{operation}: {value!r} is no number") from None
 
 
-def _integer(operation: str, name: str, value: Any) -> int:
-    if not hasattr(type(value), "__index__"):
-        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int")
-    return operator.index(value)
+def int_of(operation: str, name: str, value: Any) -> int:
+    """An int, or an object with __index__ that is not a bool."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number: int = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{operation}: expected an int for {name}, got {value!r}") from None
+    return number
 
 
 def truth_of(operation: str, name: str, value: Any) -> bool:
@@ -362,12 +369,12 @@ def truth_of(operation: str, name: str, value: Any) -> bool:
                 return truth
         except (LanewiseError, TypeError, ValueError):  # what cannot be compared equals neither
             pass
-    raise ArgumentTypeError(f"{operation}: {name} is {value!r}; True or False is wanted")
+    raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {value!r}")
 
 
 def _count(operation: str, name: str, value: Any) -> int:
     """An int that is not negative."""
-    number = _integer(operation, name, value)
+    number = int_of(operation, name, value)
     if number < 0:
         raise ArgumentError(f"{operation}: {name} is {number}; it must not be negative")
     return number

@@ -7,7 +7,6 @@ imports this module with the first of them.
 from __future__ import annotations
 
 import math
-import operator
 from array import array
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
@@ -16,7 +15,7 @@ from typing import Any, Final
 
 from lanewise import _ext, creation, dtypes, placement
 from lanewise._ext import Tensor
-from lanewise.creation import tensor_of
+from lanewise.creation import int_of, tensor_of
 from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError
 from lanewise.typeinfo import result_type
 
@@ -300,19 +299,11 @@ def _in_order(value: Any) -> bool:
     return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)
 
 
-def int_of(operation: str, name: str, value: Any) -> int:
-    try:
-        number: int = operator.index(value)
-    except TypeError:
-        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; an int is wanted") from None
-    return number
-
-
 def axis_of(operation: str, axis: Any, ndim: int) -> int:
     """One axis, counted from the front."""
     place = int_of(operation, "axis", axis)
     if not -ndim <= place < ndim:
-        raise AxisError(f"{operation}: axis {place} is out of range for {ndim} dimension{'' if ndim == 1 else 's'}")
+        raise AxisError(f"{operation}: expected an axis within {ndim} dimension{'' if ndim == 1 else 's'}, got {place}")
     return place % ndim
 
 

@@ -9,10 +9,10 @@ from typing import Any
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.creation import tensor_of, truth_of
+from lanewise.creation import int_of, tensor_of, truth_of
 from lanewise.errors import ArgumentError, ShapeError
 from lanewise.results import TopkResult
-from lanewise.shaping import axis_of, int_of
+from lanewise.shaping import axis_of
 
 __all__ = ["nonzero", "topk"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from lanewise import _ext
 from lanewise._ext import Tensor
-from lanewise.creation import eye, tensor_of
+from lanewise.creation import eye, tensor_of, truth_of
 from lanewise.errors import ArgumentTypeError, ShapeError
 
 __all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "normalize", "zscore"]
@@ -87,16 +87,6 @@ def _degrees(operation: str, count: int, correction: Any) -> float:
     return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
-def _truth(operation: str, name: str, value: Any) -> bool:
-    try:
-        for truth in (False, True):
-            if value == truth:
-                return truth
-    except ValueError:  # an array is neither
-        pass
-    raise ArgumentTypeError(f"{operation}: {name} is {value!r:.60}; True or False is wanted")
-
-
 def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
     first, second = tensor_of(operation, "x1", x1), tensor_of(operation, "x2", x2)
     _one_axis(operation, axis, first)
@@ -108,13 +98,13 @@ def _one_axis(operation: str, axis: int, x: Tensor) -> int:
     if x.ndim == 0:
         raise ShapeError(f"{operation}: a number was given; a tensor of at least one dimension is wanted")
     if not hasattr(type(axis), "__index__"):  # what they are made of takes several, or None for all
-        raise ArgumentTypeError(f"{operation}: axis is {axis!r}; an int is wanted")
+        raise ArgumentTypeError(f"{operation}: expected an int for axis, got {axis!r}")
     return axis
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
     """A matrix with a variable in each row."""
-    in_rows = _truth(operation, "rowvar", rowvar)
+    in_rows = truth_of(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:
         part = tensor_of(operation, name, value)

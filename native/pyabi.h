@@ -140,6 +140,7 @@ typedef struct Py_buffer {
 #define Py_TPFLAGS_LONG_SUBCLASS (1UL << 24)
 #define Py_TPFLAGS_LIST_SUBCLASS (1UL << 25)
 #define Py_TPFLAGS_TUPLE_SUBCLASS (1UL << 26)
+#define Py_TPFLAGS_BYTES_SUBCLASS (1UL << 27)
 #define Py_TPFLAGS_UNICODE_SUBCLASS (1UL << 28)
 
 /* slot numbers of typeslots.h */
@@ -203,7 +204,7 @@ extern "C" {
 
 LW_PYDATA extern PyObject _Py_NoneStruct, _Py_NotImplementedStruct, _Py_TrueStruct, _Py_FalseStruct, _Py_EllipsisObject;
 LW_PYDATA extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyList_Type, PyTuple_Type, PySlice_Type;
-LW_PYDATA extern PyTypeObject PyUnicode_Type, PyComplex_Type;
+LW_PYDATA extern PyTypeObject PyUnicode_Type, PyByteArray_Type;
 LW_PYDATA extern PyObject *PyExc_TypeError, *PyExc_ValueError, *PyExc_IndexError, *PyExc_MemoryError,
     *PyExc_OverflowError, *PyExc_BufferError, *PyExc_RuntimeError, *PyExc_ImportError, *PyExc_AttributeError;
 

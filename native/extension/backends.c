@@ -52,6 +52,11 @@ int lw_current_backend(int *committed) {
     return has_choice ? chosen.backends[chosen.depth - 1] : default_backend;
 }
 
+int lw_host_backend(int *committed) {
+    int backend = lw_current_backend(committed);
+    return lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
+}
+
 static const char *text_of(PyObject *object) {
     return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
 }

@@ -1,7 +1,6 @@
 /* One call of an operation: arguments are matched with the contract's inputs and parameters, then the handler of the
  * operation's kind takes over. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
@@ -59,11 +58,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    PyObject *hook = lw_hook("refuse_keyword"); /* which may know what it is called here */
-    PyObject *called = hook ? PyUnicode_FromString(operation->name) : NULL;
-    PyObject *nothing = called ? PyObject_CallFunctionObjArgs(hook, called, name, NULL) : NULL;
-    Py_XDECREF(called);
-    Py_XDECREF(nothing);
+    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* may know the name used here */
     return -1;
 }
 
@@ -193,10 +188,8 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
 }
 
 PyObject *lw_call_python(const lw_arguments *arguments) {
-    PyObject *hook = lw_hook("dispatch");
     int first = arguments->self ? 1 : 0;
-    PyObject *name = hook ? PyUnicode_FromString(arguments->operation->name) : NULL;
-    PyObject *positional = name ? PyTuple_New(arguments->positional_count + first) : NULL;
+    PyObject *positional = PyTuple_New(arguments->positional_count + first);
     PyObject *keywords = positional ? PyDict_New() : NULL;
     PyObject *result = NULL;
     if (!keywords) {
@@ -217,9 +210,8 @@ PyObject *lw_call_python(const lw_arguments *arguments) {
             goto done;
         }
     }
-    result = PyObject_CallFunctionObjArgs(hook, name, positional, keywords, NULL);
+    result = lw_call_hook("dispatch", arguments->operation->name, positional, keywords, NULL);
 done:
-    Py_XDECREF(name);
     Py_XDECREF(positional);
     Py_XDECREF(keywords);
     return result;
@@ -250,22 +242,6 @@ int lw_has_parameter(const lw_arguments *arguments, const char *name) {
         }
     }
     return 0;
-}
-
-int lw_parse_bool(const char *operation, const char *name, PyObject *object) {
-    PyObject *const truths[] = {Py_False, Py_True};
-    for (int truth = 0; truth < 2; truth++) {
-        PyObject *same = PyObject_RichCompare(object, truths[truth], Py_EQ);
-        int equal = same ? PyObject_IsTrue(same) : -1;
-        Py_XDECREF(same);
-        if (equal > 0) {
-            return truth;
-        }
-        PyErr_Clear(); /* what cannot be compared equals neither */
-    }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; True or False is wanted", operation, name,
-                 object);
-    return -1;
 }
 
 static int parse_choice(const lw_operation *operation, const lw_parameter *parameter, PyObject *object,
@@ -316,22 +292,10 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
             return -1;
         }
         return check_limits(operation, parameter, object, scalar->f);
-    case LW_PARAMETER_INT: {
-        if (!PyIndex_Check(object)) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; an int is wanted", operation->name,
-                         parameter->name, object);
-            return -1;
-        }
-        PyObject *index = PyNumber_Index(object);
-        int overflow = 0;
-        scalar->i = index ? PyLong_AsLongLongAndOverflow(index, &overflow) : -1;
-        Py_XDECREF(index);
-        if (overflow) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %s is %R; an int of at most 64 bits is wanted",
-                         operation->name, parameter->name, object);
-        }
-        return scalar->i == -1 && PyErr_Occurred() ? -1 : check_limits(operation, parameter, object, (double)scalar->i);
-    }
+    case LW_PARAMETER_INT:
+        return lw_parse_int(operation->name, parameter->name, object, LW_RANGE_ERROR, &scalar->i) < 0
+                   ? -1
+                   : check_limits(operation, parameter, object, (double)scalar->i);
     case LW_PARAMETER_BOOL: {
         int truth = lw_parse_bool(operation->name, parameter->name, object);
         scalar->i = truth;

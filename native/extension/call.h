@@ -86,17 +86,5 @@ int lw_run(const lw_operation *operation, int backend, int kernel, const void *l
 PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
                       const lw_operand *operands, const lw_scalar *parameters, int64_t work);
 
-/* An axis or a tuple of axes, or None for all: marks each in `reduced`. -1 with AxisError set. */
-int lw_parse_axes(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
-/* One axis of ndim. -1 with AxisError set. */
-int lw_parse_axis(const char *operation, PyObject *axis, int ndim);
-/* The axis that a call names, or the contract's default, which is no None. -1 with an error set. */
-int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim);
-/* A shape: an int or a sequence of ints. The number of dimensions, or -1 with an error set. */
-int lw_parse_shape(const char *operation, PyObject *object, int64_t shape[LW_MAX_NDIM]);
-/* True or False, or what equals one of them. -1 with an error set. */
-int lw_parse_bool(const char *operation, const char *name, PyObject *object);
 /* Whether a parameter of this name was given, and not None. */
 int lw_has_parameter(const lw_arguments *arguments, const char *name);
-/* An int or a pair of ints of at least `minimum`. */
-int lw_parse_pair(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);

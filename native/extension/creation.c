@@ -1,6 +1,5 @@
 /* create(): arrays from a rule instead of from other arrays. lanewise/creation.py gives it the public signatures. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 
 /* Whether the contract makes the kernel's parameter at this position an int whatever the dtype (a seed). */
 static int is_int_parameter(const lw_operation *operation, int position) {
@@ -36,7 +35,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
 
 /* The shape and dtype of a new tensor; -1 with an error set. */
 static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
-    int ndim = lw_parse_shape(name, arguments[0], shape);
+    int ndim = lw_parse_shape(name, "shape", arguments[0], shape);
     if (ndim < 0 || (*dtype = lw_parse_dtype(name, arguments[1])) < 0) {
         return -1;
     }
@@ -61,10 +60,7 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     int dtype;
     int ndim = parse_shape_and_dtype("allocate", arguments, shape, &dtype);
     lw_place place;
-    place.backend = lw_current_backend(&place.committed);
-    if (!lw_is_host(place.backend)) {
-        place.backend = LW_BACKEND_SCALAR;
-    }
+    place.backend = lw_host_backend(&place.committed);
     return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
 }
 

@@ -252,8 +252,7 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
         strides[i] = view->strides[i] * lw_item_size(dtype);
     }
     int committed;
-    int backend = lw_current_backend(&committed);
-    backend = lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
+    int backend = lw_host_backend(&committed);
     return lw_tensor_from_storage(storage, (char *)view->data + view->byte_offset, dtype, view->ndim, view->shape,
                                   strides, backend, committed);
 }

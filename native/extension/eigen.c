@@ -16,11 +16,7 @@ static int check_square(const lw_operation *operation, const lw_operand *x) {
 
 /* Both results in a named tuple, which the Python side makes. */
 static PyObject *make_named_tuple(const lw_operation *operation, lw_tensor *const *results) {
-    PyObject *hook = lw_hook("several");
-    PyObject *name = hook ? PyUnicode_FromString(operation->name) : NULL;
-    PyObject *made = name ? PyObject_CallFunctionObjArgs(hook, name, results[0], results[1], NULL) : NULL;
-    Py_XDECREF(name);
-    return made;
+    return lw_call_hook("several", operation->name, (PyObject *)results[0], (PyObject *)results[1], NULL);
 }
 
 static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_place place) {

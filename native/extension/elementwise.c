@@ -1,31 +1,29 @@
 /* Calls of elementwise operations and casts: operands are broadcast, brought to one dtype, and walked together. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "lanewise_operations.h"
 
-/* What a missing input stands for, clip's bounds: the lowest or highest value of the kernel's dtype. */
+/* The bound of clip that an absent input stands for: the lowest or highest value of the kernel's dtype. */
 static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
-    int lowest = input->absent == LW_ABSENT_LOWEST;
+    int is_lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.i = 0};
     switch (dtype) {
     case LW_BOOL:
-        *(uint8_t *)&bound = !lowest;
+        *(uint8_t *)&bound = !is_lowest;
         break;
     case LW_INT32:
-        *(int32_t *)&bound = lowest ? INT32_MIN : INT32_MAX;
+        *(int32_t *)&bound = is_lowest ? INT32_MIN : INT32_MAX;
         break;
     case LW_INT64:
-        bound.i = lowest ? INT64_MIN : INT64_MAX;
+        bound.i = is_lowest ? INT64_MIN : INT64_MAX;
         break;
     case LW_FLOAT16:
-        *(uint16_t *)&bound = lowest ? 0xFC00 : 0x7C00; /* infinity */
+        *(uint16_t *)&bound = is_lowest ? 0xfc00 : 0x7c00; /* an infinity */
         break;
     case LW_FLOAT32:
-        *(float *)&bound = lowest ? -__builtin_inff() : __builtin_inff();
+        *(float *)&bound = is_lowest ? -__builtin_inff() : __builtin_inff();
         break;
-    default: /* LW_FLOAT64 */
-        bound.f = lowest ? -__builtin_inf() : __builtin_inf();
-        break;
+    default:
+        bound.f = is_lowest ? -__builtin_inf() : __builtin_inf();
     }
     operand->scalar = bound;
     operand->data = (const char *)&operand->scalar;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 static const char *const class_names[LW_ERROR_COUNT] = {
+    [LW_ANY_ERROR] = "LanewiseError",
     [LW_SHAPE_ERROR] = "ShapeError",
     [LW_DTYPE_ERROR] = "DTypeError",
     [LW_AXIS_ERROR] = "AxisError",

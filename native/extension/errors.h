@@ -4,6 +4,7 @@
 #include "pyabi.h"
 
 typedef enum lw_error {
+    LW_ANY_ERROR, /* LanewiseError, the base of all others */
     LW_SHAPE_ERROR,
     LW_DTYPE_ERROR,
     LW_AXIS_ERROR,

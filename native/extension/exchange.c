@@ -1,7 +1,6 @@
 /* Arrays of others: tensors from objects, and the buffer protocol both ways. */
 #include "exchange.h"
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,34 +11,37 @@ static void release_view(lw_storage *storage) {
     free(storage->owner);
 }
 
-static int host_backend(int *committed) {
-    int backend = lw_current_backend(committed);
-    return lw_is_host(backend) ? backend : LW_BACKEND_SCALAR;
-}
-
-/* A tensor on the memory of a buffer, which stays exported as long as the tensor's storage lives. */
-static lw_tensor *borrow_buffer(const char *operation, PyObject *object) {
-    lw_operand operand;
-    operand.has_view = 0;
-    operand.owned = NULL;
-    lw_outcome status = lw_read_operand(operation, object, &operand);
-    Py_buffer *view = status == LW_DONE ? malloc(sizeof *view) : NULL;
-    if (!view) {
-        if (status == LW_DONE) {
-            PyErr_NoMemory();
-        }
+/* A tensor on the memory of a buffer, which stays exported as long as the tensor's storage lives; of uint8 and of
+ * integer scalars of other dtypes, a copy. */
+static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, int dtype) {
+    lw_operand operand = {.has_view = 0, .owned = NULL};
+    if (lw_read_buffer(operation, object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
         lw_release_operand(&operand);
         return NULL;
     }
-    *view = operand.view; /* takes the export over */
+    if (operand.owned) {
+        return (lw_tensor *)operand.owned;
+    }
+    if (operand.weakness != LW_STRONG) {
+        PyObject *number = PyNumber_Index(object);
+        lw_tensor *tensor = number ? lw_tensor_from_numbers(operation, number, dtype) : NULL;
+        Py_XDECREF(number);
+        return tensor;
+    }
+    Py_buffer *view = malloc(sizeof *view);
+    if (!view) {
+        PyErr_NoMemory();
+        lw_release_operand(&operand);
+        return NULL;
+    }
+    *view = operand.view; /* the storage releases it */
     lw_storage *storage = lw_storage_borrow(view->buf, (size_t)view->len, view->readonly, view, release_view);
     if (!storage) {
         PyBuffer_Release(view);
         free(view);
         return NULL;
     }
-    int committed;
-    int backend = host_backend(&committed);
+    int committed, backend = lw_host_backend(&committed);
     return lw_tensor_from_storage(storage, view->buf, operand.dtype, operand.ndim, operand.local_shape,
                                   operand.local_strides, backend, committed);
 }
@@ -49,16 +51,19 @@ static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) {
+/* As lw_tensor_from_object, converting numbers and uint8 to `dtype` on the way where that is not -1. */
+static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
         return (lw_tensor *)object;
     }
     if (holds_numbers(object)) {
-        return lw_tensor_from_numbers(operation, object, -1);
+        return lw_tensor_from_numbers(operation, object, dtype);
     }
-    return PyObject_CheckBuffer(object) ? borrow_buffer(operation, object) : NULL;
+    return PyObject_CheckBuffer(object) ? tensor_from_buffer(operation, object, dtype) : NULL;
 }
+
+lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) { return read_object(operation, object, -1); }
 
 /* from_object(object, dtype or None, copy or None): what asarray is made of. NotImplemented where the object is
  * nothing that the extension reads itself. */
@@ -72,9 +77,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     if (dtype < 0 && arguments[1] != Py_None) {
         return NULL;
     }
-    int is_numbers = holds_numbers(object);
-    lw_tensor *tensor =
-        is_numbers ? lw_tensor_from_numbers("asarray", object, dtype) : lw_tensor_from_object("asarray", object);
+    lw_tensor *tensor = read_object("asarray", object, dtype);
     if (!tensor) {
         if (PyErr_Occurred()) {
             return NULL;
@@ -82,7 +85,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
         Py_INCREF(Py_NotImplemented);
         return Py_NotImplemented;
     }
-    int shares = lw_is_tensor(object) || (!is_numbers && tensor->storage->size_class < 0);
+    int shares = lw_is_tensor(object) || tensor->storage->size_class < 0;
     int converts = dtype >= 0 && dtype != tensor->dtype;
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
@@ -105,7 +108,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     (void)module;
     int64_t shape[LW_MAX_NDIM];
     int dtype = count == 3 ? lw_parse_dtype("from_bytes", arguments[1]) : -1;
-    int ndim = dtype < 0 ? -1 : lw_parse_shape("from_bytes", arguments[2], shape);
+    int ndim = dtype < 0 ? -1 : lw_parse_shape("from_bytes", "shape", arguments[2], shape);
     Py_buffer view;
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred()
@@ -113,7 +116,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
                    : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_bytes(bytes, dtype, shape) is wanted");
     }
     int committed;
-    int backend = host_backend(&committed);
+    int backend = lw_host_backend(&committed);
     int valid = 1;
     for (int i = 0; i < ndim; i++) {
         valid &= shape[i] >= 0;
@@ -203,7 +206,7 @@ int lw_exchange_slots(PyType_Slot *slots) {
     return 2;
 }
 
-static PyObject *refuse_device(const char *operation) {
+PyObject *lw_refuse_device(const char *operation) {
     return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
                         "%s: the tensor is on a device; bring it here with to(\"cpu\")", operation);
 }
@@ -226,7 +229,7 @@ static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data)
 static PyObject *to_list(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : refuse_device("tolist");
+    return lw_is_host(tensor->backend) ? list_level(tensor, 0, tensor->data) : lw_refuse_device("tolist");
 }
 
 static PyObject *item(PyObject *self, PyObject *unused) {
@@ -243,14 +246,14 @@ static lw_tensor *copy_row_major(const char *operation, lw_tensor *tensor) {
 static PyObject *copy(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
-    return lw_is_host(tensor->backend) ? (PyObject *)copy_row_major("copy", tensor) : refuse_device("copy");
+    return lw_is_host(tensor->backend) ? (PyObject *)copy_row_major("copy", tensor) : lw_refuse_device("copy");
 }
 
 static PyObject *to_bytes(PyObject *self, PyObject *unused) {
     (void)unused;
     lw_tensor *tensor = (lw_tensor *)self;
     if (!lw_is_host(tensor->backend)) {
-        return refuse_device("tobytes");
+        return lw_refuse_device("tobytes");
     }
     lw_tensor *flat = tensor;
     if (tensor->contiguous) {

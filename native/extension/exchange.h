@@ -20,6 +20,9 @@ PyObject *lw_single_item(PyObject *tensor, const char *what);
 /* The same elements under another shape, a view where strides allow it. One extent may be -1. */
 lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape);
 
+/* Raises the error of a tensor on a device where one of the host is needed. Returns NULL. */
+PyObject *lw_refuse_device(const char *operation);
+
 /* dlpack.c: methods of Tensor and a function of the module. */
 PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keyword_names);
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused);

@@ -1,6 +1,5 @@
 /* take and its kin, their counterpart put, and the positions of a mask: data moved by item size, through int32 indices. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
 

@@ -145,10 +145,8 @@ static PyObject *get_item(PyObject *self, PyObject *key) {
         return (PyObject *)view_of(tensor, &selection);
     case LW_FAILED:
         return NULL;
-    default: {
-        PyObject *hook = lw_hook("getitem");
-        return hook ? PyObject_CallFunctionObjArgs(hook, self, key, NULL) : NULL;
-    }
+    default:
+        return lw_call_hook("getitem", NULL, self, key, NULL);
     }
 }
 
@@ -189,8 +187,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
         return -1;
     }
     if (status == LW_NEEDS_PYTHON) {
-        PyObject *hook = lw_hook("setitem");
-        PyObject *result = hook ? PyObject_CallFunctionObjArgs(hook, self, key, value, NULL) : NULL;
+        PyObject *result = lw_call_hook("setitem", NULL, self, key, value);
         Py_XDECREF(result);
         return result ? 0 : -1;
     }

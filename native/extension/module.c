@@ -9,12 +9,36 @@ static PyObject *dtypes[LW_DTYPE_COUNT];
 
 PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
 
-PyObject *lw_hook(const char *name) {
-    PyObject *hook = hooks ? PyDict_GetItemString(hooks, name) : NULL;
-    if (!hook && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_RuntimeError, "lanewise._ext: no hook '%s'; import lanewise instead of lanewise._ext", name);
+/* Leaves errors of Lanewise the frames of the user's code alone: those of the hook that raised them say nothing about
+ * a wrong argument. Other errors keep theirs. */
+static void drop_traceback(void) {
+    if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {
+        return;
     }
-    return hook;
+    PyObject *type, *value, *traceback;
+    PyErr_Fetch(&type, &value, &traceback);
+    Py_XDECREF(traceback);
+    PyErr_Restore(type, value, NULL);
+}
+
+PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first, PyObject *second, PyObject *third) {
+    PyObject *hook = hooks ? PyDict_GetItemString(hooks, name) : NULL;
+    if (!hook) {
+        return PyErr_Format(PyExc_RuntimeError,
+                            "lanewise._ext: expected lanewise to be imported first, got _ext alone");
+    }
+    PyObject *result = NULL;
+    if (operation) {
+        PyObject *text = PyUnicode_FromString(operation);
+        result = text ? PyObject_CallFunctionObjArgs(hook, text, first, second, third, NULL) : NULL;
+        Py_XDECREF(text);
+    } else {
+        result = PyObject_CallFunctionObjArgs(hook, first, second, third, NULL);
+    }
+    if (!result) {
+        drop_traceback();
+    }
+    return result;
 }
 
 int lw_parse_dtype(const char *operation, PyObject *object) {
@@ -23,14 +47,11 @@ int lw_parse_dtype(const char *operation, PyObject *object) {
             return dtype;
         }
     }
-    PyObject *hook = lw_hook("dtype_code"); /* "float32", float, a NumPy dtype */
-    PyObject *name = hook ? PyUnicode_FromString(operation) : NULL;
-    PyObject *code = name ? PyObject_CallFunctionObjArgs(hook, name, object, NULL) : NULL;
+    PyObject *code = lw_call_hook("dtype_code", operation, object, NULL, NULL); /* "float32", float, a NumPy dtype */
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
-    Py_XDECREF(name);
     Py_XDECREF(code);
     if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_RuntimeError, "%s: the dtype hook gave %zd", operation, dtype);
+        PyErr_Format(PyExc_RuntimeError, "%s: expected a dtype's code from its hook, got %zd", operation, dtype);
         return -1;
     }
     return (int)dtype;

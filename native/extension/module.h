@@ -6,9 +6,13 @@
 
 #define LW_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
 
-/* Hooks that lanewise/__init__.py hands over once, through initialize(). Borrowed references. */
+/* The DType of lanewise/dtypes.py, a borrowed reference. */
 PyObject *lw_dtype_object(int dtype);
-PyObject *lw_hook(const char *name); /* NULL with an error set where there is none */
+
+/* Calls one of the Python functions that lanewise/__init__.py handed to initialize(). Its arguments are the operation's
+ * name, unless that is NULL, and up to three objects, NULL after the last. Errors of Lanewise come back without the
+ * frames of lanewise's own modules. */
+PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first, PyObject *second, PyObject *third);
 
 /* The dtype that a Python object names (a DType, "float32", float, a NumPy dtype), -1 with an error set. */
 int lw_parse_dtype(const char *operation, PyObject *object);
@@ -19,6 +23,8 @@ const char *lw_backend_name(int backend);
 int lw_find_backend(const char *name); /* -1 where there is none of that name */
 /* What uncommitted work runs on: the thread's use_backend(), else the default. */
 int lw_current_backend(int *committed);
+/* The same, or the scalar backend where that is a GPU's: for results of the host. */
+int lw_host_backend(int *committed);
 LW_HIDDEN int lw_strict_backends; /* tensors that the user placed on different backends are an error */
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 

@@ -7,29 +7,43 @@
 #include "module.h"
 #include <string.h>
 
-int lw_dtype_of_format(const char *format, Py_ssize_t item_size) {
-    if (*format == '@' || *format == '=' || *format == '<') { /* every machine here is little-endian */
-        format++;
+/* The code of one element in a buffer's format, after its byte order; NULL where that is not this machine's. All
+ * supported machines are little-endian. */
+static const char *element_code(const char *format, Py_ssize_t item_size) {
+    if (*format == '>' || *format == '!') {
+        return item_size == 1 ? format + 1 : NULL;
     }
-    if (format[0] == '\0' || format[1] != '\0') {
+    return *format == '@' || *format == '=' || *format == '<' ? format + 1 : format;
+}
+
+/* The dtype of a buffer's elements, -1 where Lanewise has none. */
+static int dtype_of_code(const char *code, Py_ssize_t item_size) {
+    if (!code || code[0] == '\0' || code[1] != '\0') {
         return -1;
     }
-    switch (*format) {
+    int dtype = -1;
+    switch (*code) {
     case '?':
-        return LW_BOOL;
+        dtype = LW_BOOL;
+        break;
     case 'i':
     case 'l':
     case 'q':
-        return item_size == 4 ? LW_INT32 : item_size == 8 ? LW_INT64 : -1;
+        dtype = item_size == 4 ? LW_INT32 : LW_INT64;
+        break;
     case 'e':
-        return LW_FLOAT16;
+        dtype = LW_FLOAT16;
+        break;
     case 'f':
-        return LW_FLOAT32;
+        dtype = LW_FLOAT32;
+        break;
     case 'd':
-        return LW_FLOAT64;
+        dtype = LW_FLOAT64;
+        break;
     default:
         return -1;
     }
+    return item_size == lw_item_size(dtype) ? dtype : -1;
 }
 
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part) {
@@ -96,19 +110,41 @@ static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     return 1;
 }
 
-/* What NumPy calls the elements of a buffer's format, for those that are met most. */
-static const char *foreign_name(const char *format) {
+/* What to call elements without a dtype in an error. */
+static const char *describe_elements(const char *code) {
     static const struct {
         char code;
         const char *name;
-    } names[] = {{'b', "int8"},   {'B', "uint8"},  {'h', "int16"},  {'H', "uint16"},
-                 {'I', "uint32"}, {'L', "uint64"}, {'Q', "uint64"}, {'g', "longdouble"}};
-    for (size_t i = 0; format[0] && !format[1] && i < sizeof names / sizeof *names; i++) {
-        if (names[i].code == format[0]) {
+    } names[] = {{'b', "int8"},   {'h', "int16"},  {'H', "uint16"},    {'I', "uint32"},
+                 {'L', "uint64"}, {'Q', "uint64"}, {'g', "longdouble"}};
+    if (!code) {
+        return "big-endian elements";
+    }
+    for (size_t i = 0; code[0] && !code[1] && i < sizeof names / sizeof *names; i++) {
+        if (names[i].code == code[0]) {
             return names[i].name;
         }
     }
-    return "another type";
+    return "elements of another type";
+}
+
+/* Zf, Zd and Zg in NumPy, F and D in Python 3.14. */
+static int is_complex(const char *code) {
+    return code && ((code[0] == 'Z' && strchr("fdg", code[1]) && code[1]) || code[0] == 'F' || code[0] == 'D');
+}
+
+static void refuse_elements(const char *operation, const char *format, const char *code) {
+    if (is_complex(code)) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "%s: expected real numbers, got complex ones; compute with their real and imaginary parts "
+                     "separately",
+                     operation);
+        return;
+    }
+    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                 "%s: expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
+                 "'%s'); convert it first, as x.astype('float32') does in NumPy",
+                 operation, describe_elements(code), format);
 }
 
 /* The exporter's refusal, NumPy's of dates for one, as an error of this operation. */
@@ -126,51 +162,118 @@ static void reword_refusal(const char *operation, PyObject *object) {
     Py_XDECREF(traceback);
 }
 
-static lw_outcome read_buffer(const char *operation, PyObject *object, lw_operand *operand) {
+/* The shape and strides of a buffer. An exporter may leave out either, as ctypes leaves out the strides. */
+static int read_geometry(const char *operation, const Py_buffer *view, lw_operand *operand) {
+    if (view->ndim > LW_MAX_NDIM) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected an array of at most %d dimensions, got %d",
+                     operation, LW_MAX_NDIM, view->ndim);
+        return -1;
+    }
+    int is_indirect = !view->shape && view->ndim > 1;
+    for (int i = 0; view->suboffsets && i < view->ndim; i++) {
+        is_indirect |= view->suboffsets[i] >= 0;
+    }
+    if (is_indirect) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: expected an array in one block of memory, got one of pointers; copy it first", operation);
+        return -1;
+    }
+    for (int i = 0; i < view->ndim; i++) {
+        operand->local_shape[i] = view->shape ? view->shape[i] : view->len / view->itemsize;
+        operand->local_strides[i] = view->strides ? view->strides[i] : 0;
+    }
+    operand->ndim = (int8_t)view->ndim;
+    operand->shape = operand->local_shape;
+    operand->strides = operand->local_strides;
+    if (!view->strides) {
+        lw_row_major(view->ndim, operand->local_shape, view->itemsize, operand->local_strides);
+    }
+    operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
+    return 0;
+}
+
+/* A new int32 or float32 tensor of the elements of a uint8 buffer. */
+static lw_tensor *convert_uint8(const char *operation, const lw_operand *buffer, int dtype) {
+    int committed, backend = lw_host_backend(&committed);
+    lw_tensor *result = lw_tensor_new(operation, dtype, buffer->ndim, buffer->shape, backend, committed);
+    if (!result || result->size == 0) {
+        return result;
+    }
+    int last = buffer->ndim - 1;
+    int64_t row = buffer->contiguous ? result->size : buffer->shape[last];
+    int64_t stride = buffer->contiguous ? 1 : buffer->strides[last];
+    int64_t index[LW_MAX_NDIM] = {0};
+    const uint8_t *data = (const uint8_t *)buffer->data;
+    for (int64_t start = 0; start < result->size; start += row) {
+        if (dtype == LW_FLOAT32) {
+            float *floats = (float *)(void *)result->data + start;
+            for (int64_t i = 0; i < row; i++) {
+                floats[i] = data[i * stride];
+            }
+        } else {
+            int32_t *ints = (int32_t *)(void *)result->data + start;
+            for (int64_t i = 0; i < row; i++) {
+                ints[i] = data[i * stride];
+            }
+        }
+        for (int axis = last - 1; axis >= 0; axis--) { /* to the next row */
+            data += buffer->strides[axis];
+            if (++index[axis] < buffer->shape[axis]) {
+                break;
+            }
+            data -= index[axis] * buffer->strides[axis];
+            index[axis] = 0;
+        }
+    }
+    return result;
+}
+
+static int is_bytes(PyObject *object) {
+    return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
+}
+
+lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand) {
     Py_buffer *view = &operand->view;
+    if (is_bytes(object)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "%s: expected numbers, got %s; give memoryview(x) to read each byte as an int", operation,
+                     lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
+        return LW_FAILED;
+    }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
         reword_refusal(operation, object);
         return LW_FAILED;
     }
     operand->has_view = 1;
     operand->owned = NULL;
-    int dtype = lw_dtype_of_format(view->format ? view->format : "B", view->itemsize);
+    const char *format = view->format ? view->format : "B";
+    const char *code = element_code(format, view->itemsize);
+    int dtype = dtype_of_code(code, view->itemsize);
     if (dtype < 0 && read_integer_scalar(object, operand)) {
         return LW_DONE;
     }
-    if (dtype < 0) {
-        const char *format = view->format ? view->format : "B";
-        if (strchr(format, 'Z')) {
-            PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                         "%s: complex numbers are not supported; compute with their real and imaginary parts apart",
-                         operation);
-            return LW_FAILED;
-        }
-        PyErr_Format(
-            lw_error_class(LW_DTYPE_ERROR),
-            "%s: an array of %s (format '%s', %zd bytes an element) has no dtype here; convert it to bool, "
-            "int32, int64, float16, float32 or float64 in native byte order first, as x.astype('float32') does "
-            "in NumPy",
-            operation, foreign_name(format), format, view->itemsize);
+    int is_uint8 = view->itemsize == 1 && code && strcmp(code, "B") == 0;
+    if (dtype < 0 && !is_uint8) {
+        refuse_elements(operation, format, code);
         return LW_FAILED;
     }
-    if (view->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the array has %d dimensions, at most %d are supported",
-                     operation, view->ndim, LW_MAX_NDIM);
+    if (read_geometry(operation, view, operand) < 0) {
         return LW_FAILED;
     }
     operand->data = view->buf;
-    operand->shape = operand->local_shape;
-    operand->strides = operand->local_strides;
     operand->tensor = NULL;
     operand->dtype = (int8_t)dtype;
-    operand->ndim = (int8_t)view->ndim;
     operand->weakness = LW_STRONG;
-    for (int i = 0; i < view->ndim; i++) {
-        operand->local_shape[i] = view->shape[i];
-        operand->local_strides[i] = view->strides[i];
+    if (is_uint8) {
+        lw_tensor *converted = convert_uint8(operation, operand, uint8_as);
+        if (!converted) {
+            return LW_FAILED;
+        }
+        lw_release_operand(operand);
+        lw_operand_from_tensor(converted, operand);
+        operand->tensor = NULL; /* a temporary: it does not say where the call runs */
+        operand->owned = (PyObject *)converted;
     }
-    operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
     return LW_DONE;
 }
 
@@ -186,7 +289,7 @@ lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *
         return LW_DONE;
     }
     if (PyObject_CheckBuffer(object)) {
-        return read_buffer(operation, object, operand);
+        return lw_read_buffer(operation, object, LW_INT32, operand);
     }
     return LW_NEEDS_PYTHON;
 }

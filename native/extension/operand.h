@@ -33,6 +33,9 @@ typedef enum lw_outcome {
 
 /* Fills `operand` from a tensor, a Python scalar or an object with the buffer protocol. */
 lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand);
+/* The same from an object with the buffer protocol. Elements of uint8, which is not a dtype here, are converted into a
+ * new tensor of `uint8_as`, int32 or float32, that the operand owns. */
+lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand);
 /* The same from a tensor alone. */
 static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand) {
     operand->data = tensor->data;
@@ -67,9 +70,6 @@ static inline void lw_release_operands(lw_operand *operands, int count) {
 static inline int lw_fits_int32(const lw_operand *operand) {
     return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
 }
-
-/* The dtype of a buffer's format, -1 where Lanewise has none such. */
-int lw_dtype_of_format(const char *format, Py_ssize_t item_size);
 
 /* The dtype in which two meet: bool < int32 < int64 < float16 < float32 < float64. */
 static inline int lw_promote(int a, int b) { return a > b ? a : b; }

@@ -78,6 +78,14 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
                      "or use astype first%s",
                      operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype), sign, sign,
                      whole ? "; x //= y gives whole numbers" : "");
+    } else if (computed->ndim != target->ndim ||
+               memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
+        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(
+            lw_error_class(LW_SHAPE_ERROR),
+            "%s: expected a result of the left tensor's shape %s, got %s; write x = x %s y in place of x %s= y",
+            operation->name, lw_shape_text(expected, target->ndim, target->shape),
+            lw_shape_text(got, computed->ndim, computed->shape), sign, sign);
     } else {
         done = lw_copy_into(operation->name, target, &operand);
     }
@@ -165,8 +173,7 @@ PyObject *lw_single_item(PyObject *self, const char *what) {
                             strcmp(what, "bool") == 0 ? "use any(), all() or an index" : "pick it with an index");
     }
     if (!lw_is_host(tensor->backend)) {
-        PyObject *hook = lw_hook("item");
-        return hook ? PyObject_CallFunctionObjArgs(hook, self, NULL) : NULL;
+        return lw_refuse_device(what);
     }
     return lw_item(tensor->dtype, tensor->data);
 }
@@ -195,15 +202,6 @@ static PyObject *slot_index(PyObject *x) {
                             lw_dtype_name(tensor->dtype));
     }
     return lw_single_item(x, "index");
-}
-
-static const lw_operation *find(const char *name) {
-    for (int i = 0; i < LW_OPERATION_COUNT; i++) {
-        if (strcmp(lw_operations[i].name, name) == 0) {
-            return &lw_operations[i];
-        }
-    }
-    return NULL;
 }
 
 int lw_operator_slots(PyType_Slot *slots) {
@@ -243,7 +241,7 @@ int lw_operator_slots(PyType_Slot *slots) {
     };
     int count = 0;
     for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
-        *table[i].operation = find(table[i].name);
+        *table[i].operation = lw_find_operation(table[i].name);
         if (*table[i].operation && table[i].slot) {
             slots[count++] = (PyType_Slot){table[i].slot, table[i].function};
         }

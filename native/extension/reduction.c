@@ -1,6 +1,5 @@
 /* Calls of reductions and row operations: the axes that a kernel works along are moved behind the others. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include <string.h>
 
 /* Kept axes first, then the reduced ones, each in their order. Returns the number of reduced axes. */

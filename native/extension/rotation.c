@@ -1,6 +1,5 @@
 /* Calls of rope: the axis of positions and the last one come behind the others in the layout. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 
 enum { SCALING = 3, NTK = 1 }; /* the contract's fourth parameter for kernels, and its second choice */
 

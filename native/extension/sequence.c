@@ -1,6 +1,5 @@
 /* Numbers and nested sequences of numbers, both ways: from lists to tensors, from elements to Python numbers. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "exchange.h"
 #include <string.h>
 
@@ -46,28 +45,20 @@ PyObject *lw_item(int dtype, const char *data) {
     }
 }
 
-static int is_sequence(PyObject *object) { return lw_is_list(object) || lw_is_tuple(object); }
-static Py_ssize_t size_of(PyObject *sequence) {
-    return lw_is_list(sequence) ? PyList_Size(sequence) : PyTuple_Size(sequence);
-}
-static PyObject *item_of(PyObject *sequence, Py_ssize_t index) { /* borrowed */
-    return lw_is_list(sequence) ? PyList_GetItem(sequence, index) : PyTuple_GetItem(sequence, index);
-}
-
 /* The shape that the first entries suggest; the rest is held against it when it is read. */
 static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
     int ndim = 0;
-    while (is_sequence(object)) {
+    while (lw_is_sequence(object)) {
         if (ndim == LW_MAX_NDIM) {
             PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the list is nested more than %d deep", operation,
                          LW_MAX_NDIM);
             return -1;
         }
-        shape[ndim++] = size_of(object);
+        shape[ndim++] = lw_sequence_size(object);
         if (shape[ndim - 1] == 0) {
             break;
         }
-        object = item_of(object, 0);
+        object = lw_sequence_item(object, 0);
     }
     return ndim;
 }
@@ -122,7 +113,7 @@ static int read_leaf(reader *reader, PyObject *object) {
 
 static int read_level(reader *reader, PyObject *object, int depth) {
     int leaf = depth == reader->ndim;
-    if (is_sequence(object) == leaf || (!leaf && size_of(object) != reader->shape[depth])) {
+    if (lw_is_sequence(object) == leaf || (!leaf && lw_sequence_size(object) != reader->shape[depth])) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
                      "%s: the nested list is ragged at depth %d; all lists of one level must be equally long",
                      reader->operation, depth);
@@ -132,12 +123,12 @@ static int read_level(reader *reader, PyObject *object, int depth) {
         return read_leaf(reader, object);
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
-        if (i >= size_of(object)) { /* an element's __index__ or the like has shortened it */
+        if (i >= lw_sequence_size(object)) { /* an element's __index__ or the like has shortened it */
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read",
                          reader->operation);
             return -1;
         }
-        if (read_level(reader, item_of(object, (Py_ssize_t)i), depth + 1) < 0) {
+        if (read_level(reader, lw_sequence_item(object, (Py_ssize_t)i), depth + 1) < 0) {
             return -1;
         }
     }
@@ -161,10 +152,7 @@ lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int 
                                                                                  : LW_INT32;
     }
     int committed;
-    int backend = lw_current_backend(&committed);
-    if (!lw_is_host(backend)) {
-        backend = LW_BACKEND_SCALAR;
-    }
+    int backend = lw_host_backend(&committed);
     lw_tensor *tensor = lw_tensor_new(operation, dtype, ndim, shape, backend, committed);
     if (tensor) {
         reader.dtype = dtype;

@@ -1,6 +1,5 @@
 /* Calls of sort and argsort, and the indices of the first elements for topk (lanewise/sorting.py). */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "lanewise_operations.h"
 
 /* Sorts the rows of x along an axis; the result has `count` elements along it, all of them where count is negative. */

@@ -99,8 +99,7 @@ static int read_cache_limit(void) {
     if (cache_limit_is_known) {
         return 0;
     }
-    PyObject *hook = lw_hook("cache_limit");
-    PyObject *answer = hook ? PyObject_CallObject(hook, NULL) : NULL;
+    PyObject *answer = lw_call_hook("cache_limit", NULL, NULL, NULL, NULL);
     long long bytes = answer ? PyLong_AsLongLong(answer) : -1;
     Py_XDECREF(answer);
     if (bytes < 0) {

@@ -1,7 +1,6 @@
 /* Views: the same elements under another shape, without a kernel and, wherever strides allow it, without a copy.
  * Those that are made of others come from lanewise/shaping.py. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
@@ -93,7 +92,7 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape) {
 
 static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM];
-    int ndim = lw_parse_shape("reshape", argument, shape);
+    int ndim = lw_parse_shape("reshape", "shape", argument, shape);
     return ndim < 0 ? NULL : lw_reshape(tensor, ndim, shape);
 }
 
@@ -114,7 +113,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
     uint8_t seen[LW_MAX_NDIM] = {0};
     int count = tensor->ndim;
     if (argument && argument != Py_None) {
-        count = lw_parse_shape("permute_dims", argument, axes);
+        count = lw_parse_shape("permute_dims", "axes", argument, axes);
     } else {
         for (int i = 0; i < count; i++) {
             axes[i] = count - 1 - i; /* reversed */
@@ -139,7 +138,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
-    int ndim = lw_parse_shape("broadcast_to", argument, shape);
+    int ndim = lw_parse_shape("broadcast_to", "shape", argument, shape);
     if (ndim < 0) {
         return NULL;
     }

@@ -1,6 +1,5 @@
 /* Calls of conv2d, max_pool2d and avg_pool2d: images (N, C, H, W), or (C, H, W) for a single one. */
-#include "call.h"
-#include "errors.h"
+#include "arguments.h"
 #include <string.h>
 
 static int parse_named_pair(const lw_arguments *arguments, const char *name, int64_t minimum, int64_t pair[2]) {

@@ -215,10 +215,32 @@ def test_in_place_with_overlapping_operand():
     assert t.tolist() == [0, 1, 3, 5, 7, 9]
 
 
-def test_in_place_does_not_grow():
+@pytest.mark.parametrize(
+    "function",
+    [
+        *(operator.iadd, operator.isub, operator.imul, operator.itruediv, operator.ifloordiv, operator.imod),
+        operator.ipow,
+    ],
+)
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (1, 1, 1)])
+def test_in_place_does_not_grow(function, shape):
     t = lw.ones((3,))
-    with pytest.raises(lw.ShapeError, match="broadcast"):
-        t += lw.ones((2, 3))
+    for other in (lw.ones(shape), np.ones(shape, np.float32), lw.ones(shape).tolist()):
+        with pytest.raises(
+            lw.ShapeError, match=r": expected a result of the left tensor's shape \(3,\), got \(.*; write"
+        ):
+            function(t, other)
+    bits = lw.ones((3,), dtype=lw.int32)
+    for bitwise in (operator.iand, operator.ior, operator.ixor, operator.ilshift, operator.irshift):
+        with pytest.raises(lw.ShapeError):
+            bitwise(bits, lw.ones(shape, dtype=lw.int32))
+    assert t.tolist() == [1, 1, 1]
+
+
+def test_in_place_does_not_shrink():
+    t = lw.ones((2, 2))
+    with pytest.raises(lw.ShapeError, match=r"^matmul: expected a result of .* \(2, 2\), got \(2,\)"):
+        t @= lw.ones((2,))
 
 
 def test_read_only():

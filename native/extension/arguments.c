@@ -1,0 +1,165 @@
+/* Checks of arguments that are not operands: int, bool, axis, shape, pair. */
+#include "arguments.h"
+#include <string.h>
+
+typedef enum int_status {
+    INT_READ,
+    INT_TOO_LARGE,
+    INT_EXPECTED, /* the object is not an int */
+    INT_FAILED    /* __index__ raised an error of its own, which is set */
+} int_status;
+
+static int_status read_int(PyObject *object, int64_t *value) {
+    if (lw_is_bool(object) || !PyIndex_Check(object)) {
+        return INT_EXPECTED;
+    }
+    PyObject *index = PyNumber_Index(object);
+    if (!index) {
+        if (!PyErr_ExceptionMatches(PyExc_TypeError)) {
+            return INT_FAILED;
+        }
+        PyErr_Clear();
+        return INT_EXPECTED;
+    }
+    int overflow;
+    *value = PyLong_AsLongLongAndOverflow(index, &overflow);
+    Py_DECREF(index);
+    return overflow ? INT_TOO_LARGE : INT_READ;
+}
+
+/* Raises the error of a status other than INT_READ. `expected` is what the whole argument should have been. */
+static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
+                      int_status status, lw_error too_large) {
+    if (status == INT_EXPECTED) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected %s for %s, got %R", operation, expected,
+                     parameter, argument);
+    } else if (status == INT_TOO_LARGE) {
+        PyErr_Format(lw_error_class(too_large), "%s: expected ints of at most 64 bits for %s, got %R", operation,
+                     parameter, argument);
+    }
+    return -1;
+}
+
+int lw_parse_int(const char *operation, const char *parameter, PyObject *object, lw_error too_large, int64_t *value) {
+    int_status status = read_int(object, value);
+    return status == INT_READ ? 0 : refuse_int(operation, parameter, object, "an int", status, too_large);
+}
+
+int lw_parse_bool(const char *operation, const char *parameter, PyObject *object) {
+    PyObject *const truths[] = {Py_False, Py_True};
+    for (int truth = 0; truth < 2; truth++) {
+        PyObject *comparison = PyObject_RichCompare(object, truths[truth], Py_EQ);
+        int is_equal = comparison ? PyObject_IsTrue(comparison) : -1;
+        Py_XDECREF(comparison);
+        if (is_equal > 0) {
+            return truth;
+        }
+        PyErr_Clear(); /* an object that cannot be compared equals neither */
+    }
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %R", operation,
+                 parameter, object);
+    return -1;
+}
+
+int lw_parse_axis(const char *operation, PyObject *object, int ndim) {
+    int64_t axis;
+    if (lw_parse_int(operation, "axis", object, LW_AXIS_ERROR, &axis) < 0) {
+        return -1;
+    }
+    if (axis < -ndim || axis >= ndim) {
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: expected an axis within %d dimension%s, got %lld", operation,
+                     ndim, ndim == 1 ? "" : "s", (long long)axis);
+        return -1;
+    }
+    return (int)(axis < 0 ? axis + ndim : axis);
+}
+
+int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t reduced[LW_MAX_NDIM]) {
+    int is_all = !object || object == Py_None;
+    memset(reduced, is_all, LW_MAX_NDIM);
+    if (is_all) {
+        return 0;
+    }
+    int is_sequence = lw_is_sequence(object);
+    Py_ssize_t count = is_sequence ? lw_sequence_size(object) : 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int axis = lw_parse_axis(operation, is_sequence ? lw_sequence_item(object, i) : object, ndim);
+        if (axis < 0) {
+            return -1;
+        }
+        if (reduced[axis]) {
+            PyErr_Format(lw_error_class(LW_AXIS_ERROR),
+                         "%s: expected different axes, got %R, which names axis %d twice", operation, object, axis);
+            return -1;
+        }
+        reduced[axis] = 1;
+    }
+    return 0;
+}
+
+int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
+    const lw_operation *operation = arguments->operation;
+    int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
+    PyObject *argument = arguments->parameters[position];
+    PyObject *axis = argument ? argument : PyLong_FromLongLong(operation->parameters[position].default_value.i);
+    int parsed = axis ? lw_parse_axis(operation->name, axis, ndim) : -1;
+    if (!argument) {
+        Py_XDECREF(axis);
+    }
+    return parsed;
+}
+
+/* One int, or the ints of a sequence of at most LW_MAX_NDIM. Returns their number. */
+static int parse_ints(const char *operation, const char *parameter, PyObject *object, const char *expected,
+                      lw_error too_large, int64_t values[LW_MAX_NDIM]) {
+    int is_sequence = lw_is_sequence(object);
+    Py_ssize_t count = is_sequence ? lw_sequence_size(object) : 1;
+    for (Py_ssize_t i = 0; i < count; i++) {
+        int_status status = read_int(is_sequence ? lw_sequence_item(object, i) : object, &values[i]);
+        if (status != INT_READ) {
+            return refuse_int(operation, parameter, object, expected, status, too_large);
+        }
+    }
+    return (int)count;
+}
+
+int lw_parse_shape(const char *operation, const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]) {
+    if (lw_is_sequence(object) && lw_sequence_size(object) > LW_MAX_NDIM) {
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most %d dimensions for %s, got %zd", operation,
+                     LW_MAX_NDIM, parameter, lw_sequence_size(object));
+        return -1;
+    }
+    return parse_ints(operation, parameter, object, "an int or a tuple of ints", LW_SHAPE_ERROR, shape);
+}
+
+int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int64_t pair[2]) {
+    const lw_operation *operation = arguments->operation;
+    const lw_parameter *parameter = &operation->parameters[index];
+    PyObject *object = arguments->parameters[index];
+    if (!object || (object == Py_None && parameter->default_is_none)) {
+        pair[0] = pair[1] = parameter->default_value.i;
+        return 0;
+    }
+    int64_t values[LW_MAX_NDIM];
+    int count = 0;
+    if (!lw_is_sequence(object) || lw_sequence_size(object) <= LW_MAX_NDIM) {
+        count =
+            parse_ints(operation->name, parameter->name, object, "an int or a pair of ints", LW_ARGUMENT_ERROR, values);
+    }
+    if (count < 0) {
+        return -1;
+    }
+    int is_valid = count == 1 || count == 2;
+    for (int i = 0; i < count; i++) {
+        is_valid &= values[i] >= minimum && values[i] <= INT32_MAX;
+    }
+    if (!is_valid) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "%s: expected an int or a pair of ints from %lld to 2147483647 for %s, got %R", operation->name,
+                     (long long)minimum, parameter->name, object);
+        return -1;
+    }
+    pair[0] = values[0];
+    pair[1] = values[count - 1];
+    return 0;
+}
