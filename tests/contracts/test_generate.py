@@ -72,7 +72,7 @@ def test_only_what_changed_is_written(repository):
     assert generate(repository, "--out", out, "-v").stdout == ""
     (out / "own.h").touch()  # somebody else's
     path = repository / "contracts" / "relu.yaml"
-    path.write_text(path.read_text(encoding="utf-8").replace('summary: "Each', 'summary: "Any'), encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace('summary: "Apply', 'summary: "Use'), encoding="utf-8")
     changed = generate(repository, "--out", out, "-v").stdout
     assert "lanewise_operations.c" in changed
     assert "lanewise_table.h" not in changed
