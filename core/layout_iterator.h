@@ -69,5 +69,10 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
+/* Runs one task through the host, which can interrupt it. Kernels cut long serial work into such tasks. */
+static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {
+    return context->run ? context->run(context, 1, task, argument) : task(context, 0, argument);
+}
+
 static inline int64_t min_int64(int64_t a, int64_t b) { return a < b ? a : b; }
 static inline int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }

@@ -1,46 +1,81 @@
-/* Rows in order: sort and argsort, whole or only the first elements of the result. Stable: equal elements keep their
- * order. NaN counts as the largest, -0 equals 0, and descending is the reverse order, so NaN comes first there.
+/* Sort kernels: sort and argsort of each row, all of it or only the first elements of the result. Stable: equal elements
+ * keep their order. NaN counts as the largest and -0 equals 0. Descending is the reverse order, so NaN comes first.
  *
- * Elements are compared by int32 keys (choice_key_float32; of int32 the element itself), inverted to descend.
- *   short rows    the rank of each element, counted by comparing it with all: lanes of elements at a time
- *   long rows     pairs of key and position by radix sort, from the lowest 8 bits of the key to the highest
- *   long rows of which little is asked for
- *                 what is below the last of the best so far is collected, lanes at a time, and sorted now and then
- *   values alone  the radix sort of the keys by themselves, where they tell the value: not with NaN or -0; bools are
- *                 counted
- * A radix sort moves elements one by one whatever the lanes; it reads and writes each four times and compares none.
+ * Elements are compared by int32 keys: choice_key_float32 of a float32, the value itself of an int32. Descending sorts
+ * invert the keys. The algorithm depends on the row:
+ *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
+ *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
+ *   longer rows, few results      Selection: collects the elements below the last of the best so far, and radix-sorts
+ *                                 them when the buffer is full.
+ *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
+ *                                 element is NaN or -0. Bools are counted.
+ * Radix sort moves single elements on every instruction set. It reads and writes each element four times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
- * The layout is that of rows.h. parameters: how many elements of the result are written, whether it descends.
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SORT; kernels.c includes it and names them in the table. */
+ * A row is sorted in passes, and a pass in blocks of SORT_BLOCK elements that go through context->run one at a time, so
+ * that the host can interrupt the sort of a long row between two blocks.
+ *
+ * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
+ * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SORT; kernels.c includes it and lists them in the table. */
 #pragma once
 
 #include "index_reduction.h"
 #include "strided.h"
 
 enum {
-    /* Up to here ranks are faster, which take the square of the length by lanes. Zen 5, 2026-11. */
+    /* Longest row for rank sort, whose time grows with length^2 / lanes. Measured on Zen 5, 2026-11. */
     SORT_SHORT = VF32_LANES >= 8 ? 128
     : VF32_LANES > 1             ? 64
                                  : 32,
-    SORT_CHUNK = 4096,   /* elements between memory and scratch, a multiple of lanes */
-    SORT_GRAIN = 1 << 14 /* elements worth a task */
+    SORT_CHUNK = 4096,    /* elements whose keys are computed together; a multiple of VF32_LANES */
+    SORT_BLOCK = 1 << 16, /* elements between two chances to interrupt: less than 1 ms; a multiple of SORT_CHUNK */
+    SORT_GRAIN = 1 << 14  /* elements per task, when rows are short */
 };
 
 enum sort_elements { SORT_INT32, SORT_FLOAT32, SORT_BOOL };
 
-/* One row. */
-typedef struct sorting {
+/* One row, and how to sort it. */
+typedef struct sort_row {
     const char *x;
     char *out;
     int64_t x_stride, out_stride;
-    int64_t length, count;       /* count: of the result, how many elements are written */
-    int32_t flip;                /* -1 to descend */
-    int elements, gives_indices; /* an enum sort_elements */
-} sorting;
+    int64_t length, count;       /* elements of x; results to write */
+    int32_t flip;                /* XOR for the keys: 0, or -1 to sort in descending order */
+    int elements, gives_indices; /* an enum sort_elements; whether the results are positions */
+} sort_row;
 
-/* The keys of elements first .. first + count - 1; up to a vector more is written. */
-static void sort_keys(const sorting *s, int64_t first, int64_t count, int32_t *keys) {
+/* Processes elements begin .. end - 1 of a pass. */
+typedef void sort_block(void *argument, int64_t begin, int64_t end);
+
+typedef struct sort_pass {
+    sort_block *block;
+    void *argument;
+    int64_t begin, end;
+} sort_pass;
+
+static lw_status sort_pass_task(lw_context *context, int64_t task, const void *argument) {
+    (void)context, (void)task;
+    const sort_pass *pass = argument;
+    pass->block(pass->argument, pass->begin, pass->end);
+    return LW_OK;
+}
+
+/* Calls `block` for `count` elements, in order. */
+static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument) {
+    if (count <= SORT_BLOCK) {
+        block(argument, 0, count);
+        return LW_OK;
+    }
+    lw_status status = LW_OK;
+    for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {
+        sort_pass pass = {block, argument, begin, min_int64(begin + SORT_BLOCK, count)};
+        status = run_interruptible(context, sort_pass_task, &pass);
+    }
+    return status;
+}
+
+/* Computes the keys of elements first .. first + count - 1. Writes up to a vector beyond them. */
+static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *keys) {
     copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vi32 key = vi32_load(keys + i);
@@ -51,14 +86,14 @@ static void sort_keys(const sorting *s, int64_t first, int64_t count, int32_t *k
     }
 }
 
-/* Element `index` of the row is in place `place` of the result. */
-INLINE void sort_place(const sorting *s, int64_t place, int32_t index) {
+/* Writes result `rank`: element `index` of the row, or its position. */
+INLINE void sort_write(const sort_row *s, int64_t rank, int32_t index) {
     const char *from = s->gives_indices ? (const char *)&index : s->x + index * s->x_stride;
-    __builtin_memcpy(s->out + place * s->out_stride, from, sizeof index);
+    __builtin_memcpy(s->out + rank * s->out_stride, from, sizeof index);
 }
 
-/* An element's rank is how many come before it: the smaller ones, and equal ones in front of it. */
-static void sort_by_rank(const sorting *s) {
+/* Rank sort. The rank of an element is the number of smaller elements plus the number of equal elements before it. */
+static void sort_by_rank(const sort_row *s) {
     int32_t keys[SORT_SHORT + VF32_LANES], ranks[SORT_SHORT + VF32_LANES];
     int32_t length = (int32_t)s->length;
     sort_keys(s, 0, length, keys);
@@ -66,12 +101,12 @@ static void sort_by_rank(const sorting *s) {
         vi32 own = vi32_load(keys + i), rank = vi32_set(0);
         int32_t j = 0, end = i + VF32_LANES < length ? i + VF32_LANES : length;
         for (; j < i; j++) {
-            rank -= (vi32)vi32_le(vi32_set(keys[j]), own); /* a mask is -1 */
+            rank -= (vi32)vi32_le(vi32_set(keys[j]), own); /* a true lane is -1 */
         }
         for (; j < end; j++) {
-            vm32 in_front = vi32_gt(vi32_iota(), vi32_set(j - i));
+            vm32 is_before = vi32_gt(vi32_iota(), vi32_set(j - i));
             vi32 other = vi32_set(keys[j]);
-            rank -= (vi32)vm32_or(vi32_lt(other, own), vm32_and(in_front, vi32_eq(other, own)));
+            rank -= (vi32)vm32_or(vi32_lt(other, own), vm32_and(is_before, vi32_eq(other, own)));
         }
         for (; j < length; j++) {
             rank -= (vi32)vi32_lt(vi32_set(keys[j]), own);
@@ -80,162 +115,309 @@ static void sort_by_rank(const sorting *s) {
     }
     for (int32_t i = 0; i < length; i++) {
         if (ranks[i] < s->count) {
-            sort_place(s, ranks[i], i);
+            sort_write(s, ranks[i], i);
         }
     }
 }
 
-/* Sorts by 32 bits of each item from `low` on, and returns where the result is: in `items` or in `spare`. */
-#define SORT_RADIX(bits, low)                                                                             \
-    static uint##bits##_t *sort_radix_##bits(uint##bits##_t *items, uint##bits##_t *spare, int64_t n) {   \
-        uint32_t starts[4][256];                                                                          \
-        for (int i = 0; i < 4 * 256; i++) starts[i / 256][i % 256] = 0;                                   \
-        for (int64_t i = 0; i < n; i++)                                                                   \
-            for (int digit = 0; digit < 4; digit++) starts[digit][items[i] >> (low + 8 * digit) & 255]++; \
-        for (int digit = 0; digit < 4; digit++) {                                                         \
-            uint32_t *start = starts[digit], sum = 0;                                                     \
-            int shift = low + 8 * digit;                                                                  \
-            if (start[items[0] >> shift & 255] == n) continue; /* all the same */                         \
-            for (int i = 0; i < 256; i++) {                                                               \
-                uint32_t count = start[i];                                                                \
-                start[i] = sum;                                                                           \
-                sum += count;                                                                             \
-            }                                                                                             \
-            for (int64_t i = 0; i < n; i++) spare[start[items[i] >> shift & 255]++] = items[i];           \
-            uint##bits##_t *sorted = spare;                                                               \
-            spare = items;                                                                                \
-            items = sorted;                                                                               \
-        }                                                                                                 \
-        return items;                                                                                     \
+enum { SORT_DIGITS = 4, SORT_DIGIT_VALUES = 256 };
+
+/* The state of a radix sort: counts[d][v] is the number of items whose digit d is v, then the place of the next such
+ * item in `sorted`. */
+typedef struct sort_radix_state {
+    const void *items;
+    void *sorted;
+    uint32_t (*counts)[SORT_DIGIT_VALUES];
+    int digit;
+} sort_radix_state;
+
+/* Defines the two passes of a radix sort of `bits`-bit items by the 32 bits that begin at bit `low`. */
+#define SORT_RADIX_PASSES(bits, low)                                                                                \
+    static void sort_count_digits_##bits(void *argument, int64_t begin, int64_t end) {                              \
+        const sort_radix_state *state = argument;                                                                   \
+        const uint##bits##_t *items = state->items;                                                                 \
+        uint32_t (*counts)[SORT_DIGIT_VALUES] = state->counts;                                                      \
+        for (int64_t i = begin; i < end; i++)                                                                       \
+            for (int digit = 0; digit < SORT_DIGITS; digit++) counts[digit][items[i] >> (low + 8 * digit) & 255]++; \
+    }                                                                                                               \
+    static void sort_scatter_##bits(void *argument, int64_t begin, int64_t end) {                                   \
+        const sort_radix_state *state = argument;                                                                   \
+        const uint##bits##_t *items = state->items;                                                                 \
+        uint##bits##_t *sorted = state->sorted;                                                                     \
+        uint32_t *next = state->counts[state->digit];                                                               \
+        int shift = low + 8 * state->digit;                                                                         \
+        for (int64_t i = begin; i < end; i++) sorted[next[items[i] >> shift & 255]++] = items[i];                   \
+    }                                                                                                               \
+    static lw_status sort_radix_##bits(lw_context *context, uint##bits##_t **items, uint##bits##_t **spare,         \
+                                       int64_t n) {                                                                 \
+        void *sorted = *items, *other = *spare;                                                                     \
+        lw_status status = sort_radix(context, &sorted, &other, n, sort_count_digits_##bits, sort_scatter_##bits);  \
+        *items = sorted;                                                                                            \
+        *spare = other;                                                                                             \
+        return status;                                                                                              \
     }
 
-SORT_RADIX(32, 0)
-SORT_RADIX(64, 32)
+/* Sorts the n items at *items with the memory at *spare. Exchanges the two pointers if the result is in the latter. */
+static lw_status sort_radix(lw_context *context, void **items, void **spare, int64_t n, sort_block *count_digits,
+                            sort_block *scatter) {
+    uint32_t counts[SORT_DIGITS][SORT_DIGIT_VALUES];
+    for (int i = 0; i < SORT_DIGITS * SORT_DIGIT_VALUES; i++) {
+        counts[i / SORT_DIGIT_VALUES][i % SORT_DIGIT_VALUES] = 0;
+    }
+    sort_radix_state state = {.items = *items, .counts = counts};
+    lw_status status = sort_in_blocks(context, n, count_digits, &state);
+    for (int digit = 0; digit < SORT_DIGITS && status == LW_OK; digit++) {
+        uint32_t sum = 0;
+        int is_sorted = 0; /* all items have the same digit */
+        for (int value = 0; value < SORT_DIGIT_VALUES; value++) {
+            uint32_t count = counts[digit][value];
+            is_sorted |= count == n;
+            counts[digit][value] = sum;
+            sum += count;
+        }
+        if (is_sorted) {
+            continue;
+        }
+        state = (sort_radix_state){*items, *spare, counts, digit};
+        status = sort_in_blocks(context, n, scatter, &state);
+        void *sorted = *spare;
+        *spare = *items;
+        *items = sorted;
+    }
+    return status;
+}
 
-/* Key and position as one number, of which the key is the more significant half. */
+SORT_RADIX_PASSES(32, 0)
+SORT_RADIX_PASSES(64, 32)
+
+/* A key and a position as one integer that compares like the key. */
 INLINE uint64_t sort_pair(int32_t key, int64_t index) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
 }
 
-static void sort_pairs(const sorting *s, uint64_t *pairs, uint64_t *spare) {
+typedef struct sort_pairs_state {
+    const sort_row *row;
+    uint64_t *pairs;
+} sort_pairs_state;
+
+static void sort_make_pairs(void *argument, int64_t begin, int64_t end) {
+    const sort_pairs_state *state = argument;
     int32_t keys[SORT_CHUNK];
-    for (int64_t first = 0; first < s->length; first += SORT_CHUNK) {
-        int64_t count = min_int64(s->length - first, SORT_CHUNK);
-        sort_keys(s, first, count, keys);
+    for (int64_t first = begin; first < end; first += SORT_CHUNK) {
+        int64_t count = min_int64(end - first, SORT_CHUNK);
+        sort_keys(state->row, first, count, keys);
         for (int64_t i = 0; i < count; i++) {
-            pairs[first + i] = sort_pair(keys[i], first + i);
+            state->pairs[first + i] = sort_pair(keys[i], first + i);
         }
-    }
-    pairs = sort_radix_64(pairs, spare, s->length);
-    for (int64_t i = 0; i < s->count; i++) {
-        sort_place(s, i, (int32_t)pairs[i]);
     }
 }
 
-/* Room for what is collected; where the row has no more elements, sorting all of it is less work. */
-INLINE int64_t sort_room(const sorting *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
+static void sort_write_pairs(void *argument, int64_t begin, int64_t end) {
+    const sort_pairs_state *state = argument;
+    for (int64_t i = begin; i < end; i++) {
+        sort_write(state->row, i, (int32_t)state->pairs[i]);
+    }
+}
 
-/* An element counts when it is below the last of the best so far: one that equals it comes later, and stays out. */
-static void sort_few(const sorting *s, uint64_t *best, uint64_t *spare) {
-    int32_t keys[SORT_CHUNK], limit = INT32_MAX;
-    int64_t held = 0, room = sort_room(s);
-    int is_full = 0; /* as many as asked for are held, and limit is the last one's key */
-    for (int64_t first = 0; first < s->length; first += SORT_CHUNK) {
-        int64_t count = min_int64(s->length - first, SORT_CHUNK);
+/* Sorts by key and position. Both arrays have room for the whole row. */
+static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
+    sort_pairs_state state = {s, pairs};
+    lw_status status = sort_in_blocks(context, s->length, sort_make_pairs, &state);
+    if (status == LW_OK) {
+        status = sort_radix_64(context, &state.pairs, &spare, s->length);
+    }
+    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
+}
+
+/* The number of candidates from which on they are sorted and all but the best dropped. Selection pays for rows that are
+ * longer than this. */
+INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
+
+typedef struct sort_selection {
+    const sort_row *row;
+    uint64_t *pairs; /* candidates */
+    int64_t held;    /* number of candidates */
+    int64_t next;    /* the first element that has not been looked at */
+    int is_full;     /* `row->count` candidates are known, the last of which has the key `limit` */
+    int32_t limit;
+} sort_selection;
+
+/* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is known,
+ * only smaller keys are candidates: an equal one comes later in the row, and so in the result. */
+static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
+    (void)context, (void)task;
+    sort_selection *state = *(sort_selection *const *)argument;
+    const sort_row *s = state->row;
+    int32_t keys[SORT_CHUNK];
+    int64_t end = min_int64(state->next + SORT_BLOCK, s->length), enough = sort_candidates(s), count;
+    for (int64_t first = state->next; first < end; first += count) {
+        count = min_int64(end - first, SORT_CHUNK);
         sort_keys(s, first, count, keys);
         for (int64_t i = 0; i < count; i += VF32_LANES) {
-            if (is_full && !vm32_any(vi32_lt(vi32_load(keys + i), vi32_set(limit)))) {
+            if (state->is_full && !vm32_any(vi32_lt(vi32_load(keys + i), vi32_set(state->limit)))) {
                 continue;
             }
             for (int64_t j = i; j < count && j < i + VF32_LANES; j++) {
-                if (is_full && keys[j] >= limit) {
+                if (state->is_full && keys[j] >= state->limit) {
                     continue;
                 }
-                best[held++] = sort_pair(keys[j], first + j);
-                if (held < room) {
-                    continue;
+                state->pairs[state->held++] = sort_pair(keys[j], first + j);
+                if (state->held == enough) {
+                    state->next = first + j + 1;
+                    return LW_OK;
                 }
-                uint64_t *sorted = sort_radix_64(best, spare, held);
-                spare = sorted == best ? spare : best;
-                best = sorted;
-                held = s->count;
-                is_full = 1;
-                limit = (int32_t)((uint32_t)(best[held - 1] >> 32) ^ 0x80000000u);
             }
         }
     }
-    best = sort_radix_64(best, spare, held);
-    for (int64_t i = 0; i < s->count; i++) {
-        sort_place(s, i, (int32_t)best[i]);
-    }
+    state->next = end;
+    return LW_OK;
 }
 
-/* The bits of an element as a number in its order, and back: for negative ones all but the sign are inverted. */
+/* Selects the first results. Both arrays have room for sort_candidates() pairs. */
+static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
+    sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX}, *argument = &state;
+    lw_status status = LW_OK;
+    while (state.next < s->length && status == LW_OK) {
+        status = run_interruptible(context, sort_collect, &argument);
+        if (status == LW_OK && (state.held == sort_candidates(s) || state.next == s->length)) {
+            status = sort_radix_64(context, &state.pairs, &spare, state.held);
+            state.held = s->count;
+            state.is_full = 1;
+            state.limit = (int32_t)((uint32_t)(state.pairs[s->count - 1] >> 32) ^ 0x80000000u);
+        }
+    }
+    sort_pairs_state results = {s, state.pairs};
+    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
+}
+
+/* Maps the bits of a float32 to an integer that compares like it, and back: inverts all bits but the sign of negative
+ * numbers. */
 INLINE vi32 sort_ordered(vi32 bits) {
     return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
 }
 
-/* Without positions: 0, and nothing done, where an element is NaN or -0, which its key does not tell. Both arrays have
- * room for a vector more. */
-static int sort_values(const sorting *s, uint32_t *keys, uint32_t *spare) {
+typedef struct sort_values_state {
+    const sort_row *row;
+    uint32_t *keys;
+    int is_ambiguous; /* an element is NaN or -0, which its key does not identify */
+} sort_values_state;
+
+static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
+    sort_values_state *state = argument;
+    const sort_row *s = state->row;
     const vi32 flip = vi32_set(s->flip ^ INT32_MIN);
-    for (int64_t first = 0; first < s->length; first += SORT_CHUNK) {
-        int64_t count = min_int64(s->length - first, SORT_CHUNK);
-        int32_t *some = (int32_t *)keys + first;
-        copy_strided((char *)some, sizeof *some, s->x + first * s->x_stride, s->x_stride, count, sizeof *some);
+    for (int64_t first = begin; first < end && !state->is_ambiguous; first += SORT_CHUNK) {
+        int64_t count = min_int64(end - first, SORT_CHUNK);
+        int32_t *keys = (int32_t *)state->keys + first;
+        copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
         for (int64_t i = count; i % VF32_LANES; i++) {
-            some[i] = 0;
+            keys[i] = 0;
         }
-        vm32 untold = vm32_set(0);
+        vm32 ambiguous = vm32_set(0);
         for (int64_t i = 0; i < count; i += VF32_LANES) {
-            vi32 bits = vi32_load(some + i), key = bits;
+            vi32 bits = vi32_load(keys + i), key = bits;
             if (s->elements == SORT_FLOAT32) {
                 key = sort_ordered(bits);
-                untold |= vf32_isnan(vf32_from_bits(bits)) | vi32_eq(bits, vi32_set(INT32_MIN));
+                ambiguous |= vf32_isnan(vf32_from_bits(bits)) | vi32_eq(bits, vi32_set(INT32_MIN));
             }
-            vi32_store(some + i, vi32_xor(key, flip));
+            vi32_store(keys + i, vi32_xor(key, flip));
         }
-        if (vm32_any(untold)) {
-            return 0;
-        }
+        state->is_ambiguous = vm32_any(ambiguous);
     }
-    keys = sort_radix_32(keys, spare, s->length);
-    for (int64_t i = 0; i < s->count; i += VF32_LANES) {
-        vi32 key = vi32_xor(vi32_load((int32_t *)keys + i), flip);
-        vi32_store((int32_t *)keys + i, s->elements == SORT_FLOAT32 ? sort_ordered(key) : key);
-    }
-    copy_strided(s->out, s->out_stride, (const char *)keys, sizeof *keys, s->count, sizeof *keys);
-    return 1;
 }
 
-/* Values alone, of which it is enough to count one. */
-static void sort_bools(const sorting *s) {
-    int64_t first = 0; /* how many of the value that comes first */
-    for (int64_t i = 0; i < s->length; i++) {
-        first += s->x[i * s->x_stride];
+static void sort_write_values(void *argument, int64_t begin, int64_t end) {
+    const sort_values_state *state = argument;
+    const sort_row *s = state->row;
+    const vi32 flip = vi32_set(s->flip ^ INT32_MIN);
+    int32_t *keys = (int32_t *)state->keys;
+    for (int64_t i = begin; i < end; i += VF32_LANES) {
+        vi32 key = vi32_xor(vi32_load(keys + i), flip);
+        vi32_store(keys + i, s->elements == SORT_FLOAT32 ? sort_ordered(key) : key);
     }
+    copy_strided(s->out + begin * s->out_stride, s->out_stride, (const char *)(keys + begin), sizeof *keys, end - begin,
+                 sizeof *keys);
+}
+
+/* Sorts the values without their positions, or writes nothing and sets *is_ambiguous. Both arrays have room for the
+ * row and a vector. */
+static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *keys, uint32_t *spare,
+                             int *is_ambiguous) {
+    sort_values_state state = {.row = s, .keys = keys};
+    lw_status status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
+    *is_ambiguous = state.is_ambiguous;
+    if (status != LW_OK || state.is_ambiguous) {
+        return status;
+    }
+    status = sort_radix_32(context, &state.keys, &spare, s->length);
+    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_values, &state) : status;
+}
+
+typedef struct sort_bools_state {
+    const sort_row *row;
+    int64_t firsts; /* the number of results that have the value which comes first */
+} sort_bools_state;
+
+static void sort_count_true(void *argument, int64_t begin, int64_t end) {
+    sort_bools_state *state = argument;
+    for (int64_t i = begin; i < end; i++) {
+        state->firsts += state->row->x[i * state->row->x_stride];
+    }
+}
+
+static void sort_write_bools(void *argument, int64_t begin, int64_t end) {
+    const sort_bools_state *state = argument;
+    const sort_row *s = state->row;
+    for (int64_t i = begin; i < end; i++) {
+        s->out[i * s->out_stride] = (char)((i < state->firsts) == (s->flip != 0));
+    }
+}
+
+static lw_status sort_bools(lw_context *context, const sort_row *s) {
+    sort_bools_state state = {.row = s};
+    lw_status status = sort_in_blocks(context, s->length, sort_count_true, &state);
     if (!s->flip) {
-        first = s->length - first;
+        state.firsts = s->length - state.firsts;
     }
-    for (int64_t i = 0; i < s->count; i++) {
-        s->out[i * s->out_stride] = (char)((i < first) == (s->flip != 0));
-    }
+    return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_bools, &state) : status;
 }
 
 typedef struct sort_call {
     const lw_layout *layout;
-    sorting row; /* but for the places of its operands */
+    sort_row row; /* without x and out */
     const char *x;
     char *out;
     int64_t rows, per_task;
 } sort_call;
 
+/* `scratch` has room for 2 * items pairs; NULL for rows that need none. */
+static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *scratch, size_t items) {
+    if (s->elements == SORT_BOOL) {
+        return sort_bools(context, s);
+    }
+    if (!scratch) {
+        sort_by_rank(s);
+        return LW_OK;
+    }
+    if (sort_candidates(s) < s->length) {
+        return sort_select(context, s, scratch, scratch + items);
+    }
+    int needs_positions = s->gives_indices;
+    if (!needs_positions) {
+        lw_status status =
+            sort_values(context, s, (uint32_t *)scratch, (uint32_t *)(scratch + items), &needs_positions);
+        if (status != LW_OK) {
+            return status;
+        }
+    }
+    return needs_positions ? sort_pairs(context, s, scratch, scratch + items) : LW_OK;
+}
+
 static lw_status sort_task(lw_context *context, int64_t task, const void *argument) {
-    const sort_call *all = argument;
-    sorting s = all->row;
-    int64_t first = task * all->per_task, end = min_int64(first + all->per_task, all->rows);
-    int few = sort_room(&s) < s.length;
-    size_t items = (size_t)(few ? sort_room(&s) : s.length);
+    const sort_call *call = argument;
+    sort_row s = call->row;
+    int64_t first = task * call->per_task, end = min_int64(first + call->per_task, call->rows);
+    size_t items = (size_t)min_int64(s.length, sort_candidates(&s));
     uint64_t *scratch = NULL;
     if (s.length > SORT_SHORT && s.elements != SORT_BOOL) {
         scratch = context->allocate ? context->allocate(context, 2 * items * sizeof *scratch) : NULL;
@@ -243,45 +425,38 @@ static lw_status sort_task(lw_context *context, int64_t task, const void *argume
             return LW_NO_MEMORY;
         }
     }
+    lw_status status = LW_OK;
     layout_iterator it;
-    iterator_start(&it, all->layout, 0, all->layout->ndim - all->layout->inner, 2, first);
-    for (int64_t i = first; i < end; i++, iterator_next(&it)) {
-        s.x = all->x + it.offset[0];
-        s.out = all->out + it.offset[1];
-        if (s.elements == SORT_BOOL) {
-            sort_bools(&s);
-        } else if (!scratch) {
-            sort_by_rank(&s);
-        } else if (few) {
-            sort_few(&s, scratch, scratch + items);
-        } else if (s.gives_indices || !sort_values(&s, (uint32_t *)scratch, (uint32_t *)(scratch + items))) {
-            sort_pairs(&s, scratch, scratch + items);
-        }
+    iterator_start(&it, call->layout, 0, call->layout->ndim - call->layout->inner, 2, first);
+    for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
+        s.x = call->x + it.offset[0];
+        s.out = call->out + it.offset[1];
+        status = sort_one_row(context, &s, scratch, items);
     }
     if (scratch) {
         context->release(context, scratch);
     }
-    return LW_OK;
+    return status;
 }
 
 static lw_status sort_rows(lw_context *context, const void *layout_argument, const void *const *inputs,
                            void *const *outputs, const lw_scalar *parameters, int elements, int gives_indices) {
     const lw_layout *layout = layout_argument;
     int32_t outer = layout->ndim - layout->inner;
-    sort_call all = {.layout = layout, .x = inputs[0], .out = outputs[0]};
-    all.row = (sorting){.count = parameters[0].i, .elements = elements, .gives_indices = gives_indices};
-    all.row.length = layout_count(layout, outer, layout->ndim);
-    all.row.flip = parameters[1].i ? -1 : 0;
+    sort_call call = {.layout = layout, .x = inputs[0], .out = outputs[0]};
+    call.row = (sort_row){.count = parameters[0].i, .elements = elements, .gives_indices = gives_indices};
+    call.row.length = layout_count(layout, outer, layout->ndim);
+    call.row.flip = parameters[1].i ? -1 : 0;
     if (layout->inner) {
-        all.row.x_stride = layout->strides[0][outer];
-        all.row.out_stride = layout->strides[1][outer];
+        call.row.x_stride = layout->strides[0][outer];
+        call.row.out_stride = layout->strides[1][outer];
     }
-    all.rows = layout_count(layout, 0, outer);
-    if (all.rows == 0 || all.row.count == 0) {
+    call.rows = layout_count(layout, 0, outer);
+    if (call.rows == 0 || call.row.count == 0) {
         return LW_OK;
     }
-    all.per_task = divide_up(SORT_GRAIN, all.row.length);
-    return run_tasks(context, divide_up(all.rows, all.per_task), sort_task, &all);
+    call.per_task = divide_up(SORT_GRAIN, call.row.length);
+    return run_tasks(context, divide_up(call.rows, call.per_task), sort_task, &call);
 }
 
 #define SORT_KERNEL(op, dtype, elements, gives_indices)                                                    \

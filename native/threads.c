@@ -1,17 +1,17 @@
-/* The pool. A job is the tasks of one call. It lives on the stack of the thread that calls, which offers it to the
- * workers, works at it as they do, and returns when the last of them has left it.
+/* The thread pool. A job is the tasks of one call. It is stored on the stack of the calling thread, which offers it to the
+ * workers, works on it itself, and returns when the last worker has left it.
  *
- * The tasks are cut into a range for each thread. A worker has a number, the caller is 0, and begins with the range of
- * that number, so that from one job to the next a thread meets the memory that its processor's cache holds; when that
- * is done it helps out in the other ranges, a task at a time. Measured on two Zen 4 cores that share no cache, a matrix
- * product is a third faster so than with one range for all.
+ * The tasks are divided into one range per thread. Workers are numbered from 1; the caller is 0. A thread starts with the
+ * range of its number, so that successive jobs find their data in the cache of the same core. It then helps with the
+ * other ranges, one task at a time. On two Zen 4 cores without a shared cache, a matrix product is a third faster this
+ * way than with one range for all threads.
  *
- * Several threads may call at once. A worker goes to the oldest job that has room and tasks left; who finds no worker
- * does the work alone. So there are never more workers than set, however many call.
+ * Several threads may call at once. A worker joins the oldest job that has room and tasks left; a caller that gets no
+ * worker does all the work itself. So there are never more workers than configured, however many threads call.
  *
- * Workers start when they are first wanted and sleep when there is nothing to do. One that has just finished watches for
- * WATCH_TURNS whether the next job comes, because a kernel often has several, a matrix product two for each depth, and
- * to wake up takes longer than many of them.
+ * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
+ * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and waking up takes
+ * longer than most of them.
  *
  * After fork() the child has no workers and starts its own. */
 #if !defined(_WIN32)
@@ -24,17 +24,17 @@
 #include <string.h>
 
 enum {
-    WATCH_TURNS = 1000,   /* pauses: about 40 us on Zen 4, 2026-11; sleeping and waking takes 5 to 50 */
-    MOST_RANGES = 64,     /* where there are more threads, some begin with the same */
-    STACK_BYTES = 2 << 20 /* kernels keep up to 100 KB there; macOS and musl give threads little */
+    SPIN_PAUSES = 1000,   /* about 40 us on Zen 4, 2026-11; sleeping and waking up takes 5 to 50 us */
+    MAX_RANGES = 64,      /* with more threads, some start with the same range */
+    STACK_BYTES = 2 << 20 /* kernels use up to 100 KB; the defaults of macOS and musl are small */
 };
 
-/* What the system has for it. */
+/* Mutexes and condition variables of the operating system. */
 #if defined(_WIN32)
 
 typedef struct {
     void *pointer;
-} mutex, condition; /* SRWLOCK and CONDITION_VARIABLE; zeros are their start */
+} mutex, condition; /* SRWLOCK and CONDITION_VARIABLE; initialized by zeros */
 
 void __stdcall AcquireSRWLockExclusive(mutex *);
 void __stdcall ReleaseSRWLockExclusive(mutex *);
@@ -45,8 +45,8 @@ void *__stdcall CreateThread(void *, size_t, unsigned long(__stdcall *)(void *),
                              unsigned long *);
 int __stdcall CloseHandle(void *);
 
-#define MUTEX_START {NULL}
-#define CONDITION_START {NULL}
+#define MUTEX_INIT {NULL}
+#define CONDITION_INIT {NULL}
 static void lock(mutex *m) { AcquireSRWLockExclusive(m); }
 static void unlock(mutex *m) { ReleaseSRWLockExclusive(m); }
 static void sleep_until(condition *c, mutex *m) { SleepConditionVariableSRW(c, m, 0xffffffff, 0); }
@@ -60,8 +60,8 @@ static void wake_all(condition *c) { WakeAllConditionVariable(c); }
 
 typedef pthread_mutex_t mutex;
 typedef pthread_cond_t condition;
-#define MUTEX_START PTHREAD_MUTEX_INITIALIZER
-#define CONDITION_START PTHREAD_COND_INITIALIZER
+#define MUTEX_INIT PTHREAD_MUTEX_INITIALIZER
+#define CONDITION_INIT PTHREAD_COND_INITIALIZER
 static void lock(mutex *m) { pthread_mutex_lock(m); }
 static void unlock(mutex *m) { pthread_mutex_unlock(m); }
 static void sleep_until(condition *c, mutex *m) { pthread_cond_wait(c, m); }
@@ -70,56 +70,66 @@ static void wake_all(condition *c) { pthread_cond_broadcast(c); }
 
 #endif
 
-/* Tells the processor that a loop only waits. */
-static void take_a_breath(void) {
+/* Tells the processor that this is a spin loop. */
+static void pause_processor(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("isb"); /* yield does nothing on most */
+    __asm__ volatile("isb"); /* yield has no effect on most processors */
 #endif
 }
 
-/* Each in a cache line of its own. */
+/* Tasks of a job. Aligned, so that no two ranges share a cache line. */
 typedef struct range {
-    _Alignas(64) _Atomic int64_t next; /* the first task that nobody has taken */
+    _Alignas(64) _Atomic int64_t next; /* the first task that no thread has started */
     int64_t end;
 } range;
 
+enum { INTERRUPTED = -1 }; /* job.failed when the host has asked to stop */
+
 typedef struct job job;
 struct job {
-    range ranges[MOST_RANGES];
+    range ranges[MAX_RANGES];
     const lw_context *context;
     lw_task *task;
     const void *argument;
     int range_count;
-    atomic_int helpers;     /* workers at it */
-    _Atomic int64_t failed; /* the first task that did, -1 for an interruption; what comes after it need not run */
-    /* under the pool's mutex */
+    atomic_int helpers; /* workers in this job */
+    _Atomic int64_t
+        failed; /* the first task that failed, INTERRUPTED, or the number of tasks; later tasks are skipped */
+    /* guarded by the pool's mutex */
     job *later;
-    int room;       /* workers that may still come */
-    int is_awaited; /* by its owner, asleep */
+    int room;       /* workers that may still join */
+    int is_awaited; /* the caller sleeps until the last helper leaves */
     lw_status status;
     int64_t bad_index;
     char message[sizeof(((lw_context *)NULL)->message)];
 };
 
+/* What a task receives as its context, and what run_nested() needs besides. */
+typedef struct task_context {
+    lw_context context; /* the first member: pointers to it are converted */
+    job *job;
+    lw_interrupted *interrupted; /* NULL on a worker */
+} task_context;
+
 static struct {
     mutex mutex;
-    condition offered;  /* workers sleep here */
-    condition left;     /* and here owners, until their job's last helper has left */
-    atomic_int threads; /* wanted at most, callers among them; 0 before anybody asked */
-    atomic_uint news;   /* counts what a watching worker is to look at */
+    condition offered;  /* workers sleep on this */
+    condition left;     /* callers sleep on this until their job's last helper has left */
+    atomic_int threads; /* the limit, including the caller; 0 before the first use */
+    atomic_uint news;   /* incremented when a spinning worker should look at the pool again */
     int workers, asleep, busy;
-    job *jobs; /* the oldest first */
+    job *jobs; /* oldest first */
     unsigned forks;
-} pool = {.mutex = MUTEX_START, .offered = CONDITION_START, .left = CONDITION_START};
+} pool = {.mutex = MUTEX_INIT, .offered = CONDITION_INIT, .left = CONDITION_INIT};
 
 int lw_threads(void) {
     int threads = atomic_load_explicit(&pool.threads, memory_order_relaxed);
     if (threads == 0) {
         int cores = lw_usable_cores(), none = 0;
         threads = cores < LW_MAX_THREADS ? cores : LW_MAX_THREADS;
-        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* somebody else was faster */
+        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* another thread has set it */
             threads = none;
         }
     }
@@ -131,11 +141,11 @@ void lw_set_threads(int threads) {
     atomic_store(&pool.threads, threads);
     atomic_fetch_add(&pool.news, 1);
     unlock(&pool.mutex);
-    wake_all(&pool.offered); /* those that are too many leave */
+    wake_all(&pool.offered); /* surplus workers exit */
 }
 
-/* Remembers the failure that comes first in order. */
-static void fail(job *job, int64_t index, lw_status status, const lw_context *context) {
+/* Records a failure, unless an earlier task has failed or the job was interrupted. */
+static void record_failure(job *job, int64_t index, lw_status status, const lw_context *context) {
     lock(&pool.mutex);
     if (index < atomic_load(&job->failed)) {
         atomic_store(&job->failed, index);
@@ -149,32 +159,57 @@ static void fail(job *job, int64_t index, lw_status status, const lw_context *co
     unlock(&pool.mutex);
 }
 
-/* Takes tasks of one range until there are none. `interrupted` is NULL for a worker, which has no host either. */
-static void work_at_range(job *job, range *range, lw_context *context, lw_interrupted *interrupted) {
+/* Returns whether the job was interrupted. The calling thread asks the host; workers see what it recorded. */
+static int is_interrupted(task_context *own) {
+    if (own->interrupted && own->interrupted(own->context.host)) {
+        record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
+    }
+    return atomic_load_explicit(&own->job->failed, memory_order_relaxed) == INTERRUPTED;
+}
+
+/* lw_context.run of a task: runs tasks of a task in order, on its thread. */
+static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, const void *argument) {
+    for (int64_t index = 0; index < count; index++) {
+        lw_status status = task(context, index, argument);
+        if (status != LW_OK) {
+            return status;
+        }
+        if (is_interrupted((task_context *)context)) {
+            return LW_INTERRUPTED;
+        }
+    }
+    return LW_OK;
+}
+
+/* Runs tasks of one range until none is left. */
+static void work_at_range(job *job, range *range, task_context *own) {
     int64_t index;
     while ((index = atomic_fetch_add_explicit(&range->next, 1, memory_order_relaxed)) < range->end) {
         if (index > atomic_load_explicit(&job->failed, memory_order_relaxed)) {
             return;
         }
-        lw_status status = job->task(context, index, job->argument);
+        lw_status status = job->task(&own->context, index, job->argument);
         if (status != LW_OK) {
-            fail(job, index, status, context);
-        } else if (interrupted && interrupted(context->host)) {
-            fail(job, -1, LW_INTERRUPTED, context);
+            record_failure(job, status == LW_INTERRUPTED ? INTERRUPTED : index, status, &own->context);
+        } else if (is_interrupted(own)) {
+            return;
         }
     }
 }
 
+/* `interrupted` is NULL for a worker, whose context has no host. */
 static void work(job *job, int number, lw_interrupted *interrupted) {
-    lw_context context; /* the message and the index stay unset until a task sets them */
-    context.run = NULL;
-    context.allocate = job->context->allocate;
-    context.release = job->context->release;
-    context.host = interrupted ? job->context->host : NULL;
-    context.stream = job->context->stream;
-    context.cache_bytes = job->context->cache_bytes;
-    for (int turn = 0; turn < job->range_count; turn++) {
-        work_at_range(job, &job->ranges[(number + turn) % job->range_count], &context, interrupted);
+    task_context own; /* the message and the index stay uninitialized until a task sets them */
+    own.job = job;
+    own.interrupted = interrupted;
+    own.context.run = run_nested;
+    own.context.allocate = job->context->allocate;
+    own.context.release = job->context->release;
+    own.context.host = interrupted ? job->context->host : NULL;
+    own.context.stream = job->context->stream;
+    own.context.cache_bytes = job->context->cache_bytes;
+    for (int i = 0; i < job->range_count; i++) {
+        work_at_range(job, &job->ranges[(number + i) % job->range_count], &own);
     }
 }
 
@@ -187,7 +222,7 @@ static int has_tasks(job *job) {
     return 0;
 }
 
-/* The oldest job that a worker can join. */
+/* Returns the oldest job that a worker can join, or NULL. */
 static job *find_job(void) {
     for (job *job = pool.jobs; job; job = job->later) {
         if (job->room > 0 && has_tasks(job)) {
@@ -205,20 +240,19 @@ static void help(job *job, int number) {
     work(job, number, NULL);
     lock(&pool.mutex);
     pool.busy--;
-    int is_awaited = job->is_awaited; /* with its last helper gone the job may be, too */
+    int is_awaited = job->is_awaited; /* read now: once its last helper has left, the job may be gone */
     if (atomic_fetch_sub(&job->helpers, 1) == 1 && is_awaited) {
         wake_all(&pool.left);
     }
 }
 
-/* Waits for something to do: looks out for a while if it `has_worked`, then sleeps. */
-static void rest(int has_worked) {
+/* Waits for a job: spins if this worker has just finished one, else sleeps. */
+static void wait_for_job(int has_worked) {
     if (has_worked) {
         unsigned seen = atomic_load(&pool.news);
         unlock(&pool.mutex);
-        for (int turn = 0; turn < WATCH_TURNS && atomic_load_explicit(&pool.news, memory_order_relaxed) == seen;
-             turn++) {
-            take_a_breath();
+        for (int i = 0; i < SPIN_PAUSES && atomic_load_explicit(&pool.news, memory_order_relaxed) == seen; i++) {
+            pause_processor();
         }
         lock(&pool.mutex);
         return;
@@ -228,7 +262,7 @@ static void rest(int has_worked) {
     pool.asleep--;
 }
 
-static void live(int number) {
+static void run_worker(int number) {
     lw_float_modes_take_default();
     lock(&pool.mutex);
     int has_worked = 0;
@@ -237,7 +271,7 @@ static void live(int number) {
         if (job) {
             help(job, number);
         } else {
-            rest(has_worked);
+            wait_for_job(has_worked);
         }
         has_worked = job != NULL;
     }
@@ -247,14 +281,14 @@ static void live(int number) {
 
 #if defined(_WIN32)
 
-static unsigned long __stdcall live_on_windows(void *number) {
-    live((int)(intptr_t)number);
+static unsigned long __stdcall worker_on_windows(void *number) {
+    run_worker((int)(intptr_t)number);
     return 0;
 }
 
 static int start_worker(int number) {
     enum { RESERVE_STACK = 0x10000 };
-    void *thread = CreateThread(NULL, STACK_BYTES, live_on_windows, (void *)(intptr_t)number, RESERVE_STACK, NULL);
+    void *thread = CreateThread(NULL, STACK_BYTES, worker_on_windows, (void *)(intptr_t)number, RESERVE_STACK, NULL);
     return thread ? CloseHandle(thread), 0 : -1;
 }
 
@@ -265,19 +299,19 @@ static void before_fork(void) { lock(&pool.mutex); }
 static void after_fork_in_parent(void) { unlock(&pool.mutex); }
 
 static void after_fork_in_child(void) {
-    pool.mutex = (mutex)MUTEX_START;
-    pool.offered = pool.left = (condition)CONDITION_START;
+    pool.mutex = (mutex)MUTEX_INIT;
+    pool.offered = pool.left = (condition)CONDITION_INIT;
     pool.workers = pool.asleep = pool.busy = 0;
     pool.jobs = NULL;
     pool.forks++;
 }
 
-static void *live_on_posix(void *number) {
-    live((int)(intptr_t)number);
+static void *worker_on_posix(void *number) {
+    run_worker((int)(intptr_t)number);
     return NULL;
 }
 
-/* Signals are for Python's threads; but those that a thread itself causes cannot wait. */
+/* Leaves signals to Python's threads, except those that a fault of the thread itself raises. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;
@@ -302,8 +336,8 @@ static int start_worker(int number) {
     }
     pthread_attr_setstacksize(&attributes, STACK_BYTES);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    block_signals(&signals); /* which the worker takes over */
-    int failed = pthread_create(&thread, &attributes, live_on_posix, (void *)(intptr_t)number);
+    block_signals(&signals); /* the worker inherits the mask */
+    int failed = pthread_create(&thread, &attributes, worker_on_posix, (void *)(intptr_t)number);
     pthread_sigmask(SIG_SETMASK, &signals, NULL);
     pthread_attr_destroy(&attributes);
     return failed ? -1 : 0;
@@ -311,7 +345,7 @@ static int start_worker(int number) {
 
 #endif
 
-/* Puts a job at the end of the list. Where the system gives no more threads, fewer will do. */
+/* Appends a job to the list, and starts or wakes workers for it. If no more threads can be created, fewer work on it. */
 static void offer(job *job) {
     lock(&pool.mutex);
     struct job **end = &pool.jobs;
@@ -320,14 +354,14 @@ static void offer(job *job) {
     }
     *end = job;
     atomic_fetch_add(&pool.news, 1);
-    int free = atomic_load(&pool.threads) - 1 - pool.busy, wanted = job->room < free ? job->room : free;
-    while (pool.workers - pool.busy < wanted) {
+    int free = atomic_load(&pool.threads) - 1 - pool.busy, needed = job->room < free ? job->room : free;
+    while (pool.workers - pool.busy < needed) {
         if (start_worker(pool.workers + 1)) {
             break;
         }
         pool.workers++;
     }
-    int watching = pool.workers - pool.busy - pool.asleep, wake = wanted - watching;
+    int spinning = pool.workers - pool.busy - pool.asleep, wake = needed - spinning;
     wake = wake < pool.asleep ? wake : pool.asleep;
     unlock(&pool.mutex);
     while (wake-- > 0) {
@@ -335,7 +369,7 @@ static void offer(job *job) {
     }
 }
 
-/* Takes the job out of the list and waits until nobody works at it. */
+/* Removes the job from the list and waits until its last helper has left. */
 static void withdraw(job *job) {
     lock(&pool.mutex);
     struct job **place = &pool.jobs;
@@ -344,11 +378,11 @@ static void withdraw(job *job) {
     }
     *place = job->later;
     unlock(&pool.mutex);
-    for (int turn = 0; turn < WATCH_TURNS; turn++) {
+    for (int i = 0; i < SPIN_PAUSES; i++) {
         if (atomic_load(&job->helpers) == 0) {
             return;
         }
-        take_a_breath();
+        pause_processor();
     }
     lock(&pool.mutex);
     job->is_awaited = 1;
@@ -360,7 +394,7 @@ static void withdraw(job *job) {
 
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted) {
-    job job; /* the message stays unset */
+    job job; /* the message stays uninitialized */
     job.context = context;
     job.task = task;
     job.argument = argument;
@@ -370,7 +404,7 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
     job.room = threads < 2 || count < 2 ? 0 : (int)(threads < count ? threads : count) - 1;
     job.is_awaited = 0;
     job.status = LW_OK;
-    job.range_count = job.room < MOST_RANGES ? job.room + 1 : MOST_RANGES;
+    job.range_count = job.room < MAX_RANGES ? job.room + 1 : MAX_RANGES;
     int64_t share = count / job.range_count, rest = count % job.range_count, next = 0;
     for (int i = 0; i < job.range_count; i++) {
         atomic_init(&job.ranges[i].next, next);
@@ -385,7 +419,7 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
         work(&job, 0, interrupted);
         if (forks == pool.forks) {
             withdraw(&job);
-        } else if (atomic_load(&job.helpers)) { /* a signal's handler has called fork(), and this is the child */
+        } else if (atomic_load(&job.helpers)) { /* this is the child of a fork() in a signal handler */
             static const char message[] = "fork() in a signal handler, and the tasks of other threads are lost";
             memcpy(context->message, message, sizeof message);
             return LW_DEVICE_ERROR;

@@ -57,12 +57,13 @@ typedef union lw_scalar {
 typedef struct lw_context lw_context;
 typedef lw_status lw_task(lw_context *context, int64_t index, const void *argument);
 
-/* What the host lends to a kernel for the length of one call. Each function may be NULL: then tasks run one after
- * another on the calling thread, and nothing can be allocated. */
+/* Services of the host for one call of a kernel. Each function may be NULL: tasks then run in order on the calling
+ * thread, and scratch memory is not available. */
 struct lw_context {
-    /* Runs task(context, 0 .. count-1, argument), in any order, on any threads, and stops early when a task does
-     * not return LW_OK or the user interrupts: the status is that of the first which fails. Each task sees a context
-     * of its own, which may lack `run`; it may allocate and release whatever thread it is on. */
+    /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
+     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. Tasks may
+     * get other contexts than the caller's, whose `run` may be NULL. Tasks may allocate and release on any thread.
+     * Kernels also call `run` with a single task, to let the host interrupt long serial work. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);

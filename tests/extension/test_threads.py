@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
+import subprocess
 import sys
 import threading
 import time
@@ -82,6 +84,32 @@ def test_large_work_releases_the_gil():
 
 def test_control_c_interrupts_long_work(interrupted):
     interrupted("a = lw.rand((4096, 4096))", "lw.matmul(a, a)")
+
+
+INTERRUPTED_SORT = """
+import signal
+import lanewise as lw
+signal.signal(signal.SIGALRM, signal.default_int_handler)
+lw.set_num_threads({threads})
+x, out = lw.rand({shape}), lw.zeros({shape})
+signal.setitimer(signal.ITIMER_REAL, 0.02)
+try:
+    with lw.use_backend("scalar"):
+        lw.sort(x, out=out)
+except KeyboardInterrupt:
+    assert float(lw.max(out)) == 0
+    assert lw.sort(lw.asarray([2, 1])).tolist() == [1, 2]
+    print("interrupted")
+"""
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this platform")
+@pytest.mark.parametrize(("threads", "shape"), [(1, "(1 << 24,)"), (2, "(2, 1 << 24)")], ids=["one", "two"])
+def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
+    """The sort has not reached the pass that writes the results."""
+    program = INTERRUPTED_SORT.format(threads=threads, shape=shape)
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
+    assert result.stdout.strip() == "interrupted", result.stderr
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")

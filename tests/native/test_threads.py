@@ -11,8 +11,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "native" / "threads.c", ROOT / "native" / "cores.c", ROOT / "tests" / "native" / "threads.c"]
-NAMES = ("callers", "failures", "interruption", "modes", "idle", "fork", "fork_inside")
-CHECKED = ("callers", "failures", "interruption", "modes")  # the sanitizer cannot follow fork() into threads
+NAMES = ("callers", "failures", "interruption", "nested", "modes", "idle", "fork", "fork_inside")
+CHECKED = ("callers", "failures", "interruption", "nested", "modes")  # the sanitizer cannot follow fork() into threads
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"

@@ -37,8 +37,8 @@ typedef struct board {
 } board;
 
 static lw_status mark(lw_context *context, int64_t index, const void *argument) {
+    (void)context;
     board *b = (board *)argument;
-    CHECK(context->run == NULL);
     b->cells[index] += index + 1;
     return LW_OK;
 }
@@ -125,6 +125,25 @@ static void test_interruption(void) {
     CHECK(lw_share_tasks(&context, 4, 100000, slow, &done, after_three) == LW_INTERRUPTED);
     CHECK(asked == 4);
     CHECK(atomic_load(&done) < 1000);
+}
+
+static lw_status run_slow_tasks(lw_context *context, int64_t index, const void *argument) {
+    (void)index;
+    return context->run(context, 1000, slow, argument);
+}
+
+/* Tasks of tasks run in order, and stop when the call is interrupted, on workers too. */
+static void test_nested(void) {
+    lw_set_threads(4);
+    int asked = 4; /* above 3: after_three() interrupts at once */
+    atomic_int done = 0;
+    lw_context context = {.host = &asked};
+    CHECK(lw_share_tasks(&context, 4, 4, run_slow_tasks, &done, after_three) == LW_INTERRUPTED);
+    CHECK(atomic_load(&done) < 1000);
+    atomic_store(&done, 0);
+    context.host = NULL;
+    CHECK(lw_share_tasks(&context, 4, 2, run_slow_tasks, &done, never) == LW_OK);
+    CHECK(atomic_load(&done) == 2000);
 }
 
 static void check_modes(void) {
@@ -265,9 +284,14 @@ static void test_fork_inside(void) {
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {
-    {"callers", test_callers}, {"failures", test_failures}, {"interruption", test_interruption}, {"modes", test_modes},
-    {"idle", test_idle},       {"fork", test_fork},         {"fork_inside", test_fork_inside}};
+} tests[] = {{"callers", test_callers},
+             {"failures", test_failures},
+             {"interruption", test_interruption},
+             {"nested", test_nested},
+             {"modes", test_modes},
+             {"idle", test_idle},
+             {"fork", test_fork},
+             {"fork_inside", test_fork_inside}};
 
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "cores") == 0) {

@@ -56,3 +56,28 @@ def test_tasks_in_any_order(contract, host):
         assert np.array_equal(bits(out.array), wanted)
         assert (out.beside() == raw.POISON).all()
         assert run(raw.Context(tasks=True, interrupt_at=context.tasks - 1)) == raw.INTERRUPTED
+
+
+@pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
+@pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
+def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
+    """The host can stop the sort of a row between any two blocks, and the kernel then writes no result."""
+    dtype, length = contract.computed[-1], 1 << 18
+    x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
+    out = raw.place((length,), contract.result(dtype))
+    made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
+    scalars = struct.pack("<2q", count, 1)  # descending: True comes first
+
+    def run(context):
+        out.array[...] = 0
+        return raw.call(host.value, contract.kernel(dtype), made.layout, scalars, [x], out, context)
+
+    whole = raw.Context(tasks=True)
+    assert run(whole) == raw.OK
+    assert out.array.any()
+    assert whole.tasks >= length / (1 << 16)
+    for stop in range(whole.tasks // 2):
+        context = raw.Context(tasks=True, interrupt_at=stop)
+        assert run(context) == raw.INTERRUPTED
+        assert context.tasks == stop
+        assert not out.array.any()
