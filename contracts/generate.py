@@ -31,7 +31,7 @@ def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
     package = stubs.emit(contracts, FOLDER.parent / "lanewise")
     package |= {f"_lib/{name}": text for name, text in library.items()}
     native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
-    return native | {f"lanewise/{name}": text for name, text in package.items()}
+    return native | metadata.emit_bench(contracts) | {f"lanewise/{name}": text for name, text in package.items()}
 
 
 WRITTEN = ".written"  # lists what was written last time: of the folder's files, only these are ever removed

@@ -12,6 +12,7 @@ from typing import Any
 from .fields import ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
+    BENCH_FIELDS,
     CARRIED,
     COMPLEXITIES,
     DTYPES,
@@ -134,6 +135,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         refuses_empty=fields.flag("refuses_empty", default=False),
         takes_number=fields.flag("takes_number", default=False),
         returns=fields.text("returns", default="Tensor"),
+        bench=_bench(fields),
         lender=fields.text("kernels", default=None),
         result_shape=fields.text("result", default=""),
         result_dtype=fields.text("result_dtype", default=""),
@@ -384,6 +386,15 @@ def _law(name: str, fields: Fields, operation: str, computed: tuple[str, ...]) -
     except SyntaxError as problem:
         raise fields.error(f"holds is no Python expression: {problem.msg}") from problem
     return law
+
+
+def _bench(fields: Fields) -> dict[str, Any]:
+    """tests/bench/cases.py says what its fields mean."""
+    bench = fields.mapping("bench")
+    for name in bench:
+        if name not in BENCH_FIELDS:
+            raise fields.error(f"bench: expected fields of {', '.join(BENCH_FIELDS)}, got {name!r}")
+    return bench
 
 
 def _fallback(fields: Fields) -> str:

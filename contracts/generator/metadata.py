@@ -19,6 +19,12 @@ def emit(contracts: tuple[Contract, ...], webgpu: frozenset[str] = frozenset()) 
     return {"operations.json": json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"}
 
 
+def emit_bench(contracts: tuple[Contract, ...]) -> dict[str, str]:
+    """bench.json: the `bench` fields by operation, for tests/bench. It is not part of the package."""
+    content = {contract.operation: contract.bench for contract in contracts if contract.bench}
+    return {"bench.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
+
+
 def _entry(contract: Contract, webgpu: frozenset[str]) -> dict[str, Any]:
     return {
         "name": contract.operation,

@@ -27,6 +27,9 @@ BACKENDS = (  # in order of priority; also the spelling of lw_library_head.name
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # handed to the kernel, in the contract's order
 HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
+BENCH_FIELDS = (
+    "size", "sizes", "dtype", "inputs", "arguments", "keywords", "result", "result_dtype", "flops",
+)  # fmt: skip
 PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Carried = Literal["now", "later", "none"]
@@ -213,6 +216,7 @@ class Contract:
     result_shape: str = ""  # these three, in words for docstrings, in place of what follows from the kind and `dtypes`
     result_dtype: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
+    bench: Mapping[str, Any] = field(default_factory=dict)  # sizes and arguments of tests/bench
     lender: str | None = None  # the operation whose kernels it calls, with layouts of its own
 
     @property

@@ -1,7 +1,6 @@
-"""What the benchmark knows of each operation: the metadata that the generator derives from its contract.
+"""Reads what the generator derives from the contracts: lanewise/_lib/operations.json and build/generated/bench.json.
 
-Read from lanewise/_lib/operations.json. cases.py makes inputs from it; nothing here depends on NumPy or on a
-built extension.
+cases.py makes inputs from it. Nothing here needs NumPy or a built extension.
 """
 
 from __future__ import annotations
@@ -9,12 +8,15 @@ from __future__ import annotations
 import difflib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError, LibraryError
+
+CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.json"  # `bench:` of the contracts
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,8 @@ class Operation:
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` where data is only moved
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
     aliases: tuple[str, ...]
-    kernels: Mapping[str, str]  # computed dtype -> kernel, by the first of its choices; empty where it has none
+    kernels: Mapping[str, str]  # computed dtype -> kernel, by the first of its choices; empty if it has none
+    bench: Mapping[str, Any] = field(default_factory=dict)  # how cases are made, where the kind's default does not fit
 
     @property
     def dtype(self) -> str:
@@ -75,7 +78,8 @@ def load() -> Mapping[str, Operation]:
         described = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise LibraryError(f"bench: {path} is missing; install lanewise again, or run native/build.py") from None
-    return {entry["name"]: _operation(entry) for entry in described["operations"]}
+    bench = json.loads(CASES.read_text(encoding="utf-8"))
+    return {entry["name"]: _operation(entry, bench.get(entry["name"], {})) for entry in described["operations"]}
 
 
 def find(name: str) -> Operation:
@@ -89,7 +93,7 @@ def find(name: str) -> Operation:
     raise ArgumentError(f"bench: there is no operation {name!r}; {hint}")
 
 
-def _operation(entry: Mapping[str, Any]) -> Operation:
+def _operation(entry: Mapping[str, Any], bench: Mapping[str, Any]) -> Operation:
     return Operation(
         name=entry["name"],
         kind=entry["kind"],
@@ -106,4 +110,5 @@ def _operation(entry: Mapping[str, Any]) -> Operation:
         },
         aliases=tuple(entry["aliases"]),
         kernels=next(iter(entry["kernels"]), {}),
+        bench=bench,
     )

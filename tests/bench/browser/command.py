@@ -16,7 +16,7 @@ from typing import Any
 
 from lanewise.errors import ArgumentError
 from native.errors import BuildError
-from tests.bench import goal_report, goals, machine
+from tests.bench import goal_report, goals, machine, operations
 from tests.bench.browser import chromium_page, compile_limits, npm
 from tests.bench.browser.fixtures import pyodide_fixture
 from tests.bench.goal_report import Row
@@ -137,6 +137,7 @@ def pack_programs(folder: Path) -> Path:
     path = folder / "programs.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tests/__init__.py", "")
+        archive.write(operations.CASES, operations.CASES.relative_to(ROOT))
         for file in sorted(PROGRAMS.rglob("*.py")):
             if not file.name.startswith("test_"):
                 archive.write(file, file.relative_to(ROOT))
