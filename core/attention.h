@@ -84,8 +84,8 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
 /* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. NaN stays. */
 INLINE vf32 attention_exp(vf32 x) {
     const vf32 low = vf32_set(-87);
-    exp_parts parts = exp_split(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT));
-    vf32 power = (parts.less_one + vf32_set(1)) * vf32_power_of_two(parts.shifted);
+    exp_parts parts = exp_reduce(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT_MAGIC));
+    vf32 power = (exp_expm1(parts.r) + vf32_set(1)) * vf32_power_of_two(parts.k_magic);
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 

@@ -71,7 +71,8 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
         all = one(vf32_load_partial(x, (int)count, vf32_set(identity)));
     }
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        all = extreme_joined(all, (extreme){vf32_fold(all.value, n), vf32_fold(all.other, n)}, value, other);
+        all =
+            extreme_joined(all, (extreme){vf32_slide_down(all.value, n), vf32_slide_down(all.other, n)}, value, other);
     }
     return all;
 }
@@ -88,7 +89,7 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
     static void op##_block_float32(const reduce_source *from, int64_t start, int64_t count, reduced *result) { \
         (void)start;                                                                                           \
         const float *x = (const float *)from->x;                                                               \
-        extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_by_fma);            \
+        extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_on_fma_unit);       \
         float value = vf32_first(all.value), sum = vf32_first(all.other);                                      \
         if (sum != sum || value == 0) value = op##_settled(x, count, value);                                   \
         __builtin_memcpy(&result->bits, &value, sizeof value);                                                 \

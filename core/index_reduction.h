@@ -66,7 +66,7 @@ INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, 
         all = choice_better(all, (choice_lanes){keys, at});
     }
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        all = choice_better(all, (choice_lanes){vi32_fold(all.key, n), vi32_fold(all.index, n)});
+        all = choice_better(all, (choice_lanes){vi32_slide_down(all.key, n), vi32_slide_down(all.index, n)});
     }
     result->choice.key = vi32_first(all.key);
     result->choice.index = vi32_first(all.index);

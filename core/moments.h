@@ -54,7 +54,7 @@ INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *s
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
 }
 INLINE void moments_add_both(vi32 *left, const vi32 *right) {
-    left[0] = (vi32)vf32_add_by_fma((vf32)right[0], (vf32)left[0]);
+    left[0] = (vi32)vf32_add_on_fma_unit((vf32)right[0], (vf32)left[0]);
     moments_add(left + 1, right + 1);
 }
 

@@ -114,7 +114,7 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
     for (int n = VF32_LANES / 2; n; n /= 2) {
         vi32 folded[REDUCE_MAX_SETS];
         for (int s = 0; s < sets; s++) {
-            folded[s] = vi32_fold(partial[0][s], n);
+            folded[s] = vi32_slide_down(partial[0][s], n);
         }
         join(partial[0], folded);
     }

@@ -36,8 +36,8 @@ static void rotation_start(rotation_turn *t, const rotation *r, int64_t position
         frequency *= r->ratio;
     }
     for (int64_t i = 0; i < count; i++, frequency *= r->ratio) {
-        double_turn(frequency, &t->step_cosine[i], &t->step_sine[i]);
-        double_turn((double)position * frequency, &t->cosine[i], &t->sine[i]);
+        double_sincos(frequency, &t->step_cosine[i], &t->step_sine[i]);
+        double_sincos((double)position * frequency, &t->cosine[i], &t->sine[i]);
     }
 }
 

@@ -1,29 +1,51 @@
-/* Numbers of float64, one at a time: what a kernel needs to know before it starts. Within a few units of 1e-16. */
+/* Scalar float64 functions for the constants that a kernel computes before its loop. Errors are a few units of 1e-16. */
 #pragma once
 
 #include <stdint.h>
 
-/* The nearest whole number, for |x| < 2^51. */
-static double double_nearest(double x) { return (x + 0x1.8p52) - 0x1.8p52; }
+#include "math/constants.h"
 
-/* ln x for normal x > 0: x = 2^k m with m in [sqrt 1/2, sqrt 2); ln m = 2 (s + s^3/3 + s^5/5 ...), where s = (m - 1) /
- * (m + 1), |s| < 0.172: s^23 / 23 is 1e-19. */
+#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* added to x, it leaves no bits for a fraction */
+#define DOUBLE_LOG2_E 0x1.71547652b82fep0
+
+/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. k has up to 11 bits, so its product with the first is exact. */
+#define DOUBLE_LN2_HI_42BIT 0x1.62e42fefa3800p-1
+#define DOUBLE_LN2_LO 0x1.ef35793c76730p-45
+
+/* pi/2 in three parts of 31, 32 and 53 bits. */
+#define DOUBLE_2_PI 0x1.45f306dc9c883p-1
+#define DOUBLE_PI_2_1 0x1.921fb544p0
+#define DOUBLE_PI_2_2 0x1.0b4611a6p-34
+#define DOUBLE_PI_2_3 0x1.3198a2e037073p-69
+
+#define DOUBLE_SQRT_HALF_BITS INT64_C(0x3fe6a09e667f3bcd)
+
+/* The nearest integer, for |x| < 2^51. */
+static double double_round(double x) { return (x + DOUBLE_ROUND_MAGIC) - DOUBLE_ROUND_MAGIC; }
+
+/* ln x for a normal x > 0.
+ * 1. x = 2^k m, m in [sqrt(1/2), sqrt(2)).
+ * 2. ln m = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1)/(m + 1), |s| < 0.172. The first term left out is s^23/23 = 1e-19.
+ * 3. ln x = k ln 2 + ln m. */
 static double double_log(double x) {
-    int64_t bits, exponent;
+    int64_t bits, k;
     __builtin_memcpy(&bits, &x, sizeof bits);
-    exponent = (bits - INT64_C(0x3fe6a09e667f3bcd)) >> 52; /* of x / sqrt(1/2) */
-    bits -= exponent << 52;
+    k = (bits - DOUBLE_SQRT_HALF_BITS) >> 52;
+    bits -= k << 52;
     __builtin_memcpy(&x, &bits, sizeof x);
     double s = (x - 1) / (x + 1), sum = 0;
     for (int n = 21; n > 0; n -= 2) {
         sum = sum * s * s + 1.0 / n;
     }
-    return (double)exponent * 0x1.62e42fefa39efp-1 + 2 * s * sum;
+    return (double)k * LN2_F64 + 2 * s * sum;
 }
 
-/* e^x for |x| < 700: e^x = 2^k e^r, |r| <= ln 2 / 2, and r^15 / 15! is 1e-19. */
+/* e^x for |x| < 700.
+ * 1. k = round(x * LOG2_E), r = x - k ln 2, |r| <= ln2/2.
+ * 2. e^r by its Taylor series; the first term left out is r^15/15! = 1e-19.
+ * 3. Scale by 2^k. */
 static double double_exp(double x) {
-    double k = double_nearest(x * 0x1.71547652b82fep0), r = x - k * 0x1.62e42fefa3800p-1 - k * 0x1.ef35793c76730p-45;
+    double k = double_round(x * DOUBLE_LOG2_E), r = x - k * DOUBLE_LN2_HI_42BIT - k * DOUBLE_LN2_LO;
     double sum = 1, scale;
     for (int n = 14; n > 0; n--) {
         sum = 1 + sum * r / n;
@@ -33,19 +55,21 @@ static double double_exp(double x) {
     return sum * scale;
 }
 
-/* The cosine and sine of x. x = k pi/2 + r, |r| <= pi/4, pi/2 in three parts of which k times the first is exact up to
- * |x| = 1e6 and right to 1e-16 |x| beyond. r^19 / 19! is 1e-19. */
-static void double_turn(double x, double *cosine, double *sine) {
-    double k = double_nearest(x * 0x1.45f306dc9c883p-1);
-    double r = x - k * 0x1.921fb544p0 - k * 0x1.0b4611a6p-34 - k * 0x1.3198a2e037073p-69;
+/* Computes the cosine and sine of x.
+ * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; beyond, r is off by 1e-16 |x|.
+ * 2. cos r and sin r by their Taylor series; the first term left out is r^19/19! = 1e-19.
+ * 3. Exchange and negate them by the quadrant, k mod 4. */
+static void double_sincos(double x, double *cosine, double *sine) {
+    double k = double_round(x * DOUBLE_2_PI);
+    double r = x - k * DOUBLE_PI_2_1 - k * DOUBLE_PI_2_2 - k * DOUBLE_PI_2_3;
     double c = 1, s = 1, square = r * r;
     for (int n = 18; n > 0; n -= 2) {
         c = 1 - square * c / (n * (n - 1));
         s = 1 - square * s / (n * (n + 1));
     }
     s *= r;
-    int64_t quarter = (int64_t)k & 3;
-    double turned_c = quarter & 1 ? s : c, turned_s = quarter & 1 ? c : s;
-    *cosine = quarter == 1 || quarter == 2 ? -turned_c : turned_c;
-    *sine = quarter & 2 ? -turned_s : turned_s;
+    int64_t quadrant = (int64_t)k & 3;
+    double rotated_c = quadrant & 1 ? s : c, rotated_s = quadrant & 1 ? c : s;
+    *cosine = quadrant == 1 || quadrant == 2 ? -rotated_c : rotated_c;
+    *sine = quadrant & 2 ? -rotated_s : rotated_s;
 }

@@ -1,22 +1,20 @@
-/* What asin and acos share, and what atan and atan2 share. */
+/* asin and atan on a reduced range, for asin, acos, atan and atan2. */
 #pragma once
 
+#include "math/constants.h"
 #include "simd/simd.h"
 
-/* pi/2 less what rounding it to float32 adds. */
-static const float HALF_PI = 0x1.921fb6p0f, HALF_PI_REST = -0x1.777a5cp-25f;
+typedef struct asin_parts {
+    vf32 angle;         /* asin s */
+    vm32 is_complement; /* asin |x| = pi/2 - 2 * angle; elsewhere asin |x| = angle */
+} asin_parts;
 
-typedef struct arc {
-    vf32 angle; /* asin s */
-    vm32 is_complement;
-} arc;
-
-/* |x| = sin a. Up to 1/2, s = |x|; beyond, s = sqrt((1 - |x|) / 2), which is the sine of half of pi/2 - a, the
- * complement. asin s = s + s^3 p(s^2), s <= 1/2: relative error 4.9e-9; minimax polynomial by Remez exchange. NaN where
- * |x| > 1, from the root. */
-INLINE arc arc_sin(vf32 x) {
+/* asin |x| from an argument s <= 1/2. NaN for |x| > 1, from the square root.
+ * 1. |x| <= 1/2: s = |x|. Otherwise s = sqrt((1 - |x|)/2) = sin((pi/2 - asin |x|)/2).
+ * 2. asin s = s + s^3 p(s^2), p a minimax polynomial by Remez exchange: relative error 4.9e-9. */
+INLINE asin_parts asin_reduce(vf32 x) {
     vf32 size = vf32_abs(x);
-    arc result;
+    asin_parts result;
     result.is_complement = vf32_gt(size, vf32_set(0.5f));
     vf32 half = vf32_set(0.5f) - vf32_set(0.5f) * size;
     vf32 z = vf32_select(result.is_complement, half, size * size);
@@ -30,8 +28,8 @@ INLINE arc arc_sin(vf32 x) {
     return result;
 }
 
-/* atan t = t + t^3 p(t^2), 0 <= t <= 1: relative error 1.7e-8; minimax polynomial by Remez exchange. */
-INLINE vf32 arc_tan(vf32 t) {
+/* atan t for 0 <= t <= 1, as t + t^3 p(t^2), p a minimax polynomial by Remez exchange: relative error 1.7e-8. */
+INLINE vf32 atan_minimax(vf32 t) {
     vf32 z = t * t;
     vf32 p = vf32_set(0x1.7ebdd4p-9f);
     p = vf32_fma(p, z, vf32_set(-0x1.0c2180p-6f));

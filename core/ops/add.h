@@ -1,4 +1,4 @@
-/* int32 wraps; in bool, + is or. */
+/* int32 wraps; bool addition is or. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* Whether no element is 0; NaN is not 0. Of nothing: true. */
+/* Whether every element is nonzero. NaN is nonzero; all of no elements is true. */
 #pragma once
 
 #include "reduction.h"

@@ -1,4 +1,4 @@
-/* Whether some element is not 0; NaN is not 0. Of nothing: false. */
+/* Whether any element is nonzero. NaN is nonzero; any of no elements is false. */
 #pragma once
 
 #include "reduction.h"

@@ -1,5 +1,5 @@
-/* start + i step, in double or int64, so that only the result is rounded. parameters: start, step; .f for float32 and
- * .i for int32. */
+/* start + i * step, computed in double or int64, so that only the result is rounded.
+ * parameters: start and step, in .f for float32 and .i for int32. */
 #pragma once
 
 #include "creation.h"

@@ -1,4 +1,4 @@
-/* The first index of the largest element; NaN counts as the largest. */
+/* The index of the first largest element. NaN counts as the largest. */
 #pragma once
 
 #include "index_reduction.h"

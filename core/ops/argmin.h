@@ -1,4 +1,5 @@
-/* The first index of the smallest element; NaN counts as the smallest. Inverting all bits reverses integers' order. */
+/* The index of the first smallest element. NaN counts as the smallest. Inverting all bits reverses the order of
+ * integers. */
 #pragma once
 
 #include "index_reduction.h"

@@ -1,4 +1,4 @@
-/* The positions of each row's elements, in the elements' order. */
+/* The indices that sort each row. */
 #pragma once
 
 #include "sorting.h"

@@ -1,5 +1,5 @@
-/* The mean of each window (pool.h): the sum of its columns' sums, divided once.
- * parameters: count_include_pad, whether the padding counts, as zeros. */
+/* The mean of each window (pool.h): the sums of its columns are added, then divided once.
+ * parameters: count_include_pad, whether the divisor counts padding elements. */
 #pragma once
 
 #include "pool.h"

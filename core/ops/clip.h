@@ -1,4 +1,4 @@
-/* Where the bounds cross, max wins; NaN in any operand wins over both. */
+/* If min > max, the result is max. If any operand is NaN, it is NaN. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* The cross-correlation of images with kernels (conv.h). */
+/* The cross-correlation of images with filters (conv.h). */
 #pragma once
 
 #include "conv.h"

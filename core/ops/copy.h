@@ -1,4 +1,4 @@
-/* Elements are bits: 8 and 16 of them in 32-bit lanes. */
+/* Copies bits, whatever their dtype. Elements of 8 and 16 bits are in 32-bit lanes. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,10 +1,10 @@
-/* With n: cos r, -sin r, -cos r, sin r. < 1.6 ulp, over the whole range. */
+/* cos r, -sin r, -cos r or sin r by the quadrant (math/trig.h). < 1.6 ulp on all floats. */
 #pragma once
 
 #include "math/trig.h"
 
 INLINE vf32 op_cos_float32(vf32 x) {
-    quarter_turns turns = trig_reduce(vf32_abs(x));
-    vf32 size = vf32_select(trig_is_odd(turns), trig_sin_near(turns.rest), trig_cos_near(turns.rest));
-    return trig_negate(size, vi32_shift_left(turns.count + vi32_set(1), 30));
+    trig_parts parts = trig_reduce(vf32_abs(x));
+    vf32 size = vf32_select(trig_is_odd(parts), trig_sin_minimax(parts.r), trig_cos_minimax(parts.r));
+    return trig_negate(size, vi32_shift_left(parts.quadrant + vi32_set(1), 30));
 }

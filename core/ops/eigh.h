@@ -1,4 +1,4 @@
-/* The eigenvalues and eigenvectors of symmetric matrices (eigen.h): two outputs. */
+/* The eigenvalues and eigenvectors of symmetric matrices (eigen.h), as two outputs. */
 #pragma once
 
 #include "eigen.h"

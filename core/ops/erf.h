@@ -1,6 +1,8 @@
-/* erf |x| = 1 - e^y, y = ln erfc |x| = -|x| q(|x|). With e^y = 2^k (1 + d) that is -(2^k d + (2^k - 1)), which cancels
- * nowhere: with k = 0 it is -d. From |x| = 3.92 on the result is 1. q is a minimax polynomial for the relative error of
- * the result, 5.2e-8, by Remez exchange on [0, 4]. The sign is copied. < 3.2 ulp. */
+/* erf |x| = 1 - e^y, y = ln erfc |x|, with the sign of x. < 3.2 ulp.
+ * 1. y = -|x| q(|x|) on [0, 4], q a minimax polynomial for the relative error of the result, by Remez exchange: 5.2e-8.
+ *    From |x| = 3.92 on the result is 1.
+ * 2. e^y = 2^k (1 + d), d = e^r - 1.
+ * 3. erf |x| = -(2^k d + (2^k - 1)), where nothing cancels: for k = 0 it is -d. The sign is dropped and copied from x. */
 #pragma once
 
 #include "math/exp.h"
@@ -16,7 +18,7 @@ INLINE vf32 op_erf_float32(vf32 x) {
     q = vf32_fma(q, size, vf32_set(0x1.a5301p-4f));
     q = vf32_fma(q, size, vf32_set(0x1.45f26cp-1f));
     q = vf32_fma(q, size, vf32_set(0x1.20dd76p+0f));
-    exp_parts parts = exp_split(-(size * q), vf32_set(SIMD_EXPONENT));
-    vf32 scale = vf32_power_of_two(parts.shifted);
-    return vf32_copysign(vf32_fma(scale, parts.less_one, scale - one), x);
+    exp_parts parts = exp_reduce(-(size * q), vf32_set(SIMD_EXPONENT_MAGIC));
+    vf32 scale = vf32_power_of_two(parts.k_magic);
+    return vf32_copysign(vf32_fma(scale, exp_expm1(parts.r), scale - one), x);
 }

@@ -1,6 +1,6 @@
-/* Rounded once on every instruction set. */
+/* x1 * x2 + x3, rounded once on every instruction set. */
 #pragma once
 
 #include "simd/simd.h"
 
-INLINE vf32 op_fma_float32(vf32 x1, vf32 x2, vf32 x3) { return vf32_fma_once(x1, x2, x3); }
+INLINE vf32 op_fma_float32(vf32 x1, vf32 x2, vf32 x3) { return vf32_fma_strict(x1, x2, x3); }

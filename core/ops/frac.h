@@ -1,4 +1,4 @@
-/* Exact; infinity less itself is NaN. */
+/* Exact. The fraction of infinity is inf - inf, which is NaN. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,9 +1,9 @@
-/* One value everywhere. parameters: the value, .f for float dtypes and .i for the others. */
+/* Fills the result with one value. parameters: the value, in .f for float dtypes and .i for the others. */
 #pragma once
 
 #include "creation.h"
 
-enum { FULL_ITEMS = 64 }; /* written at once */
+enum { FULL_ITEMS = 64 }; /* elements that one store loop writes */
 
 static void full_items(const span *p, const char *items, int32_t size) {
     int streamed = SIMD_STREAM && p->streamed && p->step[0] == size;

@@ -1,32 +1,37 @@
-/* x P(x), P the normal distribution, is max(x, 0) - |x| P(-|x|), and that second part is small, smooth and vanishes
- * quickly: both forms approximate it on [0, end], beyond which it is 0 to 3e-7, by |x| ((end - |x|) p(|x|))^power.
- * The power does what an exponential would, the factor (end - |x|) makes the result exactly x or -0 from there on,
- * and for -inf. p is a minimax polynomial for the absolute error of the result; Remez exchange, linearised around
- * the previous solution. Errors below include rounding, on all of float32. */
+/* gelu(x) = x P(x), P the distribution function of the standard normal distribution.
+ * 1. x P(x) = max(x, 0) - |x| P(-|x|). The second term is small and smooth, and below 3e-7 from |x| = CUTOFF on.
+ * 2. On [0, CUTOFF], |x| P(-|x|) = |x| ((CUTOFF - |x|) p(|x|))^power. The power takes the place of an exponential, and
+ *    the factor (CUTOFF - |x|) makes the result exactly x or -0 beyond CUTOFF, for -inf too.
+ * 3. p is a minimax polynomial for the absolute error of the result, by Remez exchange, linearized around the previous
+ *    solution.
+ * The absolute errors below include rounding and hold on all floats. */
 #pragma once
 
 #include "simd/simd.h"
 
-/* power 4: < 4e-7. In n = -|x|, p is a cubic polynomial times y (y + n + a) + b with a quadratic y: a multiplication
- * fewer than by Horner's rule, and half the wait. Source of that form of a quartic polynomial: Motzkin, in Knuth, The Art
- * of Computer Programming 2 (1997), 4.6.4. */
+#define GELU_CUTOFF 0x1.6b851ep+2f
+#define GELU_TANH_CUTOFF 0x1.89999ap+2f
+
+/* power = 4, < 4e-7. p, in n = -|x|, is a cubic polynomial times y (y + n + a) + b with y quadratic in n: one
+ * multiplication less than Horner's rule, and half the latency. Source of that form of a quartic polynomial: Motzkin, in
+ * Knuth, The Art of Computer Programming, volume 2, 1997, 4.6.4. */
 INLINE vf32 op_gelu_float32(vf32 x) {
-    const vf32 end = vf32_set(0x1.6b851ep+2f), minus_zero = vf32_set(-0.0f);
-    vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-0x1.6b851ep+2f));
+    const vf32 cutoff = vf32_set(GELU_CUTOFF), minus_zero = vf32_set(-0.0f);
+    vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-GELU_CUTOFF));
     vf32 p = vf32_fma(n, vf32_set(-0x1.b257ecp-19f), vf32_set(0x1.c4e1a4p-16f));
     p = vf32_fma(p, n, vf32_set(-0x1.9c3ba6p-14f));
     p = vf32_fma(p, n, vf32_set(0x1.49f242p-13f));
     vf32 y = vf32_fma(n + vf32_set(0x1.2e40ap+3f), n, vf32_set(0x1.14a9dcp+5f));
     y = vf32_fma(y + (n + vf32_set(-0x1.084066p+3f)), y, vf32_set(0x1.e95936p+4f));
-    p = (end + n) * p * y;
+    p = (cutoff + n) * p * y;
     p = p * p;
     return vf32_fma(n * p, p, vf32_at_least(x, minus_zero));
 }
 
-/* power 8: < 4e-7. P(x) = (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2. */
+/* power = 8, < 4e-7. P(x) = (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2. */
 INLINE vf32 op_gelu_tanh_float32(vf32 x) {
-    const vf32 end = vf32_set(0x1.89999ap+2f);
-    vf32 size = vf32_at_most(vf32_abs(x), end);
+    const vf32 cutoff = vf32_set(GELU_TANH_CUTOFF);
+    vf32 size = vf32_at_most(vf32_abs(x), cutoff);
     vf32 p = vf32_set(-0x1.43e896p-21f);
     p = vf32_fma(p, size, vf32_set(0x1.3c4bf2p-17f));
     p = vf32_fma(p, size, vf32_set(-0x1.ad3e04p-15f));
@@ -36,7 +41,7 @@ INLINE vf32 op_gelu_tanh_float32(vf32 x) {
     p = vf32_fma(p, size, vf32_set(-0x1.e343e2p-9f));
     p = vf32_fma(p, size, vf32_set(0x1.33439cp-7f));
     p = vf32_fma(p, size, vf32_set(0x1.315e94p-3f));
-    p = p * (end - size);
+    p = p * (cutoff - size);
     p = p * p;
     p = p * p;
     return vf32_at_least(x, vf32_set(-0.0f)) - size * (p * p);

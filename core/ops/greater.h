@@ -1,4 +1,4 @@
-/* False with NaN. float16 is compared as float32, which holds it exactly. */
+/* False if an operand is NaN. float16 is compared as float32, which holds it exactly. */
 #pragma once
 
 #include "simd/simd.h"

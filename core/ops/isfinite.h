@@ -1,4 +1,4 @@
-/* Infinity less itself is NaN, as NaN less itself is. */
+/* x - x is 0 for finite x, and NaN for infinity and NaN. */
 #pragma once
 
 #include "simd/simd.h"

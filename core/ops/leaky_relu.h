@@ -1,4 +1,4 @@
-/* NaN is not above zero, and stays NaN in the product. */
+/* x, or slope * x for x <= 0. NaN > 0 is false, and NaN stays NaN in the product. */
 #pragma once
 
 #include "simd/simd.h"

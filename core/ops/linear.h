@@ -1,5 +1,5 @@
-/* activation(x weight^T + bias). The host gives weight, (out, in), as B by exchanging its strides.
- * parameters: activation, the position in the contract's choices. */
+/* activation(x @ weight^T + bias). The host passes weight, of shape (out, in), as B with its strides exchanged.
+ * parameters: activation, an index into the choices of the contract. */
 #pragma once
 
 #include "matrix.h"

@@ -1,11 +1,11 @@
-/* < 1 ulp, denormal arguments too. */
+/* ln x (math/log.h). < 1 ulp, denormal arguments included. */
 #pragma once
 
 #include "math/log.h"
 
 INLINE vf32 op_log_float32(vf32 x) {
     int normal = log_is_normal(x);
-    log_parts parts = normal ? log_split(x) : log_split_any(x);
+    log_parts parts = normal ? log_split(x) : log_split_with_denormals(x);
     vf32 result = log_natural(parts);
     return normal ? result : log_special(x, result);
 }

@@ -1,4 +1,4 @@
-/* The sign is that of x, also of a zero. < 1.6 ulp. */
+/* ln(1 + x) by log1p_split (math/log.h). < 1.6 ulp. The result has the sign of x, for zeros too. */
 #pragma once
 
 #include "math/log.h"

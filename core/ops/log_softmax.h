@@ -1,5 +1,5 @@
-/* x - max - ln(sum of e^(x - max)): the logarithm of softmax, without those of numbers that vanish. Rows that softmax
- * turns into NaN are NaN here, too. */
+/* x - max - ln(sum of e^(x - max)): the logarithm of softmax, finite even where softmax underflows to 0. Rows that are
+ * NaN in softmax are NaN here, too. */
 #pragma once
 
 #include "ops/log.h"
@@ -7,7 +7,7 @@
 
 INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
-/* The exponentials are written nowhere, because x may be where the result comes. */
+/* The exponentials are summed but not stored, because the result may overwrite x. */
 static void log_softmax_row_float32(const row *r) {
     row powers = *r;
     powers.out_data = NULL;

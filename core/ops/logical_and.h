@@ -1,4 +1,4 @@
-/* Whether both are nonzero; NaN is. */
+/* Whether both operands are nonzero. NaN is nonzero. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* Whether x is zero; NaN is not. */
+/* Whether x is zero. NaN is nonzero. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* Whether either is nonzero; NaN is. */
+/* Whether at least one operand is nonzero. NaN is nonzero. */
 #pragma once
 
 #include "simd/simd.h"

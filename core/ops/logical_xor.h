@@ -1,4 +1,4 @@
-/* Whether one alone is nonzero; NaN is. */
+/* Whether exactly one operand is nonzero. NaN is nonzero. */
 #pragma once
 
 #include "simd/simd.h"

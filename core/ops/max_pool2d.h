@@ -1,4 +1,4 @@
-/* The largest element in each window (pool.h). The padding is -inf, which never wins; NaN wins. */
+/* The largest element of each window (pool.h), NaN if one is NaN. The padding is -inf, which is never the largest. */
 #pragma once
 
 #include "pool.h"

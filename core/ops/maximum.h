@@ -1,4 +1,4 @@
-/* float32 as IEEE 754-2019: NaN wins, -0 is below +0. */
+/* maximum of IEEE 754-2019 for float32: NaN if an operand is NaN, and -0 is below +0. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,5 @@
-/* The sum divided by the number of elements, in double so that only the result is rounded. Of nothing it is NaN. */
+/* The sum divided by the number of elements, in double, so that the division rounds only the result. The mean of no
+ * elements is NaN. */
 #pragma once
 
 #include "reduction.h"

@@ -1,19 +1,20 @@
-/* (x - min) / (max - min). A division, so that the largest element becomes 1. Where the difference is beyond float32
- * all is halved first, which at that size is exact for all that counts. Of equals it is 0 / 0, NaN. */
+/* (x - min) / (max - min). A division rather than a product with the reciprocal, so that the largest element becomes
+ * exactly 1. If max - min overflows, everything is halved first, which is exact for all but negligible elements. If all
+ * elements are equal, the result is 0/0, NaN. */
 #pragma once
 
 #include "ops/max.h"
 #include "ops/min.h"
 #include "rows.h"
 
-/* What to multiply by, then the smallest element and the range in that measure. */
+/* numbers: the scale of 1 or 1/2, then the smallest element and the range, both scaled. */
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 static void minmax_row_float32(const row *r) {
     float min = row_reduce_float32(r, r->in[0], &min_reducer_float32);
     float max = row_reduce_float32(r, r->in[0], &max_reducer_float32);
-    float measure = max - min < __builtin_inff() ? 1 : 0.5f;
-    vf32 numbers[] = {vf32_set(measure), vf32_set(min * measure), vf32_set(max * measure - min * measure)};
+    float scale = max - min < __builtin_inff() ? 1 : 0.5f;
+    vf32 numbers[] = {vf32_set(scale), vf32_set(min * scale), vf32_set(max * scale - min * scale)};
     row_map(r, r->in, 1, NULL, numbers, minmax_scaled, 0);
 }
 

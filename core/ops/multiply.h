@@ -1,4 +1,4 @@
-/* int32 wraps; in bool, multiplication is and. */
+/* int32 wraps; bool multiplication is and. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* The lowest int32 stays itself. */
+/* -INT32_MIN is INT32_MIN. */
 #pragma once
 
 #include "simd/simd.h"

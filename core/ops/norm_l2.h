@@ -1,25 +1,31 @@
-/* The root of the sum of squares, without overflow and underflow on the way.
+/* The square root of the sum of squares, without intermediate overflow or underflow.
  *
- * A block is summed in float32. Where squares overflowed, or the sum is so small that those below the normal numbers
- * may count (at most 4096 2^-150 is lost), it is summed once more with its elements multiplied by a power of two.
- * That happens by the block's sum alone, so the bits stay the same everywhere. Sums of blocks are added in double,
- * which holds the square of every float32. Source: Blue, "A portable Fortran program to find the Euclidean norm of a
- * vector", 1978, has three ranges for each element; here one choice serves a block. */
+ * 1. Sum a block of squares in float32.
+ * 2. If the sum overflowed, or is so small that squares lost to underflow (at most 4096 * 2^-150 in all) may count, sum
+ *    the block again with its elements multiplied by a power of two. This depends on the sum of the block alone, so the
+ *    result is bit-identical on every backend.
+ * 3. Add the sums of blocks in double, which holds the square of every float32.
+ * After Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978, who chooses among three ranges
+ * for each element; here one choice serves a block. */
 #pragma once
 
 #include "ops/sum_of_squares.h"
 
-/* The sum of squares of a block whose plain sum, `sum`, says too little. Scaled down, elements are below 2^52, scaled up
- * 2^50: the sum of 4096 squares is finite, unless an element is not. */
+#define NORM_L2_SMALL 0x1p-100f /* block sums below it are computed again, scaled up */
+#define NORM_L2_SCALE_UP 0x1p100f
+#define NORM_L2_SCALE_DOWN 0x1p-76f
+
+/* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below 2^52;
+ * scaled up, below 2^50: the sum of 4096 squares is finite unless an element is not. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
-    float factor = sum < 1 ? 0x1p100f : 0x1p-76f, scaled[REDUCE_BLOCK];
+    float factor = sum < 1 ? NORM_L2_SCALE_UP : NORM_L2_SCALE_DOWN, scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
     return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
 }
 
-/* The sum of squares of a block whose plain sum is `sum`. */
+/* The sum of squares of a block whose plain sum is `sum`, computed again where that is not accurate. */
 INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
-    if (sum >= 0x1p-100f && sum < __builtin_inff()) {
+    if (sum >= NORM_L2_SMALL && sum < __builtin_inff()) {
         return (double)sum;
     }
     return norm_l2_scaled(x, stride, count, sum);

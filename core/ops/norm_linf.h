@@ -1,4 +1,4 @@
-/* The largest absolute value. Without their signs floats are in the order of their bits, NaN above all others. */
+/* The largest absolute value. Bits of floats without sign are in the order of the floats, with NaN above all others. */
 #pragma once
 
 #include "reduction.h"

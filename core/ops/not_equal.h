@@ -1,4 +1,4 @@
-/* True with NaN. float16 is compared as float32, which holds it exactly. */
+/* True if an operand is NaN. float16 is compared as float32, which holds it exactly. */
 #pragma once
 
 #include "simd/simd.h"

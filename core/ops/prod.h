@@ -1,4 +1,4 @@
-/* The product; of nothing it is 1. */
+/* The product. The product of no elements is 1. */
 #pragma once
 
 #include "reduction.h"

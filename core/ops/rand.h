@@ -1,4 +1,4 @@
-/* Uniform in [0, 1): the word's upper 24 bits, exactly. */
+/* Uniform in [0, 1): the upper 24 bits of the random word times 2^-24, exactly. */
 #pragma once
 
 #include "random.h"

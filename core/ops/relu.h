@@ -1,4 +1,4 @@
-/* The comparison is false for NaN, which stays, and true for -0, which becomes +0. */
+/* NaN <= 0 is false, so NaN stays; -0 <= 0 is true, so -0 becomes +0. */
 #pragma once
 
 #include "simd/simd.h"

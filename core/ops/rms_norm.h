@@ -1,11 +1,11 @@
-/* x / sqrt(mean of squares + eps), times weight where it is given. The squares are norm_l2.h's, so large elements are
- * no trouble. parameters: eps. */
+/* x / sqrt(mean of squares + eps) * weight; weight is optional. The squares are summed as in norm_l2.h, so large elements
+ * do not overflow. parameters: eps. */
 #pragma once
 
 #include "ops/norm_l2.h"
 #include "rows.h"
 
-/* x and weight; what to multiply by. */
+/* x: the element and weight. */
 INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
 
 static void rms_norm_row_float32(const row *r) {

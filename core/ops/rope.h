@@ -1,7 +1,7 @@
-/* Rotary position embedding (rotation.h). Pair i of d / 2 turns by theta^(-2i / d) from a position to the next. Linear
- * scaling divides that by the factor; NTK-aware scaling multiplies theta by factor^(d / (d - 2)), which leaves the first
- * pair as it is and divides the last one's turn by the factor.
- * parameters: theta, offset, pairs, scaling (positions in the contract's choices), factor. */
+/* Rotary position embedding (rotation.h). From one position to the next, pair i of d/2 rotates by theta^(-2i/d). Linear
+ * scaling divides that angle by the factor; NTK-aware scaling multiplies theta by factor^(d/(d - 2)), which leaves the
+ * angle of the first pair unchanged and divides that of the last by the factor.
+ * parameters: theta, offset, pairs and scaling (indices into the choices of the contract), factor. */
 #pragma once
 
 #include "rotation.h"

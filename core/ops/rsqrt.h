@@ -1,4 +1,4 @@
-/* Two roundings, of the root and of the quotient. < 1.5 ulp. */
+/* 1 / sqrt(x), both correctly rounded. < 1.5 ulp. */
 #pragma once
 
 #include "simd/simd.h"

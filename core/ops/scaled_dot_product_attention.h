@@ -1,4 +1,4 @@
-/* Attention (attention.h). */
+/* Scaled dot-product attention (attention.h). */
 #pragma once
 
 #include "attention.h"

@@ -1,4 +1,4 @@
-/* How many elements of a sorted row come before each element. */
+/* The position in a sorted row at which to insert each element (search.h). */
 #pragma once
 
 #include "search.h"

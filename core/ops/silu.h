@@ -1,5 +1,7 @@
-/* x sigmoid(x), as x / (s + 1 + d) s: multiplied by s last, no product overflows. Below -87 the sigmoid is e^x, and x e^x
- * may be a number where e^x is 0; the bound keeps -inf from becoming -inf 0. < 2 ulp. */
+/* x sigmoid(x), < 2 ulp.
+ * 1. As x / (s + 1 + d) * s (ops/sigmoid.h). Multiplying by s last avoids overflow.
+ * 2. Below -87 the result is x e^x, scaled by 2^k last: it can be nonzero where e^x is 0. The lower bound on x keeps
+ *    -inf * 0 from becoming NaN. */
 #pragma once
 
 #include "ops/sigmoid.h"
@@ -9,11 +11,11 @@ INLINE vf32 op_silu_float32(vf32 x) {
         sigmoid_parts parts = sigmoid_split(x);
         return x / parts.sum * parts.scale;
     }
-    const vf32 bound = vf32_set(87);
+    const vf32 bound = vf32_set(EXP_NORMAL_BOUND);
     sigmoid_parts parts = sigmoid_split(vf32_at_most(vf32_at_least(x, -bound), bound));
     vf32 inside = x / parts.sum * parts.scale;
     vf32 near = vf32_at_most(vf32_at_least(x, vf32_set(-120)), bound);
-    exp_parts power = exp_split(near, vf32_set(SIMD_SHIFT));
-    vf32 below = vf32_scale(vf32_fma(near, power.less_one, near), power.shifted);
+    exp_parts power = exp_reduce(near, vf32_set(SIMD_ROUND_MAGIC));
+    vf32 below = vf32_scale(vf32_fma(near, exp_expm1(power.r), near), power.k_magic);
     return vf32_select(vf32_ge(x, -bound), inside, below);
 }

@@ -1,6 +1,6 @@
-/* e^(x - max) divided by the sum of these. The largest exponent is 0, so the sum is at least 1: its reciprocal is
- * neither infinite nor denormal. A row with NaN or +inf, or of -inf alone, becomes NaN, because inf - inf is, and so is
- * a sum with NaN: the largest element is that of the others. */
+/* e^(x - max), divided by their sum. One exponent is 0, so the sum is at least 1, and its reciprocal is neither infinite
+ * nor denormal. A row that contains NaN or +inf, or only -inf, becomes NaN: inf - inf is NaN, and so is a sum with NaN. max
+ * ignores NaN. */
 #pragma once
 
 #include "ops/exp.h"
@@ -17,7 +17,7 @@ static float softmax_max(const row *r) {
 INLINE vf32 softmax_power(const vf32 *x, const vf32 *max) { return op_exp_float32(x[0] - max[0]); }
 INLINE vf32 softmax_scaled(const vf32 *power, const vf32 *scale) { return power[0] * scale[0]; }
 
-/* Writes the exponentials of x - max and returns their sum. */
+/* Writes e^(x - max) to the result and returns the sum. */
 static double softmax_powers(const row *r, float max) {
     vf32 numbers = vf32_set(max);
     return row_map(r, r->in, 1, NULL, &numbers, softmax_power, 1);

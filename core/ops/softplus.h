@@ -1,5 +1,5 @@
-/* max(x, 0) + log1p(e^-|x|): neither part overflows, and nothing cancels. The sum is NaN for NaN. < 1.8 ulp, denormal
- * results too. */
+/* ln(1 + e^x) = max(x, 0) + log1p(e^-|x|), where nothing overflows or cancels. < 1.8 ulp, denormal results included.
+ * NaN stays NaN in the sum. */
 #pragma once
 
 #include "math/exp.h"
@@ -7,6 +7,6 @@
 
 INLINE vf32 op_softplus_float32(vf32 x) {
     vf32 size = vf32_abs(x);
-    vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_any(-vf32_at_most(size, vf32_set(120)));
+    vf32 z = exp_is_normal(x) ? exp_normal(-size) : exp_with_denormals(-vf32_at_most(size, vf32_set(120)));
     return vf32_at_least(x, vf32_set(0)) + log_natural(log1p_split(z));
 }

@@ -1,5 +1,5 @@
-/* From 2^25 on 1 + |x| rounds to |x| and the quotient is 1; the bound keeps infinity from dividing itself. Two
- * roundings: < 1.5 ulp. */
+/* x / (1 + |x|), rounded twice: < 1.5 ulp. |x| is bounded by 2^25, from where on the quotient is 1, so that infinity is
+ * not divided by itself. */
 #pragma once
 
 #include "simd/simd.h"

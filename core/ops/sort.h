@@ -1,4 +1,4 @@
-/* The elements of each row in order. */
+/* Sorts each row. */
 #pragma once
 
 #include "sorting.h"

@@ -1,4 +1,4 @@
-/* The standard deviation: the root of the variance (var.h), in double, which holds the square of every float32.
+/* The standard deviation: the square root of the variance (var.h), in double, which holds the square of every float32.
  * parameters: correction. */
 #pragma once
 

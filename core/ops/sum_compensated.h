@@ -1,5 +1,6 @@
-/* The sum of float32 in double: what a compensated sum computes with two floats, with five digits more and fewer
- * steps. The partial results are reduce_block.h's, in memory, where 64 doubles find room on every instruction set. */
+/* The sum of float32 elements in double: five digits more than a sum compensated with a second float, in fewer steps.
+ * The order is that of reduce_block.h. The 64 partial sums are kept in memory, because no instruction set has registers for 64
+ * doubles. */
 #pragma once
 
 #include "ops/sum.h"
@@ -62,6 +63,6 @@ static const reducer sum_compensated_reducer_float32 = {
     1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_join_sums, sum_compensated_finish};
 REDUCTION_KERNEL(sum_compensated, float32)
 
-/* Integers lose nothing. */
+/* The int32 sum is exact modulo 2^32 already. */
 #define sum_compensated_reducer_int32 sum_reducer_int32
 REDUCTION_KERNEL(sum_compensated, int32)

@@ -1,4 +1,4 @@
-/* The sum of squares. Squares that overflow or vanish do so in the result, too. */
+/* The sum of squares. Squares may overflow or underflow (norm_l2.h scales them). */
 #pragma once
 
 #include "reduction.h"

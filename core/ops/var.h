@@ -1,5 +1,5 @@
-/* The variance: the sum of squared deviations from the mean (moments.h) divided by n - correction, or by 0 where that
- * is negative, as in NumPy. parameters: correction. */
+/* The variance: the sum of squared deviations from the mean (moments.h) divided by max(n - correction, 0), as in NumPy.
+ * parameters: correction. */
 #pragma once
 
 #include "moments.h"

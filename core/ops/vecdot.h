@@ -1,4 +1,4 @@
-/* The sum of products, each rounded before it is added: fused, the bits would depend on the processor. */
+/* The sum of products. Each product is rounded before it is added: with FMA, the bits would depend on the processor. */
 #pragma once
 
 #include "reduction.h"

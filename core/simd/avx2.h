@@ -4,8 +4,8 @@
 #include "simd/avx_common.h"
 
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
-INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
-INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
+INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
+INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
     __asm__("" : "+x"(one)); /* the compiler would make an addition of it */
     return _mm256_fmadd_ps(x, one, y);

@@ -11,8 +11,8 @@
 
 INLINE vf32 vf32_sqrt(vf32 x) { return _mm512_sqrt_ps(x); }
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
-INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
-INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) {
+INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
+INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
     __asm__("" : "+v"(one)); /* the compiler would make an addition of it */
     return _mm512_fmadd_ps(x, one, y);
@@ -31,9 +31,9 @@ INLINE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NE
 INLINE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
 INLINE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return _mm512_scalef_ps(x, shifted - vf32_set(SIMD_SHIFT)); }
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return vf32_scale(x, shifted); }
-INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
+INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return _mm512_movepi32_mask((__m512i)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm512_movepi32_mask((__m512i)m) == 0xffff; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return (vu32)_mm512_i32gather_epi32((__m512i)i, table, 4); }
@@ -46,14 +46,14 @@ INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm512_stream_si512((__m512i *)p, (__m512i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }
 
-INLINE __mmask16 avx512_first_lanes(int n) { return (__mmask16)((1u << n) - 1); }
+INLINE __mmask16 avx512_tail_mask(int n) { return (__mmask16)((1u << n) - 1); }
 INLINE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
-    return _mm512_mask_loadu_ps(pad, avx512_first_lanes(n), p);
+    return _mm512_mask_loadu_ps(pad, avx512_tail_mask(n), p);
 }
-INLINE void vf32_store_partial(float *p, vf32 x, int n) { _mm512_mask_storeu_ps(p, avx512_first_lanes(n), x); }
+INLINE void vf32_store_partial(float *p, vf32 x, int n) { _mm512_mask_storeu_ps(p, avx512_tail_mask(n), x); }
 INLINE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
-    return (vi32)_mm512_mask_loadu_epi32((__m512i)pad, avx512_first_lanes(n), p);
+    return (vi32)_mm512_mask_loadu_epi32((__m512i)pad, avx512_tail_mask(n), p);
 }
 INLINE void vi32_store_partial(int32_t *p, vi32 x, int n) {
-    _mm512_mask_storeu_epi32(p, avx512_first_lanes(n), (__m512i)x);
+    _mm512_mask_storeu_epi32(p, avx512_tail_mask(n), (__m512i)x);
 }

@@ -15,9 +15,9 @@ INLINE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
 INLINE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
 INLINE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
 INLINE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
+INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return _mm256_movemask_ps((__m256)m) != 0; }
 INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 
@@ -25,15 +25,15 @@ INLINE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, 
 INLINE void stream_end(void) { _mm_sfence(); }
 
 /* The first n of 8 lanes: a window on eight set lanes followed by eight clear ones. */
-INLINE __m256i avx_first_lanes(int n) {
+INLINE __m256i avx_tail_mask(int n) {
     static const int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256((const __m256i *)(window + 8 - n));
 }
 INLINE vf32 vf32_load_partial(const float *p, int n, vf32 pad) {
-    __m256i first = avx_first_lanes(n);
+    __m256i first = avx_tail_mask(n);
     return _mm256_blendv_ps(pad, _mm256_maskload_ps(p, first), (__m256)first);
 }
-INLINE void vf32_store_partial(float *p, vf32 x, int n) { _mm256_maskstore_ps(p, avx_first_lanes(n), x); }
+INLINE void vf32_store_partial(float *p, vf32 x, int n) { _mm256_maskstore_ps(p, avx_tail_mask(n), x); }
 INLINE vi32 vi32_load_partial(const int32_t *p, int n, vi32 pad) {
     return (vi32)vf32_load_partial((const float *)p, n, (vf32)pad);
 }

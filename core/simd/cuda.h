@@ -88,8 +88,8 @@ INLINE bool vf32_isnan(float x) { return x != x; }
 INLINE bool vf64_isnan(double x) { return x != x; }
 INLINE float vf32_sqrt(float x) { return __fsqrt_rn(x); }
 INLINE float vf32_fma(float x, float y, float z) { return __fmaf_rn(x, y, z); }
-INLINE float vf32_fma_once(float x, float y, float z) { return __fmaf_rn(x, y, z); }
-INLINE float vf32_add_by_fma(float x, float y) { return x + y; }
+INLINE float vf32_fma_strict(float x, float y, float z) { return __fmaf_rn(x, y, z); }
+INLINE float vf32_add_on_fma_unit(float x, float y) { return x + y; }
 INLINE float vf32_floor(float x) { return floorf(x); }
 INLINE float vf32_ceil(float x) { return ceilf(x); }
 INLINE float vf32_trunc(float x) { return truncf(x); }
@@ -119,14 +119,14 @@ INLINE float vf32_maximum(float a, float b) {
 }
 
 /* By two factors, as portable_scale. */
-INLINE float vf32_scale(float x, float shifted) {
-    int32_t power = (int32_t)(shifted - SIMD_SHIFT), half = power >> 1;
+INLINE float vf32_scale(float x, float k_magic) {
+    int32_t power = (int32_t)(k_magic - SIMD_ROUND_MAGIC), half = power >> 1;
     return x * __int_as_float((half + 127) << 23) * __int_as_float((power - half + 127) << 23);
 }
-INLINE float vf32_scale_normal(float x, float shifted) {
-    return x * __int_as_float(((int32_t)(shifted - SIMD_SHIFT) + 127) << 23);
+INLINE float vf32_scale_normal(float x, float k_magic) {
+    return x * __int_as_float(((int32_t)(k_magic - SIMD_ROUND_MAGIC) + 127) << 23);
 }
-INLINE float vf32_power_of_two(float shifted) { return __int_as_float(__float_as_int(shifted) << 23); }
+INLINE float vf32_power_of_two(float k_magic) { return __int_as_float(__float_as_int(k_magic) << 23); }
 
 /* The instructions saturate; NaN they turn into 0 only in 32 bits. */
 INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }

@@ -110,8 +110,8 @@ INLINE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32);
 
 /* Lane i of fold(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
  * The halving tree over one register, for any combine:
- *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_fold(x, n)); */
-INLINE vi32 vi32_fold(vi32 x, int n) {
+ *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_slide_down(x, n)); */
+INLINE vi32 vi32_slide_down(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {
         return __builtin_shufflevector(x, x, 8, 9, 10, 11, 12, 13, 14, 15, 8, 9, 10, 11, 12, 13, 14, 15);
@@ -141,7 +141,7 @@ INLINE vi32 vi32_fold(vi32 x, int n) {
     return x;
 #endif
 }
-INLINE vf32 vf32_fold(vf32 x, int n) { return (vf32)vi32_fold((vi32)x, n); }
+INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)x, n); }
 
 /* Lanes 0, 2, 4 ... of a and b behind one another, and 1, 3, 5 ...; zip is the way back: a0 b0 a1 b1 ... With one lane
  * these are a and b. */

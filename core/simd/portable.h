@@ -9,7 +9,7 @@
  * Round to odd: where the sum is inexact, take the neighbour whose last bit is 1. The lost part comes from Knuth's
  * two-sum; it is NaN next to infinities, and then nothing changes.
  * Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57 (2008). */
-INLINE vf32 portable_fma_once(vf32 x, vf32 y, vf32 z) {
+INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);
     wf64 product = __builtin_convertvector(x, wf64) * __builtin_convertvector(y, wf64);
     wf64 addend = __builtin_convertvector(z, wf64);
@@ -57,19 +57,19 @@ INLINE vf32 portable_round(vf32 x) {
 
 /* x 2^k for an integer k in [-252, 254], shifted, as two factors that are normal numbers. Rounds once where |x| is in
  * [2^-24, 2^24]: then only the second product can be denormal. */
-INLINE vf32 portable_scale(vf32 x, vf32 shifted) {
+INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
     const vi32 one = vi32_set(127 << 23);
-    vi32 power = vf32_bits(shifted) << 23;
+    vi32 power = vf32_bits(k_magic) << 23;
     vi32 half = power >> 24 << 23;
     return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
 }
 
 /* The same where x and the result are normal numbers: k is added to the exponent. Of NaN comes anything. */
-INLINE vf32 portable_scale_normal(vf32 x, vf32 shifted) {
-    return vf32_from_bits(vf32_bits(x) + (vf32_bits(shifted) << 23));
+INLINE vf32 portable_scale_normal(vf32 x, vf32 k_magic) {
+    return vf32_from_bits(vf32_bits(x) + (vf32_bits(k_magic) << 23));
 }
 
-INLINE vf32 portable_power_of_two(vf32 shifted) { return vf32_from_bits(vf32_bits(shifted) << 23); }
+INLINE vf32 portable_power_of_two(vf32 k_magic) { return vf32_from_bits(vf32_bits(k_magic) << 23); }
 
 INLINE vu32 portable_lookup(const uint32_t *table, vi32 i) {
     vu32 found;
@@ -81,7 +81,7 @@ INLINE vu32 portable_lookup(const uint32_t *table, vi32 i) {
 
 INLINE int portable_any(vm32 m) {
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        m |= vi32_fold(m, n);
+        m |= vi32_slide_down(m, n);
     }
     return m[0] != 0;
 }

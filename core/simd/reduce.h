@@ -7,7 +7,7 @@
 #define REDUCE(name, type, element, combined)     \
     INLINE element name(type x) {                 \
         for (int n = VF32_LANES / 2; n; n /= 2) { \
-            type half = type##_fold(x, n);        \
+            type half = type##_slide_down(x, n);  \
             x = combined;                         \
         }                                         \
         return type##_first(x);                   \

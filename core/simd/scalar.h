@@ -6,8 +6,8 @@
 
 INLINE vf32 vf32_sqrt(vf32 x) { return (vf32){__builtin_sqrtf(x[0])}; } /* with -fno-math-errno an instruction */
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
-INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
-INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
+INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
+INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
 INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return portable_minimum(a, b); }
 INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return portable_maximum(a, b); }
 INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return portable_at_least(x, low); }
@@ -16,9 +16,9 @@ INLINE vf32 vf32_floor(vf32 x) { return portable_floor(x); }
 INLINE vf32 vf32_ceil(vf32 x) { return portable_ceil(x); }
 INLINE vf32 vf32_trunc(vf32 x) { return portable_trunc(x); }
 INLINE vf32 vf32_round(vf32 x) { return portable_round(x); }
-INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
+INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 INLINE int vm32_any(vm32 m) { return m[0] != 0; }
 INLINE int vm32_all(vm32 m) { return m[0] != 0; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }

@@ -4,10 +4,10 @@
 
 /* 1.5 2^23. Added to a float that is small beside it, it leaves no bits for a fraction: the sum is rounded to a whole
  * number, which its low bits hold. */
-#define SIMD_SHIFT 0x1.8p23f
+#define SIMD_ROUND_MAGIC 0x1.8p23f
 
-/* The same and the bias of exponents: the low bits of k + SIMD_EXPONENT are those that 2^k has as its exponent. */
-#define SIMD_EXPONENT (SIMD_SHIFT + 127)
+/* The same and the bias of exponents: the low bits of k + SIMD_EXPONENT_MAGIC are those that 2^k has as its exponent. */
+#define SIMD_EXPONENT_MAGIC (SIMD_ROUND_MAGIC + 127)
 
 #if defined LW_ISA_CUDA
 #include "simd/cuda.h"

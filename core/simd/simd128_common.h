@@ -23,8 +23,8 @@
 #include "simd/portable.h"
 
 INLINE vf32 vf32_sqrt(vf32 x) { return (vf32)wasm_f32x4_sqrt((v128_t)x); }
-INLINE vf32 vf32_fma_once(vf32 x, vf32 y, vf32 z) { return portable_fma_once(x, y, z); }
-INLINE vf32 vf32_add_by_fma(vf32 x, vf32 y) { return x + y; }
+INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
+INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }
 INLINE vf32 vf32_minimum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_min((v128_t)a, (v128_t)b); }
 INLINE vf32 vf32_maximum(vf32 a, vf32 b) { return (vf32)wasm_f32x4_max((v128_t)a, (v128_t)b); }
 INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return (vf32)wasm_f32x4_pmax((v128_t)x, (v128_t)low); }
@@ -33,9 +33,9 @@ INLINE vf32 vf32_floor(vf32 x) { return (vf32)wasm_f32x4_floor((v128_t)x); }
 INLINE vf32 vf32_ceil(vf32 x) { return (vf32)wasm_f32x4_ceil((v128_t)x); }
 INLINE vf32 vf32_trunc(vf32 x) { return (vf32)wasm_f32x4_trunc((v128_t)x); }
 INLINE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
-INLINE vf32 vf32_scale(vf32 x, vf32 shifted) { return portable_scale(x, shifted); }
-INLINE vf32 vf32_scale_normal(vf32 x, vf32 shifted) { return portable_scale_normal(x, shifted); }
-INLINE vf32 vf32_power_of_two(vf32 shifted) { return portable_power_of_two(shifted); }
+INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
+INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
+INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
 /* On x86 an instruction; engines make any_true and all_true of several. */
 INLINE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
 INLINE int vm32_all(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) == 15; }

@@ -77,8 +77,8 @@ static void test_floats(void) {
         CHECK(vf32_copysign(n.a, n.b), copysignf(n.x[i], n.y[i]));
         CHECK(vf32_minimum(n.a, n.b), minimum(n.x[i], n.y[i]));
         CHECK(vf32_maximum(n.a, n.b), maximum(n.x[i], n.y[i]));
-        CHECK(vf32_fma_once(n.a, n.b, n.c), fused(n.x[i], n.y[i], n.z[i]));
-        CHECK(vf32_add_by_fma(n.a, n.b), n.x[i] + n.y[i]);
+        CHECK(vf32_fma_strict(n.a, n.b, n.c), fused(n.x[i], n.y[i], n.z[i]));
+        CHECK(vf32_add_on_fma_unit(n.a, n.b), n.x[i] + n.y[i]);
         vf32 either = vf32_fma(n.a, n.b, n.c);
         CHECK(either, same_float(either[i], n.x[i] * n.y[i] + n.z[i]) ? either[i] : fused(n.x[i], n.y[i], n.z[i]));
         CHECK(vf32_at_least(n.a, vf32_set(-2)), n.x[i] < -2 ? -2 : n.x[i]);
@@ -99,12 +99,12 @@ static void test_floats(void) {
         n.x[i] = ldexpf(1.0f + (float)(random_bits() >> 9) * 0x1p-23f, (int)(random_bits() % 48) - 24),
         n.y[i] = (float)k, n.z[i] = 0;
         n.a = vf32_load(n.x);
-        vf32 shifted = vf32_set((float)SIMD_SHIFT + (float)k);
-        CHECK(vf32_scale(n.a, shifted), ldexpf(n.x[i], k));
+        vf32 k_magic = vf32_set((float)SIMD_ROUND_MAGIC + (float)k);
+        CHECK(vf32_scale(n.a, k_magic), ldexpf(n.x[i], k));
         if (k >= -126 + 24 && k <= 127 - 24) {
-            CHECK(vf32_scale_normal(n.a, shifted), ldexpf(n.x[i], k));
+            CHECK(vf32_scale_normal(n.a, k_magic), ldexpf(n.x[i], k));
         }
-        vf32 exponent = vf32_set((float)SIMD_EXPONENT + (float)k);
+        vf32 exponent = vf32_set((float)SIMD_EXPONENT_MAGIC + (float)k);
         if (k >= -126 && k <= 127) {
             CHECK(vf32_power_of_two(exponent), ldexpf(1, k));
         }

@@ -25,7 +25,7 @@ fn lw_log1p_parts(x: f32) -> LwLogParts {
 }
 
 // t: ln(1 + f) = f + f t.
-fn lw_log_bend(f: f32) -> f32 {
+fn lw_log_minimax(f: f32) -> f32 {
     var r = f * -0.0763464347 + 0.127616048;
     r = r * f - 0.131601334;
     r = r * f + 0.142017514;
@@ -37,7 +37,7 @@ fn lw_log_bend(f: f32) -> f32 {
 }
 
 fn lw_log_natural(parts: LwLogParts) -> f32 {
-    let low = parts.f * lw_log_bend(parts.f) + parts.power * 1.42860677e-06;
+    let low = parts.f * lw_log_minimax(parts.f) + parts.power * 1.42860677e-06;
     return parts.power * 0.693145752 + (parts.f + low);
 }
 

@@ -19,7 +19,7 @@ INLINE float total(const vf32 *x, int count) {
         all = all + x[i];
     }
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        all = all + vf32_fold(all, n);
+        all = all + vf32_slide_down(all, n);
     }
     return vf32_first(all);
 }
