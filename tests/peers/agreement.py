@@ -1,7 +1,7 @@
-"""What the tests of the peers share: how much hypothesis draws, arrays, and whether an operation agrees with a peer.
+"""Shared by the tests against peers: hypothesis settings, arrays, and the check that an operation agrees with a peer.
 
-Peers compute in float64, so that what differs is the error of Lanewise. It may be what the operation's contract says,
-which has it from mathematics, and `allowed` more where a test's inputs are worse than the contract's domain.
+Peers compute in float64, so the difference is Lanewise's error. It may be as large as the contract's tolerance, or as
+`allowed` where a test's inputs are worse than the contract's domain.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tested import CONTRACTS, HOSTS
 
 import lanewise as lw
 
-UNIT = 2.0**-24  # half the distance of 1 and the next float32: what rounding errs by
+UNIT = 2.0**-24  # half the distance between 1 and the next float32: the relative error of rounding
 EXTREME = {
     "float32": [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 1e-45, -1e-38, 0.5, 2.5, 2.0**24],
     "int32": [0, 1, -1, 2**31 - 1, -(2**31), 46341, -65536, 31, 32],
@@ -31,7 +31,7 @@ contracts = {contract.operation: contract for contract in CONTRACTS}
 
 @st.composite
 def numbers(draw: Any, shape: Any, low: float = -10, high: float = 10, dtype: str = "float32", extremes: bool = False):
-    """An array in any layout: numbers between two, some of them extreme ones where that is wanted."""
+    """Draws an array in any layout: uniform numbers, with some extreme values if `extremes`."""
     array = draw(views(shape, dtype))
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     array[...] = random.uniform(low, high, shape).astype(dtype)
@@ -41,32 +41,32 @@ def numbers(draw: Any, shape: Any, low: float = -10, high: float = 10, dtype: st
 
 
 def wide(*arrays: Any) -> list[Any]:
-    """float64 copies, which peers compute with; None stays."""
+    """Returns float64 copies for peers to compute with; None stays None."""
     return [None if array is None else np.array(array, "float64") for array in arrays]
 
 
 def agree(
     operation: str,
-    wanted: Any,
+    expected: Any,
     *inputs: Any,
     magnitude: Any = 0.0,
     allowed: Any = 0.0,
     by_contract: bool = True,
     **keywords: Any,
 ) -> None:
-    """The operation gives on every backend what a peer wants; `by_contract=False` leaves no more than `allowed`."""
-    wanted = np.asarray(wanted)
-    part = contracts[operation].tolerance
+    """Asserts that an operation agrees with a peer on every backend; without `by_contract`, only `allowed` counts."""
+    expected = np.asarray(expected)
+    tolerance = contracts[operation].tolerance
     for backend in HOSTS:
         with lw.use_backend(backend):
             result = np.asarray(getattr(lw, operation)(*inputs, **keywords))
-        assert result.shape == wanted.shape
-        assert (result.dtype == wanted.dtype) or (result.dtype, wanted.dtype) == ("float32", "float64")
-        limit = part.of(backend.value)
+        assert result.shape == expected.shape
+        assert (result.dtype == expected.dtype) or (result.dtype, expected.dtype) == ("float32", "float64")
+        limit = tolerance.of(backend.value)
         bound = Bound(*((limit.ulp, limit.absolute, limit.relative, limit.magnitude) if by_contract else (0, 0, 0, 0)))
-        good = result == wanted
+        good = result == expected
         if result.dtype.kind == "f":
             with np.errstate(all="ignore"):
-                good = near(result, wanted, bound, magnitude, False) | (np.abs(result - wanted) <= allowed)
+                good = near(result, expected, bound, magnitude, False) | (np.abs(result - expected) <= allowed)
         wrong = f"{operation} on {backend}: {np.count_nonzero(~good)} wrong"
-        assert good.all(), f"{wrong}: {result[~good][:3]}, not {wanted[~good][:3]}"
+        assert good.all(), f"{wrong}: expected {expected[~good][:3]}, got {result[~good][:3]}"

@@ -1,6 +1,6 @@
-"""The peers: the same calls made of NumPy, SciPy and, where it is installed, PyTorch, on whatever hypothesis comes up
-with. The sweep compares with references of our own; here nobody who wrote Lanewise wrote what it is compared with.
-Shapes, views and indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
+"""Tests against peers: the same calls to NumPy, SciPy and, if installed, PyTorch, with inputs drawn by hypothesis. The
+sweep compares with references of this project; these tests compare with independent implementations. Shapes, views and
+indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
 
 from __future__ import annotations
 
@@ -22,6 +22,6 @@ def torch() -> Any:
     try:
         import torch
     except ImportError:
-        support.absent("PyTorch is not installed (pip install torch, the CPU build will do)", "torch")
+        support.absent("PyTorch is not installed (pip install torch; the CPU build suffices)", "torch")
     torch.set_num_threads(1)
     return torch

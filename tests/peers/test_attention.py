@@ -1,4 +1,4 @@
-"""Attention against PyTorch: causal, masked by truths and by numbers, windows, groups of queries, a cache's offset."""
+"""Tests attention against PyTorch: causal, bool and float masks, windows, grouped queries, offsets."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ def test_attention(torch, data):
     mask = data.draw(st.none() | numbers((queries, keys), -2, 2))
     if mask is not None and data.draw(st.booleans()):
         mask = mask > 0
-        mask[:, 0] = True  # PyTorch makes NaN of a query that sees nothing
+        mask[:, 0] = True  # PyTorch returns NaN for a query that attends to no key
     causal, window = data.draw(st.booleans()), data.draw(st.none() | st.integers(1, 100))
     offset = data.draw(st.integers(0, keys - 1))
     scale = data.draw(st.none() | st.sampled_from([0.0, 0.05, 0.2]))
 
-    # PyTorch knows neither windows nor offsets: they are a mask
-    behind = np.arange(keys) - np.arange(queries)[:, None] - offset
-    seen = (behind <= 0 if causal else True) & (np.abs(behind) < (window or keys + queries))
+    # PyTorch has neither windows nor offsets; emulate them with a mask
+    distance = np.arange(keys) - np.arange(queries)[:, None] - offset
+    attended_keys = (distance <= 0 if causal else True) & (np.abs(distance) < (window or keys + queries))
     if mask is not None and mask.dtype == bool:
-        seen &= mask
-    added = np.where(seen, 0.0 if mask is None or mask.dtype == bool else mask, -np.inf)
-    blind = ~np.broadcast_to(seen, added.shape).any(axis=1)
-    added[blind] = 0
+        attended_keys &= mask
+    added = np.where(attended_keys, 0.0 if mask is None or mask.dtype == bool else mask, -np.inf)
+    without_keys = ~np.broadcast_to(attended_keys, added.shape).any(axis=1)
+    added[without_keys] = 0
     tensors = (torch.from_numpy(each) for each in wide(query, key, value))
     attended = torch.nn.functional.scaled_dot_product_attention(
         *tensors, attn_mask=torch.from_numpy(added), scale=scale, enable_gqa=True
     ).numpy()
-    attended[:, :, blind] = 0
+    attended[:, :, without_keys] = 0
 
-    # A score errs by (depth + 2) roundings of what its products add up to, and a weight relatively by as much, twice;
-    # a weighted mean of the values then by that of the largest, and by the roundings of so many additions.
+    # A score has an error of (depth + 2) roundings of the sum of its products, and a weight twice that, relatively.
+    # The weighted mean adds that error of the largest value, and the roundings of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
     agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,
@@ -50,19 +50,19 @@ def test_attention(torch, data):
 @bounded
 @given(st.data())
 def test_rope(data):
-    """Pairs are complex numbers, and turning one is a product."""
+    """Pairs are complex numbers, and rotating one is a multiplication."""
     length, pairs = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
     x = data.draw(numbers((data.draw(st.integers(1, 3)), length, 2 * pairs), -3, 3))
     theta, offset = data.draw(st.sampled_from([10.0, 10_000.0, 500_000.0])), data.draw(st.integers(0, 5000))
     factor, split = data.draw(st.sampled_from([1.0, 2.0, 0.5])), data.draw(st.booleans())
     frequencies = theta ** (-np.arange(pairs) / pairs) / factor
-    turn = np.exp(1j * (np.arange(length) + offset)[:, None] * frequencies)
+    rotation = np.exp(1j * (np.arange(length) + offset)[:, None] * frequencies)
     first, second = (x[..., :pairs], x[..., pairs:]) if split else (x[..., ::2], x[..., 1::2])
-    turned = (first + 1j * second.astype("float64")) * turn
-    wanted = np.empty(x.shape)
+    rotated = (first + 1j * second.astype("float64")) * rotation
+    expected = np.empty(x.shape)
     parts = (np.s_[..., :pairs], np.s_[..., pairs:]) if split else (np.s_[..., ::2], np.s_[..., 1::2])
-    wanted[parts[0]], wanted[parts[1]] = turned.real, turned.imag
-    agree("rope", wanted, x, theta=theta, offset=offset, factor=factor, pairs="split" if split else "adjacent")
+    expected[parts[0]], expected[parts[1]] = rotated.real, rotated.imag
+    agree("rope", expected, x, theta=theta, offset=offset, factor=factor, pairs="split" if split else "adjacent")
 
 
 @bounded

@@ -1,4 +1,4 @@
-"""Two inputs element by element, against NumPy: broadcast, strided, backwards, empty; activations against PyTorch."""
+"""Tests binary operations against NumPy: broadcast, strided, reversed, empty; and activations against PyTorch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARITHMETIC = (
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
 WRAPPING = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", *COMPARISONS)
-BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # and NumPy's names
+BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # ours to NumPy's
 OF_INTEGERS = {name: name for name in (*WRAPPING, "bitwise_and", "bitwise_or", "bitwise_xor")} | BITWISE
 
 PAIRS = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=6)
@@ -36,8 +36,8 @@ def test_arithmetic(data):
     x, y = pair(data, "float32", -9, 9)
     for name in ARITHMETIC:
         with np.errstate(all="ignore"):
-            wanted = getattr(np, {"atan2": "arctan2"}.get(name, name))(*wide(x, y))
-        agree(name, wanted, x, y)
+            expected = getattr(np, {"atan2": "arctan2"}.get(name, name))(*wide(x, y))
+        agree(name, expected, x, y)
 
 
 @bounded
@@ -54,8 +54,8 @@ def test_integers_wrap_around(data):
     x, y = pair(data, "int32", -(2**31), 2**31 - 1)
     for name, theirs in OF_INTEGERS.items():
         with np.errstate(all="ignore"):
-            wanted = getattr(np, theirs)(x, y)
-        agree(name, wanted, x, y)
+            expected = getattr(np, theirs)(x, y)
+        agree(name, expected, x, y)
 
 
 @bounded
@@ -70,8 +70,8 @@ def test_integer_powers(data):
 
 @bounded
 @given(st.data())
-def test_integers_meet_floats_and_truths(data):
-    """The result's dtype, and that nothing is lost on the way."""
+def test_mixed_dtypes(data):
+    """Integers with floats and with bools: the dtype of the result, and no intermediate loss."""
     shapes = data.draw(PAIRS).input_shapes
     x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
     y = data.draw(numbers(shapes[1], -10, 10))
@@ -97,15 +97,15 @@ ACTIVATIONS = {
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations(name, torch):
-    """Over the range where they bend, and where they have become straight."""
+    """Over the range where activations are curved, and where they are linear."""
     operation, settings = ACTIVATIONS[name]
     x = np.concatenate([np.linspace(-20, 20, 20_001), np.geomspace(1e-30, 1e30, 500), -np.geomspace(1e-30, 1e30, 500)])
-    x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign makes NaN of infinity
+    x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign returns NaN for infinity
     function = getattr(torch.nn.functional, operation)
     agree(operation, function(torch.from_numpy(*wide(x)), **settings).numpy(), x, **settings)
 
 
-def test_functions_of_scipy():
+def test_scipy_functions():
     x = np.concatenate([np.linspace(-8, 8, 20_001), np.geomspace(1e-38, 1e38, 700), [np.inf, -np.inf, np.nan]])
     x = x.astype("float32")
     agree("erf", special.erf(*wide(x)), x)
@@ -126,7 +126,7 @@ def test_lerp_and_fma(torch, data):
     shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=6)).input_shapes
     arrays = [data.draw(numbers(shape, -9, 9)) for shape in shapes]
     x, y, z = (torch.from_numpy(array) for array in wide(*arrays))
-    agree("fma", (x * y + z).numpy(), *arrays)  # products of float32 are exact in float64, and the sum nearly
+    agree("fma", (x * y + z).numpy(), *arrays)  # products of float32 are exact in float64, and sums nearly so
     size = (x.abs() + y.abs()) * (1 + z.abs())
     agree("lerp", torch.lerp(x, y, z).numpy(), *arrays, allowed=4 * 2.0**-24 * size.numpy())
 

@@ -1,6 +1,6 @@
-"""Products of matrices against NumPy, layers against PyTorch, eigenvalues against LAPACK.
+"""Tests matrix products against NumPy, linear layers against PyTorch, eigenvalues against LAPACK.
 
-Sums of n products may be off by 2e-6 of the products' magnitudes, whatever their order (the contracts say why).
+Sums of n products may have an error of 2e-6 of the products' magnitudes, in any order (see the contracts).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXTENT = st.integers(0, 6) | st.integers(7, 90)
 
 
 def stacks(data, count=2):
-    """Leading dimensions that broadcast."""
+    """Draws leading dimensions that broadcast."""
     return data.draw(hnp.mutually_broadcastable_shapes(num_shapes=count, max_dims=2, max_side=3)).input_shapes
 
 
@@ -53,8 +53,8 @@ def test_products_of_vectors(data):
     x, y = data.draw(numbers((*matrices, m, k))), data.draw(numbers((*vectors, k)))
     size = np.matmul(np.abs(x), np.abs(y)[..., None], dtype="float64")[..., 0]
     agree("matvec", np.matmul(x, y[..., None], dtype="float64")[..., 0], x, y, magnitude=size)
-    turned = np.swapaxes(x, -1, -2)
-    agree("vecmat", np.matmul(y[..., None, :], turned, dtype="float64")[..., 0, :], y, turned, magnitude=size)
+    transposed = np.swapaxes(x, -1, -2)
+    agree("vecmat", np.matmul(y[..., None, :], transposed, dtype="float64")[..., 0, :], y, transposed, magnitude=size)
     a, b = data.draw(numbers((m,))), data.draw(numbers((k,)))
     agree("outer", np.outer(*wide(a, b)), a, b)
 
@@ -72,31 +72,31 @@ def test_linear(torch, data):
     keywords = {"approximate": "tanh"} if name == "gelu_tanh" else {}
     sums = np.matmul(*wide(x, weight.T)) + (0 if bias is None else bias)
     size = np.matmul(*wide(np.abs(x), np.abs(weight.T))) + (0 if bias is None else np.abs(bias))
-    # no activation is steeper than 1.13, gelu's steepest slope
-    wanted = function(torch.from_numpy(np.asarray(sums)), **keywords).numpy()
-    agree("linear", wanted, x, weight, bias, activation=name, magnitude=1.13 * size)
+    # no activation is steeper than gelu, with a slope of up to 1.13
+    expected = function(torch.from_numpy(np.asarray(sums)), **keywords).numpy()
+    agree("linear", expected, x, weight, bias, activation=name, magnitude=1.13 * size)
 
 
 @bounded
 @given(st.data())
 def test_eigh(data):
-    """LAPACK's eigenvalues; vectors only as far as they are determined: they make up the matrix again."""
+    """Eigenvalues agree with LAPACK's; eigenvectors, which are not unique, must reconstruct the matrix."""
     n = data.draw(st.integers(1, 30))
     (stack,) = stacks(data, 1)
     x = data.draw(numbers((*stack, n, n), -3, 3))
     x[...] = (x + np.swapaxes(x, -1, -2)) / 2
     if data.draw(st.booleans()) and n > 2:
-        x[..., :2, :] = x[..., :, :2] = 0  # eigenvalues that are equal
-    wanted = np.linalg.eigvalsh(*wide(x))
-    largest = np.abs(wanted).max(initial=0)
+        x[..., :2, :] = x[..., :, :2] = 0  # equal eigenvalues
+    expected = np.linalg.eigvalsh(*wide(x))
+    largest = np.abs(expected).max(initial=0)
     for backend in HOSTS:
         with lw.use_backend(backend):
             values, vectors = (np.asarray(each) for each in lw.eigh(x))
             alone = np.asarray(lw.eigvalsh(x))
         # computed in float64 and rounded once
-        assert np.abs(values - wanted).max(initial=0) <= 2 * UNIT * largest
+        assert np.abs(values - expected).max(initial=0) <= 2 * UNIT * largest
         assert np.array_equal(alone, values)
-        turned = np.swapaxes(vectors, -1, -2).astype("float64")
-        assert np.abs(np.matmul(turned, vectors) - np.eye(n)).max(initial=0) <= 4 * n * UNIT
-        again = np.matmul(vectors * values[..., None, :].astype("float64"), turned)
+        transposed = np.swapaxes(vectors, -1, -2).astype("float64")
+        assert np.abs(np.matmul(transposed, vectors) - np.eye(n)).max(initial=0) <= 4 * n * UNIT
+        again = np.matmul(vectors * values[..., None, :].astype("float64"), transposed)
         assert np.abs(again - x).max(initial=0) <= 4 * n * UNIT * largest

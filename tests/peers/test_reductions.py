@@ -1,4 +1,4 @@
-"""Reductions along any axes, against NumPy."""
+"""Tests reductions along any axes against NumPy."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7) | st.t
 
 
 def reduced(data, dtype="float32", extremes=False):
-    """An array, and which of its axes to reduce."""
+    """Draws an array and the axes to reduce."""
     x = data.draw(numbers(data.draw(SHAPES), -10, 10, dtype, extremes))
     axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | hnp.valid_tuple_axes(x.ndim))
     return x, {"axis": axis, "keepdims": data.draw(st.booleans())}
 
 
 def count(x, axis):
-    """Elements that become one."""
+    """Returns the number of elements that are reduced to one."""
     return np.sum(np.ones_like(x, "int64"), axis=axis).max(initial=0)
 
 
@@ -77,7 +77,7 @@ def test_vecdot(data):
     n = data.draw(st.integers(0, 5000))
     shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=2, max_side=4)).input_shapes
     x, y = (data.draw(numbers((*shape, n))) for shape in shapes)
-    wanted, size = np.vecdot(*wide(x, y)), np.vecdot(*wide(np.abs(x), np.abs(y)))
-    agree("vecdot", wanted, x, y, magnitude=size)
+    expected, size = np.vecdot(*wide(x, y)), np.vecdot(*wide(np.abs(x), np.abs(y)))
+    agree("vecdot", expected, x, y, magnitude=size)
     if x.ndim == y.ndim == 1:
-        agree("dot", wanted, x, y, magnitude=size)
+        agree("dot", expected, x, y, magnitude=size)

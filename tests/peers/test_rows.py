@@ -1,4 +1,4 @@
-"""Row operations along any axis, against SciPy and PyTorch."""
+"""Tests row operations along any axis against SciPy and PyTorch."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ def rows(data, low=-10, high=10):
 
 
 def scales(data, x, axis):
-    """None, or a number for each place along the axis."""
+    """Draws None, or a number for each position along the axis."""
     return data.draw(st.none() | numbers((x.shape[axis],), -2, 2))
 
 
 def last(torch, x, axis):
-    """With the axis last, as PyTorch's layers want it."""
+    """Moves the axis last, as PyTorch's layers require."""
     return torch.from_numpy(np.moveaxis(x, axis, -1).copy())
 
 
@@ -48,11 +48,11 @@ def test_layer_norm(torch, data):
     normalized = torch.nn.functional.layer_norm(
         last(torch, *wide(x), axis), (x.shape[axis],), *tensors(torch, weight, bias), eps
     )
-    # where a row hardly varies, the rounding of its mean counts for that much of a deviation
+    # if a row hardly varies, the rounding error of its mean is large relative to its deviations
     spread = np.sqrt(np.var(*wide(x), axis=axis, keepdims=True) + eps)
     allowed = 2 * 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / spread
-    wanted = np.moveaxis(normalized.numpy(), -1, axis)
-    agree("layer_norm", wanted, x, weight, bias, axis=axis, eps=eps, allowed=allowed)
+    expected = np.moveaxis(normalized.numpy(), -1, axis)
+    agree("layer_norm", expected, x, weight, bias, axis=axis, eps=eps, allowed=allowed)
 
 
 @bounded

@@ -1,4 +1,4 @@
-"""Sorting and searching, with ties, NaN and zeros of either sign among the elements, against NumPy."""
+"""Tests sorting and searching against NumPy, with ties, NaN and signed zeros among the elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = st.sampled_from([("float32", 5), ("float32", 1e6), ("int32", 5), ("int32
 
 
 def tied(data, shapes=SHAPES, kind=None):
-    """An array in which many elements are equal, or in which hardly any are."""
+    """Draws an array in which many elements are equal, or hardly any."""
     dtype, reach = kind or data.draw(KINDS)
     array = data.draw(numbers(data.draw(shapes), -reach, reach, dtype, extremes=True))
     array[...] = np.floor(array)
@@ -26,7 +26,7 @@ def tied(data, shapes=SHAPES, kind=None):
 
 
 def order(x, axis, descending):
-    """Indices in order; equal elements keep theirs, also where the largest comes first."""
+    """Returns the indices in order; equal elements keep their order, also when descending."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable").astype("int32")
     backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")
@@ -61,12 +61,13 @@ def test_topk(data):
 @given(st.data())
 def test_searchsorted(data):
     kind = data.draw(KINDS)
-    pile, wanted = tied(data, st.tuples(st.integers(0, 300)), kind), tied(data, kind=kind)
+    haystack, needles = tied(data, st.tuples(st.integers(0, 300)), kind), tied(data, kind=kind)
     side = data.draw(st.sampled_from(["left", "right"]))
-    in_order = np.sort(pile)
-    agree("searchsorted", np.searchsorted(in_order, wanted, side).astype("int32"), in_order, wanted, side=side)
-    places = np.argsort(pile).astype("int32")
-    agree("searchsorted", np.searchsorted(pile, wanted, side, places).astype("int32"), pile, wanted, places, side=side)
+    in_order = np.sort(haystack)
+    agree("searchsorted", np.searchsorted(in_order, needles, side).astype("int32"), in_order, needles, side=side)
+    places = np.argsort(haystack).astype("int32")
+    by_sorter = np.searchsorted(haystack, needles, side, places).astype("int32")
+    agree("searchsorted", by_sorter, haystack, needles, places, side=side)
 
 
 @bounded
@@ -75,6 +76,6 @@ def test_nonzero(data):
     x = tied(data)
     for backend in HOSTS:
         with lw.use_backend(backend):
-            found = lw.nonzero(x)
-        for ours, theirs in zip(found, np.nonzero(x), strict=True):
+            indices = lw.nonzero(x)
+        for ours, theirs in zip(indices, np.nonzero(x), strict=True):
             np.testing.assert_array_equal(ours, theirs)

@@ -1,4 +1,4 @@
-"""Running sums, covariances, correlations and distances in deviations, against NumPy and SciPy."""
+"""Tests cumulative sums, covariances, correlations and z-scores against NumPy and SciPy."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from scipy import stats
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=2, max_side=7) | st.tuples(st.integers(2, 5000))
 
 
-def far_off(data, shape):
-    """Numbers around 0, or far from it."""
+def shifted(data, shape):
+    """Draws numbers around 0, or far from it."""
     x = data.draw(numbers(shape))
     x += data.draw(st.sampled_from([0, 10, -1000]))
     return x
@@ -22,7 +22,7 @@ def far_off(data, shape):
 @bounded
 @given(st.data())
 def test_cumulative_sum(data):
-    x = far_off(data, data.draw(SHAPES))
+    x = shifted(data, data.draw(SHAPES))
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     size = np.cumsum(np.abs(*wide(x)), axis=axis)
     agree("cumulative_sum", np.cumsum(*wide(x), axis=axis), x, axis=axis, magnitude=size)
@@ -33,38 +33,38 @@ def test_cumulative_sum(data):
 @bounded
 @given(st.data())
 def test_zscore(data):
-    x = far_off(data, data.draw(SHAPES))
+    x = shifted(data, data.draw(SHAPES))
     axis, correction = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.sampled_from([0.0, 1.0]))
-    # where a row hardly varies, the rounding of its mean counts for that much of a deviation
+    # if a row hardly varies, the rounding error of its mean is large relative to its deviations
     allowed = 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / np.std(*wide(x), axis=axis, keepdims=True)
-    wanted = stats.zscore(*wide(x), axis=axis, ddof=int(correction))
-    agree("zscore", wanted, x, axis=axis, correction=correction, allowed=allowed)
+    expected = stats.zscore(*wide(x), axis=axis, ddof=int(correction))
+    agree("zscore", expected, x, axis=axis, correction=correction, allowed=allowed)
 
 
 @bounded
 @given(st.data())
 def test_normalize(torch, data):
-    x = far_off(data, data.draw(SHAPES))
+    x = shifted(data, data.draw(SHAPES))
     axis = data.draw(st.integers(-x.ndim, x.ndim - 1))
     eps = data.draw(st.sampled_from([1e-12, 5.0]))
-    wanted = torch.nn.functional.normalize(torch.from_numpy(*wide(x)), dim=axis, eps=eps).numpy()
-    agree("normalize", wanted, x, axis=axis, eps=eps)
+    expected = torch.nn.functional.normalize(torch.from_numpy(*wide(x)), dim=axis, eps=eps).numpy()
+    agree("normalize", expected, x, axis=axis, eps=eps)
 
 
-def products(rows, correction):
-    """What covariances add up. A deviation is rounded, relatively by UNIT, its products' sums err as matmul's, 2e-6."""
+def covariance_error(rows, correction):
+    """Returns the error allowed for covariances: UNIT per rounded deviation, and matmul's 2e-6 for their sums."""
     deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 
 
 @bounded
 @given(st.data())
-def test_variables_with_each_other(data):
+def test_cov_and_corrcoef(data):
     variables, observations = data.draw(st.integers(1, 9)), data.draw(st.integers(2, 400))
-    x = far_off(data, (variables, observations) if data.draw(st.booleans()) else (observations,))
+    x = shifted(data, (variables, observations) if data.draw(st.booleans()) else (observations,))
     y = data.draw(st.none() | numbers((observations,)))
     correction = data.draw(st.sampled_from([0.0, 1.0]))
-    allowed = np.squeeze(products(np.vstack([each for each in wide(x, y) if each is not None]), correction))
+    allowed = np.squeeze(covariance_error(np.vstack([each for each in wide(x, y) if each is not None]), correction))
     settings = {"correction": correction, "allowed": allowed, "by_contract": False}
     agree("cov", np.cov(*wide(x, y), ddof=int(correction)), x, y, **settings)
     agree("corrcoef", np.corrcoef(*wide(x, y)), x, y)
@@ -74,9 +74,9 @@ def test_variables_with_each_other(data):
 
 @bounded
 @given(st.data())
-def test_two_variables(data):
+def test_covariance_and_correlation(data):
     observations = data.draw(st.integers(2, 400))
-    x, y = far_off(data, (observations,)), far_off(data, (observations,))
-    allowed = products(np.vstack(wide(x, y)), 0)[0, 1]
+    x, y = shifted(data, (observations,)), shifted(data, (observations,))
+    allowed = covariance_error(np.vstack(wide(x, y)), 0)[0, 1]
     agree("covariance", np.cov(*wide(x, y), ddof=0)[0, 1], x, y, allowed=allowed, by_contract=False)
     agree("correlation", stats.pearsonr(*wide(x, y)).statistic, x, y)

@@ -1,4 +1,4 @@
-"""Convolution and pooling against PyTorch, and convolution against SciPy where PyTorch is missing."""
+"""Tests convolution and pooling against PyTorch, and convolution against SciPy."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def pairs(low, high):
 
 
 def images(data, channels, kernel, padding, dilation):
-    """Images that the window fits in."""
+    """Draws images that the window fits in."""
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     size = [max(r - 2 * p, 1) + data.draw(st.integers(0, 12)) for r, p in zip(reach, padding, strict=True)]
     return data.draw(numbers((data.draw(st.integers(1, 3)), channels, *size), -3, 3))
@@ -45,9 +45,9 @@ def test_conv2d_is_correlation(data):
     kernel = data.draw(pairs(1, 5))
     x = images(data, 1, kernel, (0, 0), (1, 1))[:1]
     weight = data.draw(numbers((1, 1, *kernel), -1, 1))
-    wanted = signal.correlate2d(*wide(x[0, 0], weight[0, 0]), mode="valid")
+    expected = signal.correlate2d(*wide(x[0, 0], weight[0, 0]), mode="valid")
     size = signal.correlate2d(*wide(np.abs(x[0, 0]), np.abs(weight[0, 0])), mode="valid")
-    agree("conv2d", wanted[None, None], x, weight, magnitude=size)
+    agree("conv2d", expected[None, None], x, weight, magnitude=size)
 
 
 @bounded

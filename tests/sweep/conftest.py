@@ -1,7 +1,7 @@
-"""The sweep: every contract, in every dtype, on every backend that this machine runs.
+"""The sweep: tests every contract, in every dtype, on every backend that this machine supports.
 
-Backends come from lanewise.backends(); no test names one. What passed is written to build/reports/support.md when the
-run ends (tests/support.py): a cell is ticked by tests that passed in that run and by nothing else.
+Backends come from lanewise.backends(); no test names one. At the end of the run, tests/support.py writes the outcome to
+build/reports/support.md; only tests that passed in that run tick a cell of that matrix.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import lanewise as lw  # noqa: E402
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """`contract` and `dtype` together run over all pairs; a mark `contracts` chooses contracts by a predicate."""
+    """Parametrizes `contract` and `dtype` over all pairs; the mark `contracts` selects contracts by a predicate."""
     if "contract" in metafunc.fixturenames:
         mark = metafunc.definition.get_closest_marker("contracts")
         chosen = [contract for contract in CONTRACTS if mark is None or mark.args[0](contract)]
@@ -42,14 +42,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """A backend, which runs what the test computes."""
+    """A backend that runs what the test computes."""
     with lw.use_backend(request.param):
         yield request.param
 
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """A backend whose kernels work on the host's memory."""
+    """A backend whose kernels work on host memory."""
     with lw.use_backend(request.param):
         yield request.param
 
@@ -62,14 +62,14 @@ def oracle(contract: Contract) -> oracle_file.Oracle:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
-    """Notes for the support matrix what became of each operation on each backend."""
+    """Records the outcome of each operation and backend for the support matrix."""
     outcome = yield
     callspec = getattr(item, "callspec", None)
-    given = callspec.params if callspec else {}
-    backend = given.get("backend", given.get("host"))
+    params = callspec.params if callspec else {}
+    backend = params.get("backend", params.get("host"))
     report = outcome.get_result()
-    if backend and "contract" in given and (report.failed or (report.passed and report.when == "call")):
-        support.note(given["contract"].operation, backend.value, report.passed)
+    if backend and "contract" in params and (report.failed or (report.passed and report.when == "call")):
+        support.note(params["contract"].operation, backend.value, report.passed)
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -79,4 +79,4 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     settings.register_profile("sweep", deadline=None, max_examples=150, derandomize=True, database=None)
     settings.load_profile("sweep")
-    config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")
+    config.addinivalue_line("markers", "contracts(predicate): only contracts for which the predicate is true")

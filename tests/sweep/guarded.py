@@ -1,8 +1,8 @@
-"""Runs every case of the oracle on operands that touch forbidden pages, and says which one it is at.
+"""Runs every oracle case on operands next to inaccessible pages, printing each case before it runs.
 
     python guarded.py avx2 build/oracle
 
-A read or write one byte too far ends the process with a signal; the last line tells where.
+An access one byte out of bounds ends the process with a signal; the last line printed names the case.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ import raw  # noqa: E402
 from judge import as_array  # noqa: E402
 
 PAGE = mmap.PAGESIZE
-ROOM = 64 * PAGE  # for one operand; larger cases are left to the other tests
+ROOM = 64 * PAGE  # for one operand; larger cases are skipped
 
 
 class Fenced:
-    """Memory between two pages that nobody may touch."""
+    """Memory between two inaccessible pages."""
 
     def __init__(self) -> None:
         self.pages = mmap.mmap(-1, ROOM + 2 * PAGE)

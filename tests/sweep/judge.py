@@ -1,4 +1,4 @@
-"""Whether results are right: oracle_file.near for whole arrays. All arithmetic is in float64 or on integers."""
+"""Checks results against references: oracle_file.near for whole arrays. Computes in float64 or on integers."""
 
 from __future__ import annotations
 
@@ -15,52 +15,53 @@ def as_array(array: Array) -> np.ndarray:
 
 
 def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
-    """What is wrong with a result, or None."""
-    wanted = as_array(case.reference)
+    """Returns a message saying what is wrong with a result, or None."""
+    expected = as_array(case.reference)
     if result.dtype != case.result_dtype:
-        return f"{case.name}: dtype {result.dtype}, {case.result_dtype} expected"
-    if result.shape != wanted.shape:
-        return f"{case.name}: shape {result.shape}, {wanted.shape} expected"
+        return f"{case.name}: expected dtype {case.result_dtype}, got {result.dtype}"
+    if result.shape != expected.shape:
+        return f"{case.name}: expected shape {expected.shape}, got {result.shape}"
     magnitude = as_array(case.magnitude) if case.magnitude else np.zeros(())
-    good = near(result, wanted, case.bound(backend), magnitude, case.strict)
+    good = near(result, expected, case.bound(backend), magnitude, case.strict)
     if good.all():
         return None
     first = np.unravel_index(int(np.argmin(good)), good.shape)
     inputs = [as_array(each)[first] for each in case.inputs if each and each.shape == good.shape]
-    given = f" of {', '.join(map(repr, inputs))}" if inputs else ""
+    arguments = f" for inputs {', '.join(map(repr, inputs))}" if inputs else ""
     where = list(map(int, first))
-    what = f"{result[first]!r}, {wanted[first]!r} expected"
-    return f"{case.name}: {np.count_nonzero(~good)} wrong, first {where}{given}: {what}"
+    what = f"expected {expected[first]!r}, got {result[first]!r}"
+    return f"{case.name}: {np.count_nonzero(~good)} wrong, first at {where}{arguments}: {what}"
 
 
-def near(got: np.ndarray, wanted: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
-    """Element by element, whether a result is as near to its reference as the bound demands."""
+def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
+    """Tells for each element whether the result is within the bound of its reference."""
     if got.dtype.kind != "f":
-        return got == wanted
+        return got == expected
     dtype = got.dtype.name
     with np.errstate(all="ignore"):
-        rounded = wanted.astype(dtype)
+        rounded = expected.astype(dtype)
         same = got == rounded
         if strict:
             same &= (got != 0) | (np.signbit(got) == np.signbit(rounded))
         limit = OVERFLOW[dtype]
-        distance = np.abs(np.clip(got.astype("f8"), -limit, limit) - np.clip(wanted, -limit, limit))
-        allowed = np.maximum(bound.ulp * unit(wanted, dtype), bound.absolute)
-        allowed = np.maximum(allowed, bound.relative * np.abs(wanted))
+        distance = np.abs(np.clip(got.astype("f8"), -limit, limit) - np.clip(expected, -limit, limit))
+        allowed = np.maximum(bound.ulp * unit(expected, dtype), bound.absolute)
+        allowed = np.maximum(allowed, bound.relative * np.abs(expected))
         close = distance <= np.maximum(allowed, bound.magnitude * magnitude)
-    exact = np.isinf(wanted) | (strict & (wanted == 0)) | bound.exact
-    return np.where(np.isnan(wanted) | np.isnan(got), np.isnan(wanted) & np.isnan(got), np.where(exact, same, close))
+    exact = np.isinf(expected) | (strict & (expected == 0)) | bound.exact
+    nan, other_nan = np.isnan(expected), np.isnan(got)
+    return np.where(nan | other_nan, nan & other_nan, np.where(exact, same, close))
 
 
 def unit(values: np.ndarray, dtype: str) -> np.ndarray:
-    """One unit in the last place of a dtype, beside these values."""
+    """Returns one unit in the last place (ulp) of a dtype at these values."""
     exponents = np.frexp(np.minimum(np.abs(values), OVERFLOW[dtype] / 2))[1]
     exponents = np.where(values == 0, SMALLEST[dtype], exponents)
     return np.ldexp(1.0, np.maximum(exponents - DIGITS[dtype], SMALLEST[dtype]))
 
 
 def bits(array: np.ndarray) -> np.ndarray:
-    """What is the same on every backend: the bits, but for those of NaN."""
+    """Returns the bits of an array, with all NaNs made equal, since their bits differ between backends."""
     if array.dtype.kind == "f":
         array = np.where(np.isnan(array), np.array(np.nan, array.dtype), array)
     return np.ascontiguousarray(array).view(INTEGERS[array.dtype.itemsize])

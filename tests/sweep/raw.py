@@ -1,4 +1,4 @@
-"""Calling a library's kernels on memory of one's own, through lanewise.cffi."""
+"""Calls a library's kernels directly on the test's own memory, through lanewise.cffi."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from lanewise.cffi import ffi, lib
 
 OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
 POISON = 0xA5
-SCRATCH = 0xFF  # NaN, which spreads to whatever counts memory that was never written
-MARGIN = 64  # bytes around an array
+SCRATCH = 0xFF  # NaN, which spreads to any result that depends on uninitialized scratch memory
+MARGIN = 64  # bytes before and after an array
 
 
 @dataclass
 class Placed:
-    """An array in poisoned memory: misaligned by a byte, and with gaps between its elements if so wanted."""
+    """An array in poisoned memory, misaligned by a byte, optionally with gaps between its elements."""
 
     memory: np.ndarray  # bytes
     array: np.ndarray  # a view of some of them
@@ -35,8 +35,8 @@ class Placed:
     def place(self) -> layouts.Place:
         return layouts.Place(self.array.shape, self.array.strides)
 
-    def beside(self) -> np.ndarray:
-        """The memory with the array taken out: poison, unless somebody wrote there."""
+    def surroundings(self) -> np.ndarray:
+        """Returns the memory with the array replaced by poison: all poison, unless something was written outside."""
         copy = self.memory.copy()
         start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
         view = np.lib.stride_tricks.as_strided(
@@ -47,7 +47,7 @@ class Placed:
 
 
 def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
-    """Room for an array. With gaps, axes lie in reverse order, every other item is free, some axes run backwards."""
+    """Allocates an array. With gaps: reversed axis order, every other item unused, some axes with negative strides."""
     dtype = np.dtype(dtype)
     around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
     count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize
@@ -66,7 +66,7 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """What a kernel may ask of its host. Scratch memory is poisoned and guarded; tasks run last to first."""
+    """The context a kernel gets from its host. Scratch memory is poisoned and guarded; tasks run last to first."""
 
     def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
@@ -100,14 +100,14 @@ class Context:
         if address:
             memory, start, count = self.scratch.pop(address)
             if (memory[:start] != SCRATCH).any() or (memory[start + count :] != SCRATCH).any():
-                self.damage.append(f"scratch of {count} bytes was overrun")
+                self.damage.append(f"wrote outside of {count} bytes of scratch memory")
 
     def _run(self, context: Any, count: int, task: Any, argument: Any) -> int:
         for index in reversed(range(count)):
             if self.tasks == self.interrupt_at:
                 return INTERRUPTED
             self.tasks += 1
-            own = self._new()  # each task sees a context of its own
+            own = self._new()  # each task gets its own context
             own.allocate, own.release, own.run = self.pointer.allocate, self.pointer.release, self.pointer.run
             status = task(own, index, argument)
             if status != OK:
@@ -124,20 +124,20 @@ def call(
     out: Placed,
     context: Context,
 ) -> int:
-    """The kernel's status. Nothing may be left over in scratch memory."""
+    """Runs a kernel and returns its status, after checking that it released its scratch memory."""
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
     read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     written = ffi.new("void *[]", [out.pointer])
     numbers = ffi.from_buffer("int64_t[]", bytearray(scalars)) if scalars else ffi.NULL
     parameters = ffi.cast("lw_scalar *", numbers)
     status = getattr(lib(backend).lanewise_kernels.kernels, kernel)(context.pointer, words, read, written, parameters)
-    assert not context.scratch, f"{kernel} keeps memory"
+    assert not context.scratch, f"{kernel} did not release its scratch memory"
     assert not context.damage, f"{kernel}: {context.damage[0]}"
     return int(status)
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """The kernel's own parameters at their defaults; 0 where one is no float."""
+    """Returns the kernel's own parameters at their defaults, 0 for those that are not floats."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 
@@ -147,7 +147,7 @@ def parameters(contract: Contract, case: Case) -> dict[str, Any]:
 
 
 def layout_of(contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed) -> tuple[bytes, bytes]:
-    """Layout and scalars for operands that lie elsewhere than the oracle thought."""
+    """Returns layout and scalars for operands with other strides than in the oracle's file."""
     places = [each.place if each else None for each in inputs]
     made = layouts.call(contract, parameters(contract, case), places, out.place)
     own = struct.pack(f"<{len(made.scalars)}q", *made.scalars)

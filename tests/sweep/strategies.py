@@ -1,4 +1,4 @@
-"""What hypothesis draws arrays with: any layout in memory, shapes that broadcast."""
+"""Hypothesis strategies for arrays: any memory layout, shapes that broadcast."""
 
 import numpy as np
 from hypothesis import strategies as st
@@ -7,7 +7,7 @@ from hypothesis.extra import numpy as hnp
 
 @st.composite
 def views(draw, shape, dtype):
-    """An array of a shape, that lies in memory in any way: axes in any order, with gaps, backwards."""
+    """Draws an array of a shape in any memory layout: permuted axes, gaps, negative strides."""
     order = draw(st.permutations(range(len(shape))))
     steps = [draw(st.sampled_from([1, 1, 2, -1, -2])) for _ in shape]
     base = np.zeros([shape[axis] * abs(steps[axis]) for axis in order], dtype)

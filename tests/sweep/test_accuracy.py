@@ -1,4 +1,4 @@
-"""Functions of one number over the whole range of their dtype: every exponent and sign, not only the domain."""
+"""Tests unary functions over the whole range of their dtype: every exponent and sign, not only the domain."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from oracle_file import Bound
 
 import lanewise as lw
 
-STEP = 2**13 - 1  # between the bit patterns tried; a prime, so that all last bits occur
+STEP = 2**13 - 1  # between tested bit patterns; prime, so that all low bits occur
 
 
 def whole(contract):
@@ -25,17 +25,18 @@ def test_every_exponent(contract, backend):
     name = contract.inputs[0].name
     x = np.arange(0, 2**32, STEP, dtype="uint32").view("float32")
     x = x[np.isfinite(x)]
-    part = contract.tolerance.of(backend.value)
-    bound = Bound(part.ulp, part.absolute, part.relative, part.magnitude)
+    limits = contract.tolerance.of(backend.value)
+    bound = Bound(limits.ulp, limits.absolute, limits.relative, limits.magnitude)
     for choice in contract.variants.stems if contract.variants else (None,):
         settings = {each.name: each.default for each in contract.parameters}
         if choice:
             variant = contract.variants.stems.index(choice)
             settings[contract.variants.parameter] = contract.parameter(contract.variants.parameter).choices[variant]
-        wanted = generated.expected(contract, Case("everywhere", "float32", {name: x}, settings))
+        expected = generated.expected(contract, Case("everywhere", "float32", {name: x}, settings))
         result = np.asarray(getattr(lw, contract.operation)(lw.asarray(x), **settings))
-        good = near(result, wanted, bound, 0.0, False)
+        good = near(result, expected, bound, 0.0, False)
         first = int(np.argmin(good))
         assert good.all(), (
-            f"{np.count_nonzero(~good)} wrong, first {x[first]!r}: {result[first]!r}, not {wanted[first]!r}"
+            f"{np.count_nonzero(~good)} wrong, first at {x[first]!r}: "
+            f"expected {expected[first]!r}, got {result[first]!r}"
         )

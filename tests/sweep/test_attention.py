@@ -1,5 +1,5 @@
-"""Attention over its whole space of parameters, against the reference, on whatever hypothesis comes up with; masks of
-bool, which the oracle's files do not hold; and its memory."""
+"""Tests attention against the reference over all its parameters, with inputs drawn by hypothesis; with bool masks,
+which the oracle's files do not contain; and its use of scratch memory."""
 
 import numpy as np
 import pytest
@@ -15,7 +15,7 @@ import lanewise as lw
 
 @st.composite
 def masks(draw, batch, queries, keys):
-    """None, truth values or numbers, of fewer dimensions or with extents of 1."""
+    """Draws None, a bool mask or a float mask, possibly with fewer dimensions or with axes of size 1."""
     shape = [draw(st.sampled_from([extent, 1])) for extent in (*batch, queries, keys)]
     array = draw(views(shape[draw(st.integers(0, len(batch))) :], "float32"))
     return draw(st.sampled_from([None, array > 0, array * np.float32(0.5)]))
@@ -38,34 +38,34 @@ def test_attention(data):
         "offset": data.draw(st.integers(0, 200)),
     }
     wide = [each.astype("float64") for each in (query, key, value)]
-    wanted = references.attention(*wide, mask, **settings)
+    expected = references.attention(*wide, mask, **settings)
     for backend in HOSTS:
         with lw.use_backend(backend):
             result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
-        assert result.shape == wanted.shape
-        assert np.abs(result - wanted).max(initial=0) < 1e-4  # scores up to 40 * 25 * 0.1
+        assert result.shape == expected.shape
+        assert np.abs(result - expected).max(initial=0) < 1e-4  # scores up to 40 * 25 * 0.1
 
 
-def test_a_mask_of_integers_is_refused():
+def test_integer_mask_is_rejected():
     x = lw.ones((2, 2))
     with pytest.raises(lw.DTypeError, match=r"attn_mask.*astype"):
         lw.scaled_dot_product_attention(x, x, x, lw.ones((2, 2), dtype=lw.int32))
 
 
-def test_what_lies_behind_a_causal_query_is_not_read_by_a_window(backend):
-    """Keys that no query of a call sees may hold anything."""
+def test_keys_outside_the_window_are_not_read(backend):
+    """Keys that no query attends to may hold NaN."""
     x = np.ones((600, 8), "float32")
-    behind = x.copy()
-    behind[:300] = np.nan
-    result = lw.scaled_dot_product_attention(x[:2], behind, behind, is_causal=True, window=10, offset=500)
+    outside = x.copy()
+    outside[:300] = np.nan
+    result = lw.scaled_dot_product_attention(x[:2], outside, outside, is_causal=True, window=10, offset=500)
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Few queries, a block of them and more, keys of several blocks, and values of a width that is no whole tile.
+# Two queries, a block of queries and more; several blocks of keys; widths that are not a multiple of a tile.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
-@pytest.mark.parametrize("anything", [np.nan, np.inf, -np.inf])
-def test_what_is_hidden_may_be_anything(queries, keys, width, anything):
-    """Keys and values that a row does not see change nothing in it; those that it sees do."""
+@pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
+def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):
+    """Keys and values change only the rows of queries that attend to them."""
     generator = np.random.default_rng(keys)
     query, key, value = (
         generator.standard_normal(shape).astype("float32") for shape in ((queries, 5), (keys, 5), (keys, width))
@@ -78,25 +78,25 @@ def test_what_is_hidden_may_be_anything(queries, keys, width, anything):
     added = np.where(seen, generator.standard_normal(seen.shape), -np.inf).astype("float32")
     for backend in HOSTS:
         for settings in ({"attn_mask": seen}, {"attn_mask": added}, {"attn_mask": added, "window": 200, "offset": 30}):
-            spoilt_key, spoilt_value = key.copy(), value.copy()
-            spoilt_key[-40:] = spoilt_value[-40:] = spoilt_value[3] = anything
+            altered_key, altered_value = key.copy(), value.copy()
+            altered_key[-40:] = altered_value[-40:] = altered_value[3] = value_of_masked
             with lw.use_backend(backend):
                 plain = np.asarray(lw.scaled_dot_product_attention(query, key, value, **settings))
-                spoilt = np.asarray(lw.scaled_dot_product_attention(query, spoilt_key, spoilt_value, **settings))
-            assert np.abs(spoilt[:-1] - plain[:-1]).max() < 1e-5
-            sees = "window" not in settings or abs(3 - (queries - 1) - 30) < 200
-            assert np.isfinite(spoilt[-1]).all() != sees
-        spoilt_value = value.copy()
-        spoilt_value[queries - 1 :] = anything
+                altered = np.asarray(lw.scaled_dot_product_attention(query, altered_key, altered_value, **settings))
+            assert np.abs(altered[:-1] - plain[:-1]).max() < 1e-5
+            attends = "window" not in settings or abs(3 - (queries - 1) - 30) < 200
+            assert np.isfinite(altered[-1]).all() != attends
+        altered_value = value.copy()
+        altered_value[queries - 1 :] = value_of_masked
         with lw.use_backend(backend):
             plain = np.asarray(lw.scaled_dot_product_attention(query, key, value, is_causal=True))
-            spoilt = np.asarray(lw.scaled_dot_product_attention(query, key, spoilt_value, is_causal=True))
-        assert np.abs(spoilt[:-1] - plain[:-1]).max() < 1e-5
-        assert queries > keys or not np.isfinite(spoilt[-1]).any()
+            altered = np.asarray(lw.scaled_dot_product_attention(query, key, altered_value, is_causal=True))
+        assert np.abs(altered[:-1] - plain[:-1]).max() < 1e-5
+        assert queries > keys or not np.isfinite(altered[-1]).any()
 
 
-def test_an_infinite_value_leaves_the_other_columns_exact():
-    """Rows with results that are not finite are computed again, from each key that they see."""
+def test_infinite_value_does_not_affect_other_columns():
+    """Rows with non-finite results are recomputed from the keys they attend to."""
     keys = 100_000
     query, key, value = np.ones((2, 4), "float32"), np.ones((keys, 4), "float32"), np.ones((keys, 20), "float32")
     value[5, 7] = np.inf
@@ -108,7 +108,7 @@ def test_an_infinite_value_leaves_the_other_columns_exact():
 
 
 class Counting(raw.Context):
-    """Adds up the scratch memory that a kernel asks for."""
+    """Adds up the scratch memory that a kernel requests."""
 
     total = 0
 
@@ -119,7 +119,7 @@ class Counting(raw.Context):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "attention")
 @pytest.mark.parametrize("queries", [2, 8])
-def test_memory_does_not_grow_with_the_keys(contract, host, queries):
+def test_scratch_memory_does_not_grow_with_the_keys(contract, host, queries):
     used = []
     for keys in (1000, 50_000):
         inputs = [raw.copy_of(np.ones(shape, "float32")) for shape in ((queries, 4), (keys, 4), (keys, 4))] + [None]

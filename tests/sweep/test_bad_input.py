@@ -1,7 +1,6 @@
-"""What makes no sense is refused, whatever the operation: by an error of lanewise that names the operation.
+"""Invalid arguments are rejected by every operation with a lanewise error that names the operation.
 
-From each contract comes a call that works; then one argument after another is given something that no operation of
-its kind can take.
+Each contract provides a valid call; then one argument at a time is replaced by a value that is always invalid.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import lanewise as lw
 
 
 class Odd:
-    """No number, no index, no sequence."""
+    """Neither a number nor an index nor a sequence."""
 
     def __repr__(self):
         return "<odd>"
@@ -39,7 +38,7 @@ BEYOND = [2**63, -(2**63) - 1, 2**100]
 NO_AXES = [*NO_INTS, *BEYOND, 8, -9, (0, 99)]
 NO_PAIR = [*NO_INTS, *BEYOND, -1, (1, -1), (1, 2, 3), (1.5, 1)]
 
-# By the type of a parameter: what is none.
+# Invalid values by type of parameter.
 WRONG = {
     "axis": [*NO_AXES, (0,), (0, 0)],
     "axes": NO_AXES,
@@ -58,20 +57,20 @@ NO_SHAPE = [*BEYOND, -2, (2, -2), (2**40, 2**40), (1,) * 65]
 
 
 def wrong_values(contract, parameter):
-    """What a parameter cannot be."""
-    means_something = parameter.default is None or parameter.optional
-    yield from (value for value in WRONG[parameter.type] if value is not None or not means_something)
+    """Yields invalid values for a parameter."""
+    none_is_valid = parameter.default is None or parameter.optional
+    yield from (value for value in WRONG[parameter.type] if value is not None or not none_is_valid)
     if parameter.name == "shape":
         yield from NO_SHAPE
     if parameter.for_kernel and parameter.type == "int":
         yield from BEYOND
     yield from beyond_limits(parameter)
-    if parameter.type == "axes" and contract.operation != "roll":  # which adds up what it is told of one axis
+    if parameter.type == "axes" and contract.operation != "roll":  # roll adds up the shifts of repeated axes
         yield (0, 0)
 
 
 def beyond_limits(parameter):
-    """The numbers next to those that the contract allows, and those that no float parameter may be."""
+    """Yields the numbers just outside the contract's limits, and the invalid values of every float parameter."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:
@@ -81,8 +80,8 @@ def beyond_limits(parameter):
             yield int(parameter.limits.high) + 1
 
 
-def call_that_works(contract):
-    """Inputs and parameters by name."""
+def valid_call(contract):
+    """Returns inputs and parameters of a valid call."""
     if contract.reference:
         cases = [case for case in oracle_of(contract.operation).cases if case.reference.size > 1]
         for case in cases:
@@ -95,36 +94,36 @@ def call_that_works(contract):
     return list(inputs_of(contract, contract.computed[-1]).values()) if contract.inputs else [], parameters
 
 
-def complaint(contract, inputs, keywords, given):
-    """What is wrong with the way in which a call is refused, or None."""
+def complaint(contract, inputs, keywords, argument):
+    """Returns a message if a call is not rejected properly, or None."""
     try:
         result = getattr(lw, contract.operation)(*inputs, **keywords)
     except lw.LanewiseError as error:
         if re.match(rf"{contract.operation}: .*[a-z]{{3}}", str(error)):
             return None
-        return f"{given}: says {type(error).__name__}: {error}"
+        return f"{argument}: does not name the operation: {type(error).__name__}: {error}"
     except Exception as error:
-        return f"{given}: raises {type(error).__name__}: {error}"
-    return f"{given}: gives {result!r:.80}"
+        return f"{argument}: raises {type(error).__name__}: {error}"
+    return f"{argument}: returns {result!r:.80}"
 
 
 def check(contract, replacements):
-    """Calls in which one argument, a position or a name, is something else."""
-    inputs, keywords = call_that_works(contract)
+    """Checks calls in which one argument, by position or name, is replaced."""
+    inputs, keywords = valid_call(contract)
     assert getattr(lw, contract.operation)(*inputs, **keywords) is not None
-    found = []
+    complaints = []
     for place, value in replacements:
         if isinstance(place, int):
-            given = [value if number == place else each for number, each in enumerate(inputs)]
-            found.append(complaint(contract, given, keywords, f"{contract.inputs[place].name}={value!r:.60}"))
+            changed = [value if number == place else each for number, each in enumerate(inputs)]
+            complaints.append(complaint(contract, changed, keywords, f"{contract.inputs[place].name}={value!r:.60}"))
         else:
-            found.append(complaint(contract, inputs, {**keywords, place: value}, f"{place}={value!r:.60}"))
-    found = [each for each in found if each]
-    assert not found, "\n".join(found)
+            complaints.append(complaint(contract, inputs, {**keywords, place: value}, f"{place}={value!r:.60}"))
+    complaints = [each for each in complaints if each]
+    assert not complaints, "\n".join(complaints)
 
 
 @pytest.mark.contracts(lambda contract: contract.inputs and not contract.internal)
-def test_what_is_no_tensor(contract):
+def test_invalid_tensors(contract):
     wrong = []
     for place, each in enumerate(contract.inputs):
         values = [*NO_ARRAY, *([value] for value in NO_TENSOR), []] if each.sequence else NO_TENSOR
@@ -133,29 +132,29 @@ def test_what_is_no_tensor(contract):
 
 
 @pytest.mark.contracts(lambda contract: contract.parameters and not contract.internal)
-def test_what_is_no_parameter(contract):
+def test_invalid_parameters(contract):
     check(contract, [(each.name, value) for each in contract.parameters for value in wrong_values(contract, each)])
 
 
 @pytest.mark.contracts(lambda contract: not contract.internal)
-def test_names_that_there_are_not(contract):
+def test_unknown_keywords(contract):
     known = {"out": contract.has_out, "device": contract.device}
     check(contract, [(name, None) for name in ("nothing", "where", "out", "device") if not known.get(name)])
 
 
 @pytest.mark.contracts(lambda contract: not contract.internal)
-def test_too_few_and_too_many(contract):
-    inputs, keywords = call_that_works(contract)
-    found = [complaint(contract, [*inputs, *[1] * 9], keywords, "nine more positions")]
+def test_too_few_and_too_many_arguments(contract):
+    inputs, keywords = valid_call(contract)
+    complaints = [complaint(contract, [*inputs, *[1] * 9], keywords, "nine more arguments")]
     needed = [each.name for each in contract.parameters if each.required]
     if needed or any(not each.optional for each in contract.inputs):
-        found.append(complaint(contract, [], {}, "nothing"))
-    found = [each for each in found if each]
-    assert not found, "\n".join(found)
+        complaints.append(complaint(contract, [], {}, "nothing"))
+    complaints = [each for each in complaints if each]
+    assert not complaints, "\n".join(complaints)
 
 
 def recast(contract, inputs, dtype):
-    """Ones in another dtype, but for inputs that have a dtype of their own."""
+    """Returns ones in another dtype, except for inputs with a fixed dtype."""
     if contract.inputs[0].sequence:
         return [[np.ones(each.shape, dtype) for each in inputs[0]]]
     pairs = zip(inputs, contract.inputs, strict=False)
@@ -163,9 +162,9 @@ def recast(contract, inputs, dtype):
 
 
 @pytest.mark.contracts(lambda contract: contract.dtypes and contract.inputs and not contract.internal)
-def test_dtypes_that_do_not_compute(contract):
-    """test_dtypes.py says which ones are promoted, kind by kind."""
-    inputs, keywords = call_that_works(contract)
+def test_dtypes_without_kernels(contract):
+    """test_dtypes.py tests which dtypes are promoted."""
+    inputs, keywords = valid_call(contract)
     inputs = [np.asarray(each) if isinstance(each, lw.Tensor) else each for each in inputs]
     for dtype in ("int64", "float16", "float64"):
         if dtype not in contract.computed:
@@ -174,20 +173,20 @@ def test_dtypes_that_do_not_compute(contract):
 
 
 @pytest.mark.contracts(lambda contract: contract.inputs and not contract.internal)
-def test_nothing_at_all(contract):
-    """Inputs without elements: a result or an error, as the contract says; never a crash."""
-    inputs, keywords = call_that_works(contract)
+def test_empty_inputs(contract):
+    """Inputs without elements give a result or a proper error, never a crash."""
+    inputs, keywords = valid_call(contract)
     if contract.inputs[0].sequence:
         inputs = [[each[..., :0] for each in inputs[0]]]
     for axis in range(max(np.ndim(each) for each in inputs if each is not None)):
-        none = [np.take(each, [], axis) if each is not None and axis < np.ndim(each) else each for each in inputs]
+        empty = [np.take(each, [], axis) if each is not None and axis < np.ndim(each) else each for each in inputs]
         try:
-            getattr(lw, contract.operation)(*none, **keywords)
+            getattr(lw, contract.operation)(*empty, **keywords)
         except lw.LanewiseError as error:
             assert str(error).startswith(f"{contract.operation}: ")
 
 
 @pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
-def test_what_is_no_out(contract):
-    """Shapes, dtypes and memory that do not fit are in test_out.py."""
+def test_invalid_out(contract):
+    """test_out.py tests shapes, dtypes and memory that do not fit."""
     check(contract, [("out", value) for value in ("x", 1, np.zeros(2, "f4"), [0.0], Odd(), (lw.zeros(2),))])

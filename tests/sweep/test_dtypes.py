@@ -1,4 +1,4 @@
-"""Which dtype a call computes in and returns: the promotions of README.md, and what is refused."""
+"""Tests in which dtype a call computes and which it returns: the promotions of README.md, and what is rejected."""
 
 import itertools
 
@@ -10,16 +10,16 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # where there is no kernel, the next that has one computes
+ORDER = ("bool", "int32", "float32")  # without a kernel for its dtype, an operation computes in the next of these
 
 
 def promoted(*dtypes):
-    """Of tensors: the last in the order of DTYPES wins."""
+    """Returns the promoted dtype of tensors: the last in the order of DTYPES."""
     return max(dtypes, key=DTYPES.index)
 
 
 def computed(contract, dtype):
-    """The dtype that computes, or None where it is refused."""
+    """Returns the dtype that a call computes in, or None if it is rejected."""
     if dtype in contract.computed:
         return dtype
     later = ORDER[ORDER.index(dtype) + 1 :] if dtype in ORDER else ()
@@ -27,7 +27,7 @@ def computed(contract, dtype):
 
 
 def tensors(contract, dtypes):
-    """Ones: in every domain, the same number in every dtype. An input of fixed dtype has that."""
+    """Returns tensors of ones, which are in every domain. Inputs with a fixed dtype keep it."""
     free = iter(dtypes)
     return [
         lw.asarray(np.ones((2, 2)[: each.ndim], each.dtype or next(free)))
@@ -60,7 +60,7 @@ def test_promotion(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
 def test_python_numbers_are_weak(contract, dtype, backend):
-    """A number takes the tensor's dtype when that is of its kind or a later one."""
+    """A Python number takes the tensor's dtype if that is of the same or a later kind."""
     function = getattr(lw, contract.operation)
     number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
     for kind, (value, dtypes) in number.items():
@@ -71,8 +71,8 @@ def test_python_numbers_are_weak(contract, dtype, backend):
 
 
 @pytest.mark.parametrize(("target", "source"), list(itertools.product(DTYPES, DTYPES)))
-def test_casts_agree_with_numpy_where_it_promises(target, source):
-    """Between numbers that both dtypes hold there is one right answer."""
+def test_casts_agree_with_numpy(target, source):
+    """Values that both dtypes represent have only one correct result."""
     values = np.array([0, 1, 1, 0, 1] if "bool" in (target, source) else [0, 1, -7, 100, -2048], source)
     result = np.asarray(lw.astype(lw.asarray(values), target))
     assert result.dtype == target

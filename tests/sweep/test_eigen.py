@@ -1,4 +1,4 @@
-"""Eigendecomposition of matrices that are known to be hard, its bits on every instruction set, and its time."""
+"""Tests eigendecomposition: matrices known to be hard, the same bits on every instruction set, and its time."""
 
 import pickle
 import time
@@ -14,7 +14,7 @@ RANDOM = np.random.default_rng(11)
 
 
 def symmetric(values):
-    """A matrix with these eigenvalues."""
+    """Returns a symmetric matrix with these eigenvalues."""
     q = np.linalg.qr(RANDOM.standard_normal((len(values), len(values))))[0]
     return (q * np.asarray(values)) @ q.T
 
@@ -62,7 +62,7 @@ def test_same_bits_on_every_instruction_set(size):
 
 
 def test_views_and_batches(backend):
-    """Any strides, and the lower triangle alone."""
+    """Any strides work, and only the lower triangle is read."""
     base = RANDOM.standard_normal((6, 3, 7, 9)).astype("float32")
     x = base.transpose(1, 0, 3, 2)[::-1, ::2, 1:8, ::-1]
     values, vectors = lw.eigh(x)
@@ -74,7 +74,7 @@ def test_views_and_batches(backend):
         assert np.array_equal(bits(np.asarray(vectors)[index]), bits(np.asarray(alone.eigenvectors)))
 
 
-def test_one_matrix_with_nan_spoils_no_other(backend):
+def test_nan_stays_in_its_matrix(backend):
     x = np.stack([np.eye(3), np.full((3, 3), np.nan), 2 * np.eye(3)]).astype("float32")
     values, vectors = (np.asarray(each) for each in lw.eigh(x))
     assert np.isnan(values[1]).all()
@@ -83,13 +83,13 @@ def test_one_matrix_with_nan_spoils_no_other(backend):
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3, 3), (3, 0, 0)])
-def test_nothing(shape):
+def test_empty(shape):
     result = lw.eigh(np.zeros(shape, "float32"))
     assert result.eigenvalues.shape == shape[:-1]
     assert result.eigenvectors.shape == shape
 
 
-def test_the_result_is_a_named_tuple_that_can_be_pickled():
+def test_result_is_a_picklable_named_tuple():
     result = pickle.loads(pickle.dumps(lw.eigh([[2.0]])))
     assert type(result).__name__ == "EighResult"
     assert (result.eigenvalues.tolist(), result[1].tolist()) == ([2.0], [[1.0]])

@@ -1,5 +1,5 @@
-"""NaN, infinities and the signs of zeros wherever they are, for the largest and the smallest element: a block is folded
-without looking at them first, and in ways that depend on its length."""
+"""Tests max and min with NaN, infinities and signed zeros at any position: blocks are reduced without checking for them
+first, by code that depends on the length."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,8 @@ import pytest
 import lanewise as lw
 
 LENGTHS = (1, 2, 7, 8, 9, 17, 33, 40, 64, 100, 129, 200, 1000, 4096, 4097)
-EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}  # and by what to multiply to have a largest element
+# The operation, and the sign that turns its result into a maximum.
+EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}
 
 
 @pytest.fixture(params=EXTREMES)
@@ -16,7 +17,7 @@ def extreme(request):
 
 
 def places(length):
-    """Of the first elements, the last ones and some between."""
+    """Returns positions at the start, at the end and some in between."""
     return sorted(
         {*range(min(length, 9)), *range(length // 3, length, length // 11 + 1), *range(max(length - 9, 0), length)}
     )
@@ -28,7 +29,7 @@ def result(extreme, values):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_nan_wins_wherever_it_is(backend, extreme, length):
+def test_nan_propagates_from_every_position(backend, extreme, length):
     for nan in (np.float32(np.nan), -np.float32(np.nan)):
         for place in places(length):
             values = np.linspace(-3, 5, length, dtype="float32")
@@ -37,7 +38,7 @@ def test_nan_wins_wherever_it_is(backend, extreme, length):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_a_zero_without_a_sign_is_larger(backend, extreme, length):
+def test_positive_zero_is_larger(backend, extreme, length):
     zeros = np.full(length, -0.0, "float32")
     assert np.signbit(result(extreme, zeros))
     assert not np.signbit(result(extreme, -zeros))
@@ -52,8 +53,8 @@ def test_a_zero_without_a_sign_is_larger(backend, extreme, length):
 
 
 @pytest.mark.parametrize("length", LENGTHS)
-def test_infinities_of_both_signs_are_no_nan(backend, extreme, length):
-    """Their sum is one."""
+def test_infinities_of_both_signs_do_not_give_nan(backend, extreme, length):
+    """Their sum would be NaN."""
     for place in places(length):
         values = np.full(length, -np.inf, "float32")
         values[-1 - place] = 3.0

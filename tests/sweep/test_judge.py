@@ -1,4 +1,4 @@
-"""Both judges of results, and what they must not let pass."""
+"""Tests judge.near and oracle_file.near: they agree, and they reject wrong results."""
 
 import math
 
@@ -13,14 +13,14 @@ EXACT = Bound(0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
-def test_units_are_numpys_spacing(dtype):
+def test_unit_is_numpy_spacing(dtype):
     values = everywhere(dtype, 1000, "units")
     assert np.array_equal(unit(values.astype("f8"), dtype), np.abs(np.spacing(np.abs(values))).astype("f8"))
     assert all(oracle_file.unit(float(x), dtype) == abs(float(np.spacing(np.abs(x)))) for x in values)
 
 
 @pytest.mark.parametrize(
-    ("got", "wanted", "bound", "strict", "good"),
+    ("got", "expected", "bound", "strict", "accepted"),
     [
         (1.0, 1.0, EXACT, False, True),
         (np.float32(0.1), 0.1, EXACT, False, True),
@@ -36,28 +36,28 @@ def test_units_are_numpys_spacing(dtype):
         (math.nan, math.nan, EXACT, True, True),
         (math.inf, 1e39, EXACT, False, True),
         (3.4028235e38, math.inf, Bound(2, 0, 0, 0), False, False),
-        (math.inf, 3.4028234e38, Bound(2, 0, 0, 0), False, True),  # a unit above the largest
+        (math.inf, 3.4028234e38, Bound(2, 0, 0, 0), False, True),  # one ulp above the largest float32
         (math.inf, 3.0e38, Bound(2, 0, 0, 0), False, False),
         (-math.inf, math.inf, EXACT, False, False),
     ],
 )
-def test_judges(got, wanted, bound, strict, good):
+def test_judges(got, expected, bound, strict, accepted):
     array = np.array(got, "float32")
-    assert bool(near(array, np.array(wanted), bound, 0.0, strict)) == good
-    assert oracle_file.near(float(array), wanted, "float32", bound, 0.0, strict) == good
+    assert bool(near(array, np.array(expected), bound, 0.0, strict)) == accepted
+    assert oracle_file.near(float(array), expected, "float32", bound, 0.0, strict) == accepted
 
 
 @pytest.mark.contracts(lambda contract: contract.reference)
-def test_the_reference_passes_and_what_differs_does_not(contract, oracle):
+def test_reference_passes_and_altered_result_fails(contract, oracle):
     for case in oracle.cases[::7]:
         reference = as_array(case.reference)
         with np.errstate(all="ignore"):
             result = np.array(reference.astype(case.result_dtype))
         bound = case.bound("")
-        loose = bound.absolute or bound.ulp or bound.relative or bound.magnitude
+        inexact = bound.absolute or bound.ulp or bound.relative or bound.magnitude
         assert complaint(case, result, "") is None
         assert case.complaint(result.ravel().tolist(), "") is None
-        if result.size and not loose:
+        if result.size and not inexact:
             flat = result.reshape(-1)
             flat[-1] = not flat[-1] if result.dtype == bool else 1 if flat[-1] == 0 or np.isnan(flat[-1]) else 0
             assert complaint(case, result, "")

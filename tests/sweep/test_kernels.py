@@ -1,4 +1,4 @@
-"""Raw kernels of every library against the oracle: unaligned pointers, gaps, poison around what they may write."""
+"""Tests the kernels of every library against the oracle: unaligned pointers, gaps, poison around their results."""
 
 import os
 import subprocess
@@ -20,28 +20,28 @@ def cases_of(oracle):
     return [case for case in oracle.cases if case.kernel]
 
 
-def run(contract, host, case, gaps=False, **lent):
-    """The status and result of a case's kernel on memory laid out anew."""
+def run(contract, host, case, gaps=False, **context):
+    """Runs a case's kernel on copies of its operands and returns its status and result."""
     inputs = [None if each is None else raw.copy_of(as_array(each), gaps) for each in case.inputs]
     before = [None if each is None else each.memory.copy() for each in inputs]
     out = raw.place(case.reference.shape, case.result_dtype, gaps)
     layout, scalars = raw.layout_of(contract, case, inputs, out) if gaps else (case.layout, case.scalars)
-    status = raw.call(host.value, case.kernel, layout, scalars, inputs, out, raw.Context(**lent))
-    assert (out.beside() == raw.POISON).all(), f"{case.name}: written beside the result"
+    status = raw.call(host.value, case.kernel, layout, scalars, inputs, out, raw.Context(**context))
+    assert (out.surroundings() == raw.POISON).all(), f"{case.name}: wrote outside the result"
     for each, old in zip(inputs, before, strict=True):
-        assert each is None or np.array_equal(each.memory, old), f"{case.name}: an input was written"
+        assert each is None or np.array_equal(each.memory, old), f"{case.name}: wrote to an input"
     return status, out.array
 
 
-def movable(contract, case):
-    """take without an axis counts in the flattened tensor, so that has no gaps."""
+def supports_gaps(contract, case):
+    """Tells whether operands may have gaps: not for take without an axis, which indexes the flattened tensor."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference)
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
 def test_results(contract, host, oracle, gaps):
-    cases = [case for case in cases_of(oracle) if not gaps or movable(contract, case)]
+    cases = [case for case in cases_of(oracle) if not gaps or supports_gaps(contract, case)]
     assert cases
     complaints = []
     for case in cases:
@@ -54,7 +54,7 @@ def test_results(contract, host, oracle, gaps):
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference)
 def test_without_memory(contract, host, oracle):
-    """A host that lends nothing gets the result or LW_NO_MEMORY."""
+    """Without scratch memory a kernel returns the result or LW_NO_MEMORY."""
     for case in cases_of(oracle)[-20:]:
         status, result = run(contract, host, case, memory=False)
         assert status in (raw.OK, raw.NO_MEMORY), case.name
@@ -62,7 +62,7 @@ def test_without_memory(contract, host, oracle):
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference and not contract.internal)
-def test_python_gets_what_the_kernel_writes(contract, host, oracle):
+def test_python_returns_the_kernel_result(contract, host, oracle):
     cases = cases_of(oracle)
     for case in cases[:: max(len(cases) // 10, 1)]:
         _, result = run(contract, host, case)
@@ -70,10 +70,10 @@ def test_python_gets_what_the_kernel_writes(contract, host, oracle):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
-def test_no_kernel_reads_or_writes_beyond_its_operands(host):
-    """In a process of its own: every operand ends, then begins, at a page that may not be touched."""
+def test_kernels_stay_within_their_operands(host):
+    """In a separate process, every operand ends, then begins, next to an inaccessible page."""
     script = Path(__file__).with_name("guarded.py")
-    environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # the lanewise that is tested here
+    environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # the lanewise under test
     command = [sys.executable, script, host.value, ORACLE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     last = done.stdout.strip().splitlines()[-1:]
@@ -82,18 +82,18 @@ def test_no_kernel_reads_or_writes_beyond_its_operands(host):
 
 @pytest.mark.contracts(lambda contract: contract.operation == "put")
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
-def test_put_writes_where_it_is_told_and_nowhere_else(contract, host, gaps):
-    """It has no reference: its result is what the memory held before, but for the places that the indices name."""
+def test_put_writes_only_the_indexed_elements(contract, host, gaps):
+    """put has no reference: elements that the indices do not name keep their previous values."""
     places = np.array([[6, 0], [-3, 1]], "int32")
     for dtype in contract.computed:
         values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")
         inputs = [raw.copy_of(values, gaps), raw.copy_of(places, gaps)]
         out = raw.place((5, 7, 3), dtype, gaps)
-        wanted = out.array.copy()
-        wanted[:, places] = values
+        expected = out.array.copy()
+        expected[:, places] = values
         made = raw.layouts.call(contract, {"axis": 1}, [each.place for each in inputs], out.place)
         scalars = np.array(made.scalars, "int64").tobytes()
         kernel = contract.kernel(dtype)
         assert raw.call(host.value, kernel, made.layout, scalars, inputs, out, raw.Context()) == raw.OK
-        assert np.array_equal(bits(out.array), bits(wanted))
-        assert (out.beside() == raw.POISON).all()
+        assert np.array_equal(bits(out.array), bits(expected))
+        assert (out.surroundings() == raw.POISON).all()

@@ -1,4 +1,4 @@
-"""Sizes at which 24 bits of a float no longer count elements, and a plain sum loses its digits."""
+"""Tests sizes above 2^24, which float32 cannot count, and sums that lose digits if computed naively."""
 
 import numpy as np
 import pytest
@@ -10,12 +10,12 @@ SIZE = 2**24 + 4097
 
 @pytest.fixture(scope="module")
 def long_array():
-    """Rising, so that an index lost by rounding shows."""
+    """Increasing values, which reveal a rounded index."""
     return np.arange(SIZE, dtype="int32")
 
 
-def test_indices_beyond_what_float32_counts(backend, long_array):
-    """argmax and argmin of values that are largest or smallest near the end, ties included."""
+def test_argmax_beyond_float32_integers(backend, long_array):
+    """argmax and argmin of values whose extreme is near the end, ties included."""
     values = np.zeros(SIZE, "float32")
     values[SIZE - 2 :] = 1
     x = lw.asarray(values)
@@ -28,7 +28,7 @@ def test_indices_beyond_what_float32_counts(backend, long_array):
     assert int(lw.argmax(x)) == SIZE - 1
 
 
-def test_elements_beyond_what_float32_counts(backend, long_array):
+def test_indices_beyond_float32_integers(backend, long_array):
     x = lw.asarray(long_array)
     places = [SIZE - 1, 2**24 + 1, -SIZE]
     assert lw.take(x, lw.asarray(places)).tolist() == [SIZE - 1, 2**24 + 1, 0]
@@ -38,7 +38,7 @@ def test_elements_beyond_what_float32_counts(backend, long_array):
 
 
 def test_sums_keep_their_digits(backend):
-    """2^20 times 0.1, which a running float32 sum gets wrong by a thousand; 16M numbers within 1e-6."""
+    """2^20 times 0.1, where a sequential float32 sum is off by a thousand, and 2^24 random numbers within 1e-6."""
     tenth = np.full(2**20, 0.1, "float32")
     assert abs(float(lw.sum(lw.asarray(tenth))) - np.sum(tenth, dtype="float64")) <= 0.2
     values = np.random.default_rng(7).uniform(-1, 2, 2**24).astype("float32")
@@ -46,23 +46,23 @@ def test_sums_keep_their_digits(backend):
     assert error <= 1e-6 * np.sum(np.abs(values), dtype="float64")
 
 
-def test_running_sums_keep_their_digits(backend):
-    """The error of the last is no larger than that of the first."""
+def test_cumulative_sum_keeps_its_digits(backend):
+    """The relative error does not grow with the position."""
     values = np.random.default_rng(9).uniform(-1, 2, SIZE).astype("float32")
-    wanted, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
-    assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - wanted) <= 4.2e-7 * magnitude).all()
+    expected, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
+    assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - expected) <= 4.2e-7 * magnitude).all()
 
 
-def test_a_compensated_sum_is_rounded_once(backend):
-    """Numbers of all magnitudes, which cancel but for the smallest."""
+def test_compensated_sum_is_rounded_once(backend):
+    """Values of all magnitudes cancel, except for the smallest ones."""
     values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
-    rest = np.full(1000, 1e-3, "float32")
-    x = np.concatenate([values, rest, -values])
-    assert abs(float(lw.sum_compensated(lw.asarray(x))) - 1000 * float(rest[0])) <= 1e-14 * np.sum(values, dtype="f8")
+    small = np.full(1000, 1e-3, "float32")
+    x = np.concatenate([values, small, -values])
+    assert abs(float(lw.sum_compensated(lw.asarray(x))) - 1000 * float(small[0])) <= 1e-14 * np.sum(values, dtype="f8")
 
 
 def test_variance_survives_a_large_mean(backend):
-    """10000 and noise of 0.02: the variance is 0.0004, and what float32 holds of it."""
+    """The variance of 10000 plus noise of 0.02 is 0.0004."""
     values = (10000 + np.random.default_rng(8).normal(0, 0.02, 100_000)).astype("float32")
-    wanted = np.var(values, dtype="float64")
-    assert abs(float(lw.var(lw.asarray(values))) - wanted) <= 1e-5 * wanted
+    expected = np.var(values, dtype="float64")
+    assert abs(float(lw.var(lw.asarray(values))) - expected) <= 1e-5 * expected

@@ -1,4 +1,4 @@
-"""The laws of the contracts, on inputs drawn from their domains, and the calls that the contracts say must fail."""
+"""Tests the laws of the contracts on inputs drawn from their domains, and the calls that must raise errors."""
 
 import math
 
@@ -22,7 +22,7 @@ LARGEST = 5000  # elements
 
 
 def shapes_of(contract):
-    """For each input: of the contract's cases the fullest one that is not large, else what suits the kind."""
+    """Returns a shape for each input: from the largest case up to LARGEST elements, else a default for the kind."""
 
     def fullness(row):
         size = sum(math.prod(shape) for shape in row.inputs.values())
@@ -51,8 +51,8 @@ def inputs_of(contract, dtype):
     return made
 
 
-def several(result):
-    """Arrays, of one tensor or a tuple of them."""
+def arrays_of(result):
+    """Returns a list of arrays from a tensor or a tuple of tensors."""
     return [np.asarray(each) for each in (result if isinstance(result, tuple) else (result,))]
 
 
@@ -83,8 +83,8 @@ def test_errors(contract, backend):
 
 
 @pytest.mark.contracts(lambda contract: not contract.internal)
-def test_every_name_is_bound(contract, backend):
-    """Aliases and methods are the same operation."""
+def test_aliases_and_methods(contract, backend):
+    """Aliases and methods are bound to the same operation."""
     for name in contract.names:
         assert callable(getattr(lw, name))
         assert hasattr(lw.Tensor, name) == contract.method
@@ -92,8 +92,8 @@ def test_every_name_is_bound(contract, backend):
         return
     inputs = list(inputs_of(contract, contract.computed[-1]).values())
     keywords = calls.with_axis(contract)
-    wanted = several(getattr(lw, contract.operation)(*inputs, **keywords))
+    expected = arrays_of(getattr(lw, contract.operation)(*inputs, **keywords))
     for name in contract.names:
-        results = several(getattr(inputs[0], name)(*inputs[1:], **keywords))
-        for result, other in zip(results, wanted, strict=True):
+        results = arrays_of(getattr(inputs[0], name)(*inputs[1:], **keywords))
+        for result, other in zip(results, expected, strict=True):
             assert np.array_equal(bits(result), bits(other))

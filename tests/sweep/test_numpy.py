@@ -1,6 +1,6 @@
-"""Shapes, strides, broadcasting and indexing against NumPy, on whatever hypothesis comes up with.
+"""Tests shapes, strides, broadcasting and indexing against NumPy, with inputs drawn by hypothesis.
 
-Values are small whole numbers, on which float32 arithmetic is exact, so results must be equal.
+Values are small integers, on which float32 arithmetic is exact, so results must be equal.
 """
 
 import numpy as np
@@ -17,23 +17,23 @@ COMPUTING = ["int32", "float32"]
 SHAPES = hnp.array_shapes(min_dims=0, max_dims=5, min_side=0, max_side=5)
 
 
-def check(result, wanted):
+def check(result, expected):
     result = np.asarray(result)
-    assert result.shape == wanted.shape
-    assert result.dtype == wanted.dtype
-    assert np.array_equal(bits(result), bits(wanted))
+    assert result.shape == expected.shape
+    assert result.dtype == expected.dtype
+    assert np.array_equal(bits(result), bits(expected))
 
 
 @given(broadcast_views(2, COMPUTING))
 def test_arithmetic_broadcasts(arrays):
     x, y = arrays
-    for operation, wanted in (
+    for operation, expected in (
         (lw.add, x + y),
         (lw.subtract, x - y),
         (lw.multiply, x * y),
         (lw.maximum, np.maximum(x, y)),
     ):
-        check(operation(x, y), wanted)
+        check(operation(x, y), expected)
 
 
 @given(broadcast_views(2, DTYPES))
@@ -50,8 +50,8 @@ def test_where_broadcasts(arrays):
 
 
 @given(hnp.mutually_broadcastable_shapes(signature="(m?,k),(k,n?)->(m?,n?)", max_dims=3, max_side=4), st.data())
-def test_matmul(found, data):
-    x, y = (data.draw(views(shape, "float32")) for shape in found.input_shapes)
+def test_matmul(shapes, data):
+    x, y = (data.draw(views(shape, "float32")) for shape in shapes.input_shapes)
     check(lw.matmul(x, y), np.matmul(x, y))
 
 
@@ -68,8 +68,8 @@ def test_reductions(shape, dtype, keepdims, data):
 
 
 @given(SHAPES, st.data())
-def test_memory_order_changes_no_bit(shape, data):
-    """Sums and row operations of the same elements, wherever they lie."""
+def test_memory_order_does_not_change_results(shape, data):
+    """Reductions and row operations are bit-identical for any strides."""
     x = data.draw(views(shape, "float32")) * np.float32(0.1)
     again = np.asfortranarray(x)
     assume(x.size and x.ndim)
@@ -115,7 +115,7 @@ def test_basic_indexing(shape, dtype, data):
 
 @st.composite
 def advanced(draw, shape):
-    """Integer and boolean arrays for some axes, slices for others."""
+    """Draws integer or boolean arrays for some axes, slices for others."""
     if draw(st.booleans()):
         return draw(hnp.arrays(bool, shape[: draw(st.integers(1, len(shape)))]))
     dtype = draw(st.sampled_from(["int32", "int64"]))

@@ -1,4 +1,4 @@
-"""Operations from Python against the oracle: sizes around the lanes, broadcasts, axes, special values."""
+"""Tests operations from Python against the oracle: sizes around vector widths, broadcasts, axes, special values."""
 
 import calls
 import numpy as np
@@ -44,7 +44,7 @@ def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
     )
 )
 def test_same_bits_of_large_reductions(contract, dtype):
-    """Many blocks and threads, along either axis and along all."""
+    """Reductions over many blocks and threads, along either axis and along both."""
     arrays = [draw(contract, each.name, dtype, (5, 200_003), "large") for each in contract.inputs]
     function = getattr(lw, contract.operation)
     for axis in (0, 1, None):

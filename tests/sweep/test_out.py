@@ -1,4 +1,4 @@
-"""out=: the result goes where it is told to, or the call says why not."""
+"""Tests out=: the result is written there, or the call is rejected."""
 
 import calls
 import numpy as np
@@ -9,7 +9,7 @@ import lanewise as lw
 
 
 def first_case(oracle, dtype):
-    """One that has elements."""
+    """Returns a case with elements, preferably more than one."""
     cases = [case for case in oracle.cases if case.computed_dtype == dtype and case.reference.size]
     return max(cases, key=lambda case: case.reference.size > 1)
 
@@ -17,38 +17,38 @@ def first_case(oracle, dtype):
 @pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_out(contract, dtype, backend, oracle):
     case = first_case(oracle, dtype)
-    wanted = calls.run(contract, case)
+    expected = calls.run(contract, case)
     function = getattr(lw, contract.operation)
     arguments, keywords = calls.arguments(contract, case), calls.keywords(case)
-    for shape in ((*wanted.shape, 2), (2, *wanted.shape), ()):
-        if shape != wanted.shape:
+    for shape in ((*expected.shape, 2), (2, *expected.shape), ()):
+        if shape != expected.shape:
             with pytest.raises(lw.ShapeError, match=f"^{contract.operation}: .*out"):
-                function(*arguments, **keywords, out=lw.zeros(shape, wanted.dtype.name))
-    other = "int64" if wanted.dtype != "int64" else "int32"
+                function(*arguments, **keywords, out=lw.zeros(shape, expected.dtype.name))
+    other = "int64" if expected.dtype != "int64" else "int32"
     with pytest.raises(lw.DTypeError, match=f"^{contract.operation}: .*out"):
-        function(*arguments, **keywords, out=lw.zeros(wanted.shape, other))
-    out = lw.full(wanted.shape, 1, wanted.dtype.name)
+        function(*arguments, **keywords, out=lw.zeros(expected.shape, other))
+    out = lw.full(expected.shape, 1, expected.dtype.name)
     assert function(*arguments, **keywords, out=out) is out
-    assert np.array_equal(bits(np.asarray(out)), bits(wanted))
+    assert np.array_equal(bits(np.asarray(out)), bits(expected))
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place != "none" and not contract.internal)
-def test_an_input_may_be_out(contract, dtype, backend, oracle):
+def test_in_place(contract, dtype, backend, oracle):
     case = first_case(oracle, dtype)
-    wanted = calls.run(contract, case)
+    expected = calls.run(contract, case)
     arguments = calls.arguments(contract, case)
     for position, each in enumerate(case.inputs[: 1 if contract.kind.in_place == "first" else None]):
-        if each is not None and each.dtype == wanted.dtype and each.shape == wanted.shape:
+        if each is not None and each.dtype == expected.dtype and each.shape == expected.shape:
             inputs = list(arguments)
             inputs[position] = lw.asarray(as_array(each).copy())
             result = getattr(lw, contract.operation)(*inputs, **calls.keywords(case), out=inputs[position])
             assert result is inputs[position]
-            assert np.array_equal(bits(np.asarray(result)), bits(wanted))
+            assert np.array_equal(bits(np.asarray(result)), bits(expected))
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
-def test_the_first_input_may_be_out_along_every_axis(contract, dtype, backend):
-    """In pieces and in gaps, with numbers that need more than one look, and with other inputs beside it."""
+def test_in_place_along_every_axis(contract, dtype, backend):
+    """In blocks and with strides, with values that need rescaling, and with further inputs."""
     function = getattr(lw, contract.operation)
     for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
         for axis in range(len(shape) - (contract.kind.name == "rotation")):
@@ -56,14 +56,14 @@ def test_the_first_input_may_be_out_along_every_axis(contract, dtype, backend):
             whole.reshape(-1)[::1000] *= 1e30 if dtype == "float32" else 1e3
             x = whole.astype(dtype)
             others = [np.linspace(0.5, 2, shape[axis], dtype=dtype) for _ in contract.inputs[1:]]
-            wanted = function(lw.asarray(x), *others, axis=axis)
+            expected = function(lw.asarray(x), *others, axis=axis)
             out = lw.asarray(x.copy())
             assert function(out, *others, axis=axis, out=out) is out
-            assert np.array_equal(bits(np.asarray(out)), bits(np.asarray(wanted)))
+            assert np.array_equal(bits(np.asarray(out)), bits(np.asarray(expected)))
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
-def test_out_that_is_some_of_the_input_is_refused(contract, dtype, backend):
+def test_out_that_overlaps_an_input_is_rejected(contract, dtype, backend):
     function = getattr(lw, contract.operation)
     memory = lw.ones((5, 4), dtype=dtype)
     for x, out in ((memory[:4], memory[1:]), (memory[:4, ::-1], memory[:4]), (memory[:4].mT, memory[:4])):
@@ -79,21 +79,21 @@ def test_out_that_is_some_of_the_input_is_refused(contract, dtype, backend):
 
 
 @pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
-def test_out_that_may_not_be_written(contract, backend, oracle):
+def test_out_that_is_not_writable(contract, backend, oracle):
     case = first_case(oracle, contract.computed[-1])
-    wanted = calls.run(contract, case)
-    locked = np.zeros(wanted.shape, wanted.dtype)
+    expected = calls.run(contract, case)
+    locked = np.zeros(expected.shape, expected.dtype)
     locked.flags.writeable = False
-    gaps = lw.zeros((*wanted.shape, 2), wanted.dtype.name)[..., 0]
-    refused = [(lw.asarray(locked), lw.ReadOnlyError), (gaps, lw.LanewiseError)]
-    for out, error in refused if wanted.size > 1 else refused[:1]:  # one element has no gaps
+    gaps = lw.zeros((*expected.shape, 2), expected.dtype.name)[..., 0]
+    rejected = [(lw.asarray(locked), lw.ReadOnlyError), (gaps, lw.LanewiseError)]
+    for out, error in rejected if expected.size > 1 else rejected[:1]:  # one element is always contiguous
         with pytest.raises(error, match=f"^{contract.operation}: .*out"):
             getattr(lw, contract.operation)(*calls.arguments(contract, case), **calls.keywords(case), out=out)
 
 
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])
 def test_out_of_several_vectors(name, backend):
-    """An axis comes and goes on the way: what is said of out is about the one that was given."""
+    """An axis is added and removed internally; errors still describe the caller's out."""
     matrices, vectors, function = lw.rand((2, 1, 3, 3), seed=1), lw.rand((2, 4, 3), seed=2), getattr(lw, name)
     inputs = (matrices, vectors) if name == "matvec" else (vectors, matrices)
     out = lw.zeros((2, 4, 3))

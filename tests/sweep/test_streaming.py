@@ -1,4 +1,4 @@
-"""Results larger than the caches are stored past them: the same bits at every alignment, and nothing beside them."""
+"""Tests streaming stores, which bypass the caches for large results: same bits at every alignment, no stray writes."""
 
 import functools
 import struct
@@ -14,35 +14,35 @@ SHAPES = [(1,), (15,), (64,), (513,), (1501,), (5, 300), (40, 37)]
 
 
 def kernels_of(contract):
-    """The kernel's name, the dtype it computes in and that of its result."""
+    """Returns name, computed dtype and result dtype of each kernel."""
     if contract.kind.name == "cast":
         return [(kernel.name, kernel.dtype, kernel.result) for kernel in contract.kernels]
     return [(contract.kernel(dtype), dtype, contract.result(dtype)) for dtype in contract.computed]
 
 
 def place_at(shift, shape, dtype):
-    """Room for a result that begins `shift` bytes after the beginning of a cache line."""
+    """Allocates a result that starts `shift` bytes into a cache line."""
     size = int(np.prod(shape)) * np.dtype(dtype).itemsize
     memory = np.full(size + 4 * LINE, raw.POISON, np.uint8)
     start = -memory.__array_interface__["data"][0] % LINE + LINE + shift
     return raw.Placed(memory, np.ndarray(shape, dtype, buffer=memory.data, offset=start))
 
 
-def both(contract, host, kernel, inputs, place, scalars=None, **lent):
-    """The bits with ordinary stores, then with those past the caches."""
+def both(contract, host, kernel, inputs, place, scalars=None, **settings):
+    """Yields the bits with ordinary stores, then with streaming stores."""
     for cache_bytes in (0, 1):
         out = place()
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
-        context = raw.Context(cache_bytes=cache_bytes, **lent)
-        given = scalars or raw.default_scalars(contract)
-        assert raw.call(host.value, kernel, made.layout, given, inputs, out, context) == raw.OK
-        assert (out.beside() == raw.POISON).all()
+        context = raw.Context(cache_bytes=cache_bytes, **settings)
+        values = scalars or raw.default_scalars(contract)
+        assert raw.call(host.value, kernel, made.layout, values, inputs, out, context) == raw.OK
+        assert (out.surroundings() == raw.POISON).all()
         yield bits(out.array)
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
 def test_streamed_results(contract, host):
-    """Contiguous inputs, and such with gaps, of every kernel; results begin anywhere in a line."""
+    """Every kernel, with contiguous and strided inputs; results start anywhere in a cache line."""
     for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
         item = np.dtype(result).itemsize
         for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):
@@ -56,7 +56,7 @@ def test_streamed_results(contract, host):
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "fma", "where", "greater"))
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (300, 1), (1, 1), (1, 300)], ids=str)
 def test_streamed_results_of_broadcast_inputs(contract, host, shape):
-    """Rows that are repeated, short and long, and single elements."""
+    """Repeated short and long rows, and single elements."""
     whole = (300, shape[-1] if shape[-1] != 1 else 7)
     for kernel, dtype, result in kernels_of(contract):
         shapes = [whole, *[shape] * (len(contract.inputs) - 1)]
@@ -68,7 +68,7 @@ def test_streamed_results_of_broadcast_inputs(contract, host, shape):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "exp", "copy"))
 def test_streamed_tasks(contract, host):
-    """Each task ends its own stores."""
+    """Each task completes its own streaming stores."""
     kernel, dtype, result = next(each for each in kernels_of(contract) if each[1] == "float32")
     inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
     ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)
@@ -89,9 +89,9 @@ def test_streamed_fills(contract, host, count):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
 def test_in_place(contract, host):
-    """A result that is an input too, at whatever size."""
+    """A result that is also an input, at any size."""
     x = draw(contract, contract.inputs[0].name, "float32", (1501,), "stream")
-    found = []
+    results = []
     for cache_bytes in (0, 1):
         out = place_at(4, x.shape, x.dtype)
         out.array[...] = x
@@ -99,6 +99,6 @@ def test_in_place(contract, host):
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
         context = raw.Context(cache_bytes=cache_bytes)
         assert raw.call(host.value, contract.kernel("float32"), made.layout, b"", inputs, out, context) == raw.OK
-        assert (out.beside() == raw.POISON).all()
-        found.append(bits(out.array))
-    assert np.array_equal(*found)
+        assert (out.surroundings() == raw.POISON).all()
+        results.append(bits(out.array))
+    assert np.array_equal(*results)

@@ -1,4 +1,4 @@
-"""Large work is split into tasks: their order changes no bit, and an interruption comes through."""
+"""Tests that work split into tasks gives the same bits in any order, and that an interruption is passed on."""
 
 import struct
 
@@ -8,7 +8,7 @@ import raw
 from generator.draw import draw
 from judge import bits
 
-# Shapes by the names of inputs, and what the layout needs to know.
+# Shapes by the names of inputs, and the settings of the layout.
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
@@ -49,12 +49,12 @@ def test_tasks_in_any_order(contract, host):
             return raw.call(host.value, contract.kernel(dtype), layout, scalars, inputs, out, context)
 
         assert run(raw.Context()) == raw.OK
-        wanted = bits(out.array).copy()
+        expected = bits(out.array).copy()
         context = raw.Context(tasks=True)
         assert run(context) == raw.OK
         assert context.tasks > 1
-        assert np.array_equal(bits(out.array), wanted)
-        assert (out.beside() == raw.POISON).all()
+        assert np.array_equal(bits(out.array), expected)
+        assert (out.surroundings() == raw.POISON).all()
         assert run(raw.Context(tasks=True, interrupt_at=context.tasks - 1)) == raw.INTERRUPTED
 
 

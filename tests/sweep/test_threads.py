@@ -1,5 +1,5 @@
-"""The number of threads changes no bit: every operation on large inputs, whether its contract promises the same bits on
-all instruction sets or not, because tasks are cut by shapes alone."""
+"""Tests that the number of threads does not change any bit of a result, for every operation on large inputs. This holds
+even if the contract does not promise the same bits on all instruction sets: only shapes decide how tasks are split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.runner import on_backend
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind
 SIZES |= {"matvec": (1500,), "vecmat": (1500,), "outer": (700,)}
 ELEMENTS = (300_001,)
-DRAWN = ("rand", "randn")  # each call has numbers of its own
+DRAWN = ("rand", "randn")  # each call returns different numbers
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +33,7 @@ def bits(result: object) -> list[bytes]:
 
 
 @pytest.mark.contracts(lambda contract: not contract.internal and contract.operation not in DRAWN)
-def test_the_number_of_threads_changes_no_bit(contract: Contract) -> None:
+def test_threads_do_not_change_results(contract: Contract) -> None:
     operation = operations.find(contract.operation)
     size = SIZES.get(operation.name, SIZES.get(operation.kind, ELEMENTS))
     dtypes = sorted(ITEM_BYTES.keys() & operation.dtypes.keys()) if operation.inputs else []
@@ -41,17 +41,17 @@ def test_the_number_of_threads_changes_no_bit(contract: Contract) -> None:
         case = build(operation, size, dtype)
         call = on_backend(case, lw.ones((1,)).backend)
         lw.set_num_threads(1)
-        wanted = bits(call.run())
+        expected = bits(call.run())
         for threads in (2, 3, 8):
             lw.set_num_threads(threads)
-            assert bits(call.run()) == wanted, (dtype, threads)
+            assert bits(call.run()) == expected, (dtype, threads)
 
 
 @pytest.mark.parametrize(
     "shapes",
     [
-        [(17, 130, 70), (17, 70, 90)],  # shared out whole
-        [(3, 200, 300), (3, 300, 100)],  # one after another, each in tasks
+        [(17, 130, 70), (17, 70, 90)],  # one product per task
+        [(3, 200, 300), (3, 300, 100)],  # one product after another, each split into tasks
         [(40, 33, 20), (20, 70)],
         [(1, 3000), (3000, 5000)],
         [(5000, 3000), (3000,)],
@@ -60,33 +60,33 @@ def test_the_number_of_threads_changes_no_bit(contract: Contract) -> None:
 )
 def test_products(shapes: list[tuple[int, ...]]) -> None:
     x, y = (lw.rand(shape, seed=seed) for seed, shape in enumerate(shapes))
-    found = []
+    results = []
     for threads in (1, 2, 3, 8):
         lw.set_num_threads(threads)
-        found.append(bits(lw.matmul(x, y)))
-    assert found.count(found[0]) == 4
+        results.append(bits(lw.matmul(x, y)))
+    assert results.count(results[0]) == 4
 
 
 def test_batches_of_convolutions() -> None:
     x, weight = lw.rand((20, 8, 40, 40)), lw.rand((16, 8, 3, 3))
-    found = []
+    results = []
     for threads in (1, 2, 3, 8):
         lw.set_num_threads(threads)
-        found.append(bits(lw.conv2d(x, weight)))
-    assert found.count(found[0]) == 4
+        results.append(bits(lw.conv2d(x, weight)))
+    assert results.count(results[0]) == 4
 
 
 @pytest.mark.parametrize("draw", DRAWN)
 def test_random_numbers(draw: str) -> None:
-    found = []
+    results = []
     for threads in (1, 2, 3, 8):
         lw.set_num_threads(threads)
-        found.append(bits(getattr(lw, draw)(ELEMENTS, seed=5)))
-    assert found.count(found[0]) == 4
+        results.append(bits(getattr(lw, draw)(ELEMENTS, seed=5)))
+    assert results.count(results[0]) == 4
 
 
 @pytest.mark.parametrize("axis", [0, 1])
-def test_the_first_bad_index_is_named(axis: int) -> None:
+def test_first_index_out_of_range_is_reported(axis: int) -> None:
     indices = lw.zeros((400_000,), dtype=lw.int32)
     indices[350_000:] = 7
     indices[123_456] = -9

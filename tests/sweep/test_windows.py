@@ -1,5 +1,5 @@
-"""Convolution and pooling over their whole space of parameters, against the references, on whatever hypothesis comes up
-with. Values are small whole numbers, on which float32 sums are exact, so results must be equal."""
+"""Tests convolution and pooling against the references over all their parameters, with inputs drawn by hypothesis.
+Values are small integers, on which float32 sums are exact, so results must be equal."""
 
 from generator import references
 from hypothesis import given
@@ -21,7 +21,7 @@ def reach(kernel, dilation):
 
 @st.composite
 def sizes(draw, kernel, dilation, padding):
-    """An image that the window fits in, often just so."""
+    """Draws the size of an image that the window fits in, often exactly."""
     spans = zip(reach(kernel, dilation), padding, strict=True)
     return [max(span - 2 * pad, 1) + draw(st.integers(0, 9)) for span, pad in spans]
 
@@ -39,10 +39,10 @@ def test_conv2d(data):
     weight = data.draw(views((groups * outputs, inputs, *kernel), "float32"))
     bias = data.draw(st.none() | views((groups * outputs,), "float32"))
     settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
-    wanted = references.conv2d(x, weight, bias, **settings).astype("float32")
+    expected = references.conv2d(x, weight, bias, **settings).astype("float32")
     for backend in HOSTS:
         with lw.use_backend(backend):
-            check(lw.conv2d(x, weight, bias, **settings), wanted)
+            check(lw.conv2d(x, weight, bias, **settings), expected)
 
 
 @given(st.data())

@@ -1,4 +1,4 @@
-"""What the sweep runs over: the contracts, the oracle's files, the backends of this machine."""
+"""The contracts, oracle files and backends that the sweep runs over."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 BACKENDS = [info.name for info in lw.backends() if info.available]
-HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # their kernels work on the host's memory
+HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # backends whose kernels work on host memory
 
 
 @cache
 def oracle_of(operation: str) -> oracle_file.Oracle:
-    """The cases of an operation; the test fails where the file is missing or of other contracts."""
+    """Returns an operation's cases; fails the test if the file is missing or was made from other contracts."""
     path = ORACLE / f"{operation}.bin"
     if not path.exists():
         pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")
-    found = oracle_file.read(path)
-    if found.signature != table.signature(CONTRACTS):
-        pytest.fail(f"{path} is of other contracts; run: python contracts/generate.py --oracle {ORACLE}")
-    return found
+    oracle = oracle_file.read(path)
+    if oracle.signature != table.signature(CONTRACTS):
+        pytest.fail(f"{path} was made from other contracts; run: python contracts/generate.py --oracle {ORACLE}")
+    return oracle
