@@ -9,7 +9,6 @@ calls to the functions here through dispatch.py. The elements come from `_ext.cr
 from __future__ import annotations
 
 import math
-import operator
 import os
 import sys
 import threading
@@ -19,6 +18,7 @@ from typing import Any, Final
 
 from lanewise import _ext, dtypes, placement
 from lanewise._ext import Tensor
+from lanewise.arguments import to_bool, to_int, to_number
 from lanewise.dtypes import DType, as_dtype
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError, LanewiseError, RangeError
 from lanewise.typeinfo import iinfo
@@ -38,7 +38,7 @@ def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None
 
 def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: Any) -> Tensor:
     chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
-    value = _number(operation, fill_value)
+    value = to_number(operation, fill_value)
     if chosen.kind == "i" and isinstance(value, float):
         raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
     _check_range(operation, value, chosen)
@@ -125,7 +125,7 @@ def filled_like(
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
     """Evenly spaced values from start up to, not including, stop."""
     first, last, distance = (0, start, step) if stop is None else (start, stop, step)
-    first, last, distance = _number("arange", first), _number("arange", last), _number("arange", distance)
+    first, last, distance = to_number("arange", first), to_number("arange", last), to_number("arange", distance)
     if distance == 0:
         raise ArgumentError("arange: the step is 0; give another one")
     if not all(map(math.isfinite, (first, last, distance))):
@@ -151,12 +151,12 @@ def linspace(
     start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
 ) -> Tensor:
     """So many evenly spaced values from start to stop."""
-    first, last = float(_number("linspace", start)), float(_number("linspace", stop))
-    count = _count("linspace", "num", num)
+    first, last = float(to_number("linspace", start)), float(to_number("linspace", stop))
+    count = to_int("linspace", "num", num, minimum=0)
     chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
     if chosen.kind != "f":
         raise DTypeError(f"linspace: dtype {chosen} is no float; make float32 and use astype")
-    ends = truth_of("linspace", "endpoint", endpoint)
+    ends = to_bool("linspace", "endpoint", endpoint)
     intervals = max(count - 1 if ends else count, 1)
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
@@ -172,10 +172,10 @@ def linspace(
 
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Ones on a diagonal, zeros elsewhere."""
-    rows = _count("eye", "n_rows", n_rows)
-    columns = rows if n_cols is None else _count("eye", "n_cols", n_cols)
+    rows = to_int("eye", "n_rows", n_rows, minimum=0)
+    columns = rows if n_cols is None else to_int("eye", "n_cols", n_cols, minimum=0)
     made = _constant("eye", (rows, columns), 0, dtype, None)
-    row, column = max(-int_of("eye", "k", k), 0), max(int_of("eye", "k", k), 0)
+    row, column = max(-to_int("eye", "k", k), 0), max(to_int("eye", "k", k), 0)
     length = min(rows - row, columns - column)
     if length > 0:
         first, step = row * columns + column, columns + 1
@@ -210,7 +210,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         # A shape that has no tensor is refused here, before anything of the stream is gone.
         seed, offset = _stream.take(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
-        if not -(2**63) <= int_of(operation, name, value) < 2**63 or (name == "offset" and value < 0):
+        if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
             raise ArgumentError(
                 f"{operation}: {name} is {value}; it is at least {'0' if name == 'offset' else '-2^63'} and below 2^63"
             )
@@ -280,6 +280,10 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
         made = _ext.from_object(obj.__array__(), dtype, copy)
         if made is not NotImplemented:
             return made
+    if hasattr(obj, "__array_interface__"):
+        from lanewise import array_interface
+
+        return _ext.from_object(array_interface.read(obj, copy), dtype, None)
     if sys.platform == "emscripten":
         from lanewise import javascript
 
@@ -310,6 +314,11 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     >>> lw.from_dlpack(lw.arange(3))
     Tensor([0, 1, 2])
     """
+    if hasattr(type(x), "soften_mask"):
+        raise ArgumentTypeError(
+            "from_dlpack: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
+            "call .filled() first"
+        )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
         raise ArgumentTypeError(f"from_dlpack: a {type(x).__name__} has no __dlpack__ method; use asarray")
     kind, index = x.__dlpack_device__()
@@ -333,51 +342,6 @@ def _dtype_of_value(value: Any) -> DType:
     if isinstance(value, float):
         return dtypes.float32
     return as_dtype(value.dtype, operation="full") if hasattr(value, "dtype") else dtypes.float32
-
-
-def _number(operation: str, value: Any) -> Any:
-    """A bool, an int or a float from what a user gave."""
-    if isinstance(value, int | float):
-        return value
-    if isinstance(value, str | bytes | bytearray):
-        raise ArgumentTypeError(f"{operation}: {value!r} is no number")
-    kind = as_dtype(value.dtype, operation=operation).kind if hasattr(value, "dtype") else ""
-    try:
-        if kind == "b":
-            return bool(value)
-        return operator.index(value) if kind != "f" and hasattr(type(value), "__index__") else float(value)
-    except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{operation}: {value!r} is no number") from None
-
-
-def int_of(operation: str, name: str, value: Any) -> int:
-    """An int, or an object with __index__ that is not a bool."""
-    try:
-        if isinstance(value, bool):
-            raise TypeError
-        number: int = operator.index(value)
-    except TypeError:
-        raise ArgumentTypeError(f"{operation}: expected an int for {name}, got {value!r}") from None
-    return number
-
-
-def truth_of(operation: str, name: str, value: Any) -> bool:
-    """True or False, or what equals one of them."""
-    for truth in (False, True):
-        try:
-            if value == truth:
-                return truth
-        except (LanewiseError, TypeError, ValueError):  # what cannot be compared equals neither
-            pass
-    raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {value!r}")
-
-
-def _count(operation: str, name: str, value: Any) -> int:
-    """An int that is not negative."""
-    number = int_of(operation, name, value)
-    if number < 0:
-        raise ArgumentError(f"{operation}: {name} is {number}; it must not be negative")
-    return number
 
 
 def _check_range(operation: str, value: float, dtype: DType) -> None:

@@ -5,14 +5,14 @@ Devices and their free memory come from discovery.py.
 
 from __future__ import annotations
 
-import operator
 import os
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from lanewise import _ext
+from lanewise.arguments import to_int
 from lanewise.backend import Backend, parse_backend
 from lanewise.devices import GIGABYTE
-from lanewise.errors import ArgumentError, ArgumentTypeError, OutOfMemoryError
+from lanewise.errors import ArgumentError, OutOfMemoryError
 
 __all__ = [
     "MemoryEstimate",
@@ -86,7 +86,7 @@ def set_cache_limit(limit: int | None) -> int:
     >>> lw.set_cache_limit(before)
     1048576
     """
-    wanted = default_cache_limit() if limit is None else _whole("set_cache_limit", "limit", limit, minimum=0)
+    wanted = default_cache_limit() if limit is None else to_int("set_cache_limit", "limit", limit, minimum=0)
     if wanted >= 2**63:
         raise ArgumentError(f"set_cache_limit: limit is {wanted}; give less than 2**63")
     before = memory_stats()["cache_limit_bytes"]
@@ -164,7 +164,7 @@ def estimate_inference_memory(
         "dtype_bytes": dtype_bytes,
     }
     for name, size in sizes.items():
-        _whole("estimate_inference_memory", name, size, minimum=1)
+        to_int("estimate_inference_memory", name, size, minimum=1)
     if hidden_size % n_heads:
         raise ArgumentError(
             f"estimate_inference_memory: hidden_size {hidden_size} is no multiple of n_heads {n_heads}; "
@@ -194,7 +194,7 @@ def init_backend_with_memory_check(
 
     operation = "init_backend_with_memory_check"
     needed = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
-    required = _whole(operation, "required_bytes", needed, minimum=0)
+    required = to_int(operation, "required_bytes", needed, minimum=0)
     short: list[str] = []
     for candidate in selection.available(parse_backend(backend, operation=operation), operation):
         free = discovery.free_memory_of(candidate)
@@ -205,13 +205,3 @@ def init_backend_with_memory_check(
         f"{operation}: {required / GIGABYTE:.2f} GB are required; {'; '.join(dict.fromkeys(short))}. "
         "Use a smaller model, fewer bytes a weight, or a shorter context"
     )
-
-
-def _whole(operation: str, name: str, value: Any, minimum: int) -> int:
-    try:
-        number = operator.index(value)
-    except TypeError:
-        raise ArgumentTypeError(f"{operation}: {name} is {value!r}; give an int") from None
-    if number < minimum:
-        raise ArgumentError(f"{operation}: {name} is {number}; give at least {minimum}")
-    return number

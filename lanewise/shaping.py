@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from array import array
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
 from itertools import repeat as times
 from typing import Any, Final
 
 from lanewise import _ext, creation, dtypes, placement
 from lanewise._ext import Tensor
-from lanewise.creation import int_of, tensor_of
+from lanewise.arguments import is_ordered, normalize_axes, normalize_axis, to_int
+from lanewise.creation import tensor_of
 from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError
 from lanewise.typeinfo import result_type
 
@@ -36,24 +37,27 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from one to another as one."""
     tensor = tensor_of("flatten", "x", x)
     ndim = max(tensor.ndim, 1)
-    first, last = axis_of("flatten", start_dim, ndim), axis_of("flatten", end_dim, ndim)
+    first, last = normalize_axis("flatten", start_dim, ndim), normalize_axis("flatten", end_dim, ndim)
     if first > last:
         raise AxisError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; give them in order")
     middle = math.prod(tensor.shape[first : last + 1])
     return tensor.reshape((*tensor.shape[:first], middle, *tensor.shape[last + 1 :]))
 
 
-def flip(x: Any, *, axis: Any = None) -> Tensor:
+def flip(x: Any, axis: Any = None) -> Tensor:
     """The elements along some axes, or all, in reverse order: the same memory with negative strides."""
     tensor = tensor_of("flip", "x", x)
-    axes = range(tensor.ndim) if axis is None else _axes("flip", axis, tensor.ndim)
+    axes = range(tensor.ndim) if axis is None else normalize_axes("flip", axis, tensor.ndim)
     return tensor[tuple(_BACKWARDS if place in axes else _ALL for place in range(tensor.ndim))]
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     """Some axes at other places, the rest in their order."""
     tensor = tensor_of("moveaxis", "x", x)
-    sources, destinations = _axes("moveaxis", source, tensor.ndim), _axes("moveaxis", destination, tensor.ndim)
+    sources, destinations = (
+        normalize_axes("moveaxis", source, tensor.ndim),
+        normalize_axes("moveaxis", destination, tensor.ndim),
+    )
     if len(sources) != len(destinations):
         raise AxisError(f"moveaxis: source {source} and destination {destination} must name as many axes")
     order = [place for place in range(tensor.ndim) if place not in sources]
@@ -62,15 +66,15 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
     return tensor.permute_dims(order)
 
 
-def split(x: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Tensor]:
+def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     """Views of the parts along an axis: so many equal ones, or cut before the given indices."""
     tensor = tensor_of("split", "x", x)
-    axis = axis_of("split", axis, tensor.ndim)
+    axis = normalize_axis("split", axis, tensor.ndim)
     extent = tensor.shape[axis]
-    if _in_order(indices_or_sections):
-        cuts = [int_of("split", "indices_or_sections", one) for one in indices_or_sections]
+    if is_ordered(indices_or_sections):
+        cuts = [to_int("split", "indices_or_sections", one) for one in indices_or_sections]
     else:
-        sections = int_of("split", "indices_or_sections", indices_or_sections)
+        sections = to_int("split", "indices_or_sections", indices_or_sections)
         if sections < 1:
             raise ArgumentError(f"split: {sections} sections were asked for; give at least 1")
         if extent % sections:
@@ -86,34 +90,34 @@ def split(x: Any, indices_or_sections: Any, *, axis: int = 0) -> list[Tensor]:
 # copies
 
 
-def concat(arrays: Iterable[Any], *, axis: int | None = 0) -> Tensor:
+def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
     """Tensors joined along an existing axis, or, with None, their elements joined."""
     parts = _parts("concat", arrays)
     if axis is None:
         parts, axis = [part.reshape(-1) for part in parts], 0
-    return _join("concat", parts, axis_of("concat", axis, parts[0].ndim))
+    return _join("concat", parts, normalize_axis("concat", axis, parts[0].ndim))
 
 
-def stack(arrays: Iterable[Any], *, axis: int = 0) -> Tensor:
+def stack(arrays: Iterable[Any], axis: int = 0) -> Tensor:
     """Tensors of one shape joined along a new axis."""
     parts = _parts("stack", arrays)
     for part in parts[1:]:
         if part.shape != parts[0].shape:
             raise ShapeError(f"stack: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal")
-    axis = axis_of("stack", axis, parts[0].ndim + 1)
+    axis = normalize_axis("stack", axis, parts[0].ndim + 1)
     before = (_ALL,) * axis
     return _join("stack", [part[(*before, None)] for part in parts], axis)
 
 
-def roll(x: Any, shift: Any, *, axis: Any = None) -> Tensor:
+def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     """The elements moved along, those that leave at one end coming in at the other."""
     tensor = tensor_of("roll", "x", x)
     if axis is None:
-        if _in_order(shift):
+        if is_ordered(shift):
             raise ArgumentTypeError(f"roll: shift is {shift!r} without an axis; give an int, or an axis for each shift")
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
-    axes = [axis_of("roll", one, tensor.ndim) for one in (axis if _in_order(axis) else (axis,))]
-    shifts = [int_of("roll", "shift", one) for one in (shift if _in_order(shift) else times(shift, len(axes)))]
+    axes = [normalize_axis("roll", one, tensor.ndim) for one in (axis if is_ordered(axis) else (axis,))]
+    shifts = [to_int("roll", "shift", one) for one in (shift if is_ordered(shift) else times(shift, len(axes)))]
     if len(shifts) != len(axes):
         raise ShapeError(f"roll: {len(shifts)} shifts were given for {len(axes)} axes; give a shift for each axis")
     totals = dict.fromkeys(axes, 0)
@@ -127,11 +131,11 @@ def roll(x: Any, shift: Any, *, axis: Any = None) -> Tensor:
     return tensor.copy() if rolled is tensor else rolled
 
 
-def repeat(x: Any, repeats: Any, *, axis: int | None = None) -> Tensor:
+def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
     """Each element several times, one after another."""
     tensor = tensor_of("repeat", "x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
-    axis = axis_of("repeat", 0 if axis is None else axis, tensor.ndim)
+    axis = normalize_axis("repeat", 0 if axis is None else axis, tensor.ndim)
     counts = tensor_of("repeat", "repeats", repeats)
     if counts.size and counts.dtype.kind != "i":
         raise DTypeError(f"repeat: repeats are {counts.dtype}; integers are wanted, use astype")
@@ -150,8 +154,8 @@ def repeat(x: Any, repeats: Any, *, axis: int | None = None) -> Tensor:
 def tile(x: Any, repetitions: Any) -> Tensor:
     """The whole tensor several times along each axis."""
     tensor = tensor_of("tile", "x", x)
-    given = repetitions if _in_order(repetitions) else (repetitions,)
-    counts = [int_of("tile", "repetitions", one) for one in given]
+    given = repetitions if is_ordered(repetitions) else (repetitions,)
+    counts = [to_int("tile", "repetitions", one) for one in given]
     if min(counts, default=0) < 0:
         raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
     counts[:0] = [1] * (tensor.ndim - len(counts))
@@ -164,7 +168,7 @@ def tile(x: Any, repetitions: Any) -> Tensor:
             shape = (*tiled.shape[:axis], tiled.shape[axis] * count, *tiled.shape[axis + 1 :])
             rows = tiled.reshape((math.prod(tiled.shape[:axis]), -1 if tiled.size else 0))
             tiled = _repeated(rows.reshape((rows.shape[0], 1, rows.shape[1])), 1, count).reshape(shape)
-    return tensor.copy() if tiled._shares_storage(tensor) else tiled
+    return tiled.copy() if tiled._shares_storage(tensor) else tiled
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
@@ -204,25 +208,25 @@ _SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
 
 def _pad_widths(given: Any, ndim: int) -> list[tuple[int, int]]:
     """(before, after) for each axis, from one int, one pair, or a pair for each."""
-    rows = given if _in_order(given) else (given,)
-    rows = [tuple(row) if _in_order(row) else row for row in rows]
+    rows = given if is_ordered(given) else (given,)
+    rows = [tuple(row) if is_ordered(row) else row for row in rows]
     if not any(isinstance(row, tuple) for row in rows):
         rows = [tuple(rows)]
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
     if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
         raise ShapeError(f"pad: pad_width is {given} for {ndim} dimensions; give an int, a pair, or a pair for each")
-    widths = [(int_of("pad", "pad_width", before), int_of("pad", "pad_width", after)) for before, after in pairs]
+    widths = [(to_int("pad", "pad_width", before), to_int("pad", "pad_width", after)) for before, after in pairs]
     if min(map(min, widths), default=0) < 0:
         raise ArgumentError(f"pad: pad_width is {given}; a width is not negative, slices cut elements off")
     return widths * ndim if len(widths) == 1 else widths
 
 
-def tril(x: Any, *, k: int = 0) -> Tensor:
+def tril(x: Any, k: int = 0) -> Tensor:
     """Zeros above a diagonal."""
     return _triangle("tril", _ext.less_equal, x, k)
 
 
-def triu(x: Any, *, k: int = 0) -> Tensor:
+def triu(x: Any, k: int = 0) -> Tensor:
     """Zeros below a diagonal."""
     return _triangle("triu", _ext.greater_equal, x, k)
 
@@ -234,7 +238,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
             f"{operation}: x has shape {tensor.shape}; at least 2 dimensions are wanted, (..., rows, columns)"
         )
     rows, columns = tensor.shape[-2:]
-    k = min(max(int_of(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 
@@ -248,7 +252,7 @@ def embedding(indices: Any, weight: Any) -> Tensor:
 
 
 def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
-    if isinstance(arrays, Tensor) or not _in_order(arrays):
+    if isinstance(arrays, Tensor) or not is_ordered(arrays):
         raise ArgumentTypeError(f"{operation}: a {type(arrays).__name__} was given; give a list or tuple of tensors")
     parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
     if not parts:
@@ -292,27 +296,6 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return result
-
-
-def _in_order(value: Any) -> bool:
-    """Whether a value is several ones that have an order, which sets and dictionaries do not promise."""
-    return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)
-
-
-def axis_of(operation: str, axis: Any, ndim: int) -> int:
-    """One axis, counted from the front."""
-    place = int_of(operation, "axis", axis)
-    if not -ndim <= place < ndim:
-        raise AxisError(f"{operation}: expected an axis within {ndim} dimension{'' if ndim == 1 else 's'}, got {place}")
-    return place % ndim
-
-
-def _axes(operation: str, axes: Any, ndim: int) -> list[int]:
-    """Several different axes."""
-    found = [axis_of(operation, one, ndim) for one in (axes if _in_order(axes) else (axes,))]
-    if len(set(found)) < len(found):
-        raise AxisError(f"{operation}: axes {axes} name one axis twice")
-    return found
 
 
 def _indices(operation: str, value: Any) -> Tensor:

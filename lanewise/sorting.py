@@ -9,23 +9,21 @@ from typing import Any
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.creation import int_of, tensor_of, truth_of
-from lanewise.errors import ArgumentError, ShapeError
+from lanewise.arguments import normalize_axis, to_bool, to_int
+from lanewise.creation import tensor_of
+from lanewise.errors import ShapeError
 from lanewise.results import TopkResult
-from lanewise.shaping import axis_of
 
 __all__ = ["nonzero", "topk"]
 
 
-def topk(x: Any, k: int, *, axis: int = -1, largest: bool = True) -> TopkResult:
+def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
     """The k largest, or smallest, elements along an axis in order, and their indices."""
     tensor = tensor_of("topk", "x", x)
-    count, axis = int_of("topk", "k", k), axis_of("topk", axis, tensor.ndim)
-    if count < 0:
-        raise ArgumentError(f"topk: k is {count}; it must not be negative")
+    count, axis = to_int("topk", "k", k, minimum=0), normalize_axis("topk", axis, tensor.ndim)
     if count > tensor.shape[axis]:
         raise ShapeError(f"topk: k is {count}, but axis {axis} has {tensor.shape[axis]} elements; give at most as many")
-    indices = _ext.argsort_first(tensor, count, axis, truth_of("topk", "largest", largest))
+    indices = _ext.argsort_first(tensor, count, axis, to_bool("topk", "largest", largest))
     return TopkResult(_ext.take_along_axis(tensor, indices, axis=axis), indices)
 
 

@@ -11,8 +11,9 @@ from typing import Any
 
 from lanewise import _ext
 from lanewise._ext import Tensor
-from lanewise.creation import eye, tensor_of, truth_of
-from lanewise.errors import ArgumentTypeError, ShapeError
+from lanewise.arguments import normalize_axis, to_bool
+from lanewise.creation import eye, tensor_of
+from lanewise.errors import ShapeError
 
 __all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "normalize", "zscore"]
 
@@ -24,7 +25,7 @@ def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
     return _ext.divide(tensor, _ext.maximum(length, _ext.number_of("normalize", "eps", eps)))
 
 
-def zscore(x: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
+def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
     """Distances from the mean along an axis, in standard deviations."""
     tensor = tensor_of("zscore", "x", x)
     scaled = _ext.layer_norm(tensor, axis=axis, eps=0.0)
@@ -94,17 +95,15 @@ def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
 
 
 def _one_axis(operation: str, axis: int, x: Tensor) -> int:
-    """An axis of x."""
+    """Returns the one axis of x to compute along, where the operations used here would accept several, or None."""
     if x.ndim == 0:
-        raise ShapeError(f"{operation}: a number was given; a tensor of at least one dimension is wanted")
-    if not hasattr(type(axis), "__index__"):  # what they are made of takes several, or None for all
-        raise ArgumentTypeError(f"{operation}: expected an int for axis, got {axis!r}")
-    return axis
+        raise ShapeError(f"{operation}: expected a tensor with at least 1 dimension, got a number")
+    return normalize_axis(operation, axis, x.ndim)
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
     """A matrix with a variable in each row."""
-    in_rows = truth_of(operation, "rowvar", rowvar)
+    in_rows = to_bool(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:
         part = tensor_of(operation, name, value)

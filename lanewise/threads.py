@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import operator
 import os
 
 from lanewise import _ext
-from lanewise.errors import ArgumentError, ArgumentTypeError
+from lanewise.arguments import to_int
+from lanewise.errors import ArgumentError
 
 __all__ = ["get_num_threads", "initialise", "set_num_threads"]
 
@@ -25,11 +25,7 @@ def set_num_threads(n: int) -> None:
     1
     >>> lw.set_num_threads(before)
     """
-    try:
-        number = operator.index(n)
-    except TypeError:
-        raise ArgumentTypeError(f"set_num_threads: n is {n!r}; give an int") from None
-    _set("set_num_threads: n", number)
+    _set("set_num_threads: n", to_int("set_num_threads", "n", n))
 
 
 def get_num_threads() -> int:

@@ -289,11 +289,11 @@ def test_a_forked_child_has_its_own():
 @pytest.mark.parametrize(
     ("limit", "error", "words"),
     [
-        (-1, lw.ArgumentError, "limit is -1; give at least 0"),
+        (-1, lw.ArgumentError, "expected limit of at least 0, got -1"),
         (2**63, lw.ArgumentError, r"limit is 9223372036854775808; give less than 2\*\*63"),
-        (float("nan"), lw.ArgumentTypeError, "limit is nan; give an int"),
-        (1e6, lw.ArgumentTypeError, "limit is 1000000.0; give an int"),
-        ("1", lw.ArgumentTypeError, "limit is '1'; give an int"),
+        (float("nan"), lw.ArgumentTypeError, "expected an int for limit, got nan"),
+        (1e6, lw.ArgumentTypeError, "expected an int for limit, got 1000000.0"),
+        ("1", lw.ArgumentTypeError, "expected an int for limit, got '1'"),
     ],
 )
 def test_impossible_limits(limit, error, words):

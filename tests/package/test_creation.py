@@ -40,7 +40,7 @@ def test_full_refuses_what_it_cannot_hold():
     with pytest.raises(OverflowError, match="does not fit into int64"):
         lw.full(2, 2**64)
     for value in ("three", 1j, None, [1, 2], np.ones(2)):
-        with pytest.raises(lw.ArgumentTypeError, match=r"full: .* is no number"):
+        with pytest.raises(lw.ArgumentTypeError, match=r"full: expected a number, got "):
             lw.full(2, value)
 
 
@@ -104,7 +104,7 @@ def test_arange_in_other_dtypes():
         ((0, 1, 0), lw.ArgumentError, "step is 0"),
         ((float("nan"),), lw.ArgumentError, "finite"),
         ((0, float("inf")), lw.ArgumentError, "finite"),
-        (("a",), lw.ArgumentTypeError, "no number"),
+        (("a",), lw.ArgumentTypeError, "expected a number"),
         ((0, 1, 0.5, lw.int32), lw.DTypeError, "make no int32"),
         ((3, None, 1, lw.bool), lw.DTypeError, "make no bool"),
         ((2**31, 2**31 + 5, 1, lw.int32), OverflowError, "2147483648 does not fit into int32"),

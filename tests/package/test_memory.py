@@ -36,9 +36,9 @@ def test_names_and_numpy_numbers():
 @pytest.mark.parametrize(
     ("sizes", "error", "words"),
     [
-        ((0, 1, 1, 1, 1, 1, 1), lw.ArgumentError, "hidden_size is 0"),
+        ((0, 1, 1, 1, 1, 1, 1), lw.ArgumentError, "hidden_size of at least 1, got 0"),
         ((8, 1, 1, 1, 3, 1, 1), lw.ArgumentError, "no multiple of n_heads"),
-        ((8, 1, 1, 1.5, 4, 1, 1), lw.ArgumentTypeError, "vocab_size is 1.5"),
+        ((8, 1, 1, 1.5, 4, 1, 1), lw.ArgumentTypeError, "an int for vocab_size, got 1.5"),
     ],
 )
 def test_impossible_models(sizes, error, words):

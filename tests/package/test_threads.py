@@ -40,7 +40,7 @@ def test_numbers_that_make_no_sense(n):
 
 @pytest.mark.parametrize("n", [None, "2", 1.5, 2.0, [2]])
 def test_what_is_no_number(n):
-    with pytest.raises(lw.ArgumentTypeError, match=r"set_num_threads: n is .*; give an int"):
+    with pytest.raises(lw.ArgumentTypeError, match=r"set_num_threads: expected an int for n, got "):
         lw.set_num_threads(n)
 
 

@@ -1,0 +1,76 @@
+"""Checks of arguments for operations written in Python.
+
+Each function returns the argument as the caller computes with it, or raises an error that names the operation and the
+argument. Operations with kernels have their arguments checked by the extension (native/extension/call.c).
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping, Set
+from typing import Any
+
+from lanewise.dtypes import as_dtype
+from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, LanewiseError
+
+__all__ = ["is_ordered", "normalize_axes", "normalize_axis", "to_bool", "to_int", "to_number"]
+
+
+def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None) -> int:
+    """Returns an int. ArgumentTypeError unless `value` is an integer and not a bool, ArgumentError below `minimum`."""
+    try:
+        if isinstance(value, bool):
+            raise TypeError
+        number: int = operator.index(value)
+    except TypeError:
+        raise ArgumentTypeError(f"{operation}: expected an int for {name}, got {value!r}") from None
+    if minimum is not None and number < minimum:
+        raise ArgumentError(f"{operation}: expected {name} of at least {minimum}, got {number}")
+    return number
+
+
+def to_bool(operation: str, name: str, value: Any) -> bool:
+    """Returns True or False, for those and for what equals one of them, such as 1 or NumPy's."""
+    for truth in (False, True):
+        try:
+            if value == truth:
+                return truth
+        except (LanewiseError, TypeError, ValueError):  # an array, for example
+            pass
+    raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {value!r:.60}")
+
+
+def to_number(operation: str, value: Any) -> Any:
+    """Returns a bool, an int or a float from a number of any library."""
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, str | bytes | bytearray):
+        raise ArgumentTypeError(f"{operation}: expected a number, got {value!r}")
+    kind = as_dtype(value.dtype, operation=operation).kind if hasattr(value, "dtype") else ""
+    try:
+        if kind == "b":
+            return bool(value)
+        return operator.index(value) if kind != "f" and hasattr(type(value), "__index__") else float(value)
+    except (TypeError, ValueError):
+        raise ArgumentTypeError(f"{operation}: expected a number, got {value!r}") from None
+
+
+def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
+    """Returns an axis counted from the front."""
+    place = to_int(operation, "axis", axis)
+    if not -ndim <= place < ndim:
+        raise AxisError(f"{operation}: expected an axis within {ndim} dimension{'' if ndim == 1 else 's'}, got {place}")
+    return place % ndim
+
+
+def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
+    """Returns one or several different axes, counted from the front."""
+    normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
+    if len(set(normalized)) < len(normalized):
+        raise AxisError(f"{operation}: expected each axis once, got {axes}")
+    return normalized
+
+
+def is_ordered(value: Any) -> bool:
+    """Whether `value` holds several values in an order, as sets and dictionaries do not."""
+    return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)
