@@ -23,7 +23,8 @@ _DTYPES: Final[dict[str, DType]] = {
     "Int32Array": dtypes.int32,
     "BigInt64Array": dtypes.int64,
 }
-_KNOWN: Final = ", ".join(_DTYPES)
+_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # read as int32
+_KNOWN: Final = ", ".join([*_DTYPES, *_WIDENED])
 _ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items()} | {dtypes.bool: "Uint8Array"}
 
 
@@ -35,14 +36,14 @@ def is_buffer(obj: object) -> bool:
 def from_js(array: Any, copy: bool | None) -> Tensor:
     """The elements of a typed array as a tensor of one dimension."""
     name = str(array.constructor.name)
-    dtype = _DTYPES.get(name)
+    dtype = dtypes.int32 if name in _WIDENED else _DTYPES.get(name)
     if dtype is None:
         cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
-        raise DTypeError(f"asarray: no dtype of Lanewise is a {name}'s; in JavaScript make one of {_KNOWN}: {cure}")
+        raise DTypeError(f"asarray: expected one of {_KNOWN}, got a {name}; convert it in JavaScript: {cure}")
     if copy is False:
-        raise ArgumentError(
-            "asarray: copy=False was given, but JavaScript's memory is apart from Python's; leave it out"
-        )
+        raise ArgumentError("asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out")
+    if name in _WIDENED:
+        array = js.Int32Array.new(array)
     made = _ext.create("full", (array.length,), dtype, (0,), "asarray")
     if array.length:
         array.assign_to(made)

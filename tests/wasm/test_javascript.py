@@ -37,19 +37,24 @@ def test_there_and_back(found: Found, case: str, dtype: str, values: list[float]
     assert found[case] == [dtype, [len(values)], values, array, text]
 
 
-@pytest.mark.parametrize("name", ["Uint8Array", "Uint32Array", "BigUint64Array", "ArrayBuffer", "DataView"])
+@pytest.mark.parametrize("name", ["Uint8Array", "Uint8ClampedArray"])
+def test_pixels_are_read_as_int32_or_the_given_dtype(found: Found, name: str) -> None:
+    assert found[name] == ["int32", [0, 128, 255], [0.0, 128.0, 255.0]]
+
+
+@pytest.mark.parametrize("name", ["Uint32Array", "BigUint64Array", "ArrayBuffer", "DataView"])
 def test_what_has_no_dtype_is_refused(found: Found, name: str) -> None:
     cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
     assert found["refused"][name] == (
-        f"DTypeError: asarray: no dtype of Lanewise is a {name}'s; in JavaScript make one of "
-        f"Float32Array, Float64Array, Int32Array, BigInt64Array: {cure}"
+        "DTypeError: asarray: expected one of Float32Array, Float64Array, Int32Array, BigInt64Array, Uint8Array, "
+        f"Uint8ClampedArray, got a {name}; convert it in JavaScript: {cure}"
     )
 
 
 def test_memory_is_apart(found: Found) -> None:
     assert found["apart"] == [1.0, 2.0, 3.0]
     assert found["copy=False"] == (
-        "ArgumentError: asarray: copy=False was given, but JavaScript's memory is apart from Python's; leave it out"
+        "ArgumentError: asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out"
     )
 
 

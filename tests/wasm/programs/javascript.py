@@ -20,7 +20,6 @@ VALUES = {
     "empty": "new Float32Array(0)",
 }
 REFUSED = {
-    "Uint8Array": "new Uint8Array(3)",
     "Uint32Array": "new Uint32Array(3)",
     "BigUint64Array": "new BigUint64Array(3)",
     "ArrayBuffer": "new ArrayBuffer(8)",
@@ -48,6 +47,10 @@ def results() -> dict[str, Any]:
         tensor = lw.asarray(evaluate(text))
         found[name] = [str(tensor.dtype), list(tensor.shape), tensor.tolist(), *back(tensor)]
     found["refused"] = {name: error(lambda text=text: lw.asarray(evaluate(text))) for name, text in REFUSED.items()}
+    for name in ("Uint8Array", "Uint8ClampedArray"):
+        pixels = evaluate(f"new {name}([0, 128, 255])")
+        made = lw.asarray(pixels)
+        found[name] = [str(made.dtype), made.tolist(), lw.asarray(pixels, lw.float32).tolist()]
     array = evaluate("new Float32Array([1, 2, 3])")
     found["copy=False"] = error(lambda: lw.asarray(array, copy=False))
     found["dtype"] = lw.asarray(array, dtype=lw.int32).tolist()
