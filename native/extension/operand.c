@@ -232,12 +232,39 @@ static int is_bytes(PyObject *object) {
     return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
 }
 
+/* Whether an object is a numpy.ma.MaskedArray, which exports its buffer without its mask. Remembers the last type
+ * without one, so that ndarray costs one comparison. */
+static int has_mask(PyObject *object) {
+    static PyTypeObject *unmasked;
+    PyTypeObject *type = Py_TYPE(object);
+    if (type == unmasked) {
+        return 0;
+    }
+    PyObject *method = PyObject_GetAttrString((PyObject *)type, "soften_mask");
+    if (method) {
+        Py_DECREF(method);
+        return 1;
+    }
+    PyErr_Clear();
+    Py_INCREF((PyObject *)type);
+    Py_XDECREF((PyObject *)unmasked);
+    unmasked = type;
+    return 0;
+}
+
 lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand) {
     Py_buffer *view = &operand->view;
     if (is_bytes(object)) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                      "%s: expected numbers, got %s; give memoryview(x) to read each byte as an int", operation,
                      lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
+        return LW_FAILED;
+    }
+    if (has_mask(object)) {
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "%s: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
+                     "call .filled() first",
+                     operation);
         return LW_FAILED;
     }
     if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
