@@ -20,7 +20,7 @@ from typing import Any
 import lanewise as lw
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
-from lanewise.demo.plot import figure_class
+from lanewise.demo.plot import check_picture_path, draw
 from lanewise.errors import LanewiseError
 from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
@@ -55,17 +55,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = _parser().parse_args(argv)
     try:
         if options.plot:
-            figure_class()
+            check_picture_path(options.plot)
         digits = data.load()
         outcomes = _run(digits, _backends(options.backend), as_text=not options.json)
         agree = len({outcome.predictions for outcome in outcomes}) == 1
         _report(digits, outcomes, agree, as_json=options.json)
         if options.plot:
-            from lanewise.demo import plot
-
-            plot.draw(digits, outcomes[0].predictions, options.plot)
+            draw(digits, outcomes[0].predictions, options.plot)
             print(f"wrote {options.plot}", file=sys.stderr)
-    except LanewiseError as error:
+    except (LanewiseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
     return 0 if agree and all(outcome.accuracy >= WANTED for outcome in outcomes) else 1

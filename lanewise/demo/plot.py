@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from lanewise.demo.digits import BRIGHTEST, SIZE, Digits
@@ -18,6 +21,21 @@ def figure_class() -> Any:
     except ImportError:
         raise ArgumentError("--plot needs matplotlib; pip install 'lanewise[plot]', or leave it out") from None
     return Figure
+
+
+def check_picture_path(path: str) -> None:
+    """Raises ArgumentError unless a picture can be written to `path`, whose contents are left as they are."""
+    try:
+        figure_class()().savefig(io.BytesIO(), format=Path(path).suffix[1:] or None)
+        existed = os.path.lexists(path)
+        with open(path, "ab"):
+            pass
+        if not existed:
+            os.unlink(path)
+    except (OSError, ValueError) as error:
+        raise ArgumentError(
+            f"demo: expected --plot FILE to be a picture that can be written, got {path}: {error}"
+        ) from None
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:

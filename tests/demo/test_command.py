@@ -132,3 +132,26 @@ def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
 def test_too_low_an_accuracy_fails(monkeypatch, capsys):
     monkeypatch.setattr(command, "WANTED", 0.999)
     assert main(["--backend", "scalar"]) == 1
+
+
+@pytest.mark.parametrize("name", ["no such folder/sheet.png", ".", "sheet.doc"])
+def test_a_plot_that_cannot_be_written_is_refused_before_computing(name, tmp_path, monkeypatch, capsys):
+    pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
+    monkeypatch.setattr(command, "_run", lambda *_, **__: pytest.fail("computed first"))
+    assert main(["--backend", "scalar", "--plot", str(tmp_path / name)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("demo: expected --plot FILE") and str(tmp_path) in error
+    assert error.count("\n") == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_checking_the_path_of_a_plot_changes_no_file(tmp_path):
+    pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
+    from lanewise.demo.plot import check_picture_path
+
+    path = tmp_path / "sheet.png"
+    check_picture_path(str(path))
+    assert not path.exists()
+    path.write_bytes(b"mine")
+    check_picture_path(str(path))
+    assert path.read_bytes() == b"mine"
