@@ -166,6 +166,9 @@ if not _TYPE_CHECKING:  # a type checker would believe that every name is there
 
         raise AttributeError(f"module 'lanewise' has no attribute {name!r}{suggestion(name)}", name=name)
 
+    def __dir__() -> list[str]:
+        return sorted(__all__)
+
 
 _ext.initialize(
     _errors,

@@ -67,7 +67,6 @@ FUNCTIONS: Final[dict[str, str]] = {
     "ge": "greater_equal",
     "gt": "greater",
     "half": "float16",
-    "hstack": "concat",
     "identity": "eye",
     "int": "int32",
     "invert": "bitwise_invert",
@@ -85,8 +84,44 @@ FUNCTIONS: Final[dict[str, str]] = {
     "tensor": "asarray",
     "true_divide": "divide",
     "view": "reshape",
-    "vstack": "concat",
 }
+
+# What to use for names without a single twin here.
+HINTS: Final[dict[str, str]] = {
+    "atleast_1d": "use reshape",
+    "atleast_2d": "use reshape",
+    "choice": "draw indices with argsort(rand(n)), then use take",
+    "chunk": "use split",
+    "column_stack": "use stack(arrays, axis=1) for 1-D arrays, concat(arrays, axis=1) for 2-D ones",
+    "count_nonzero": "use sum(x != 0)",
+    "diff": "use x[1:] - x[:-1] for 1-D arrays",
+    "dstack": "use stack(arrays, axis=2) for 2-D arrays, concat(arrays, axis=2) for 3-D ones",
+    "einsum": "use matmul, vecdot or outer, with permute_dims and expand_dims",
+    "fliplr": "use flip(x, axis=1)",
+    "flipud": "use flip(x, axis=0)",
+    "gather": "use take_along_axis",
+    "grad": "gradients are not supported",
+    "hstack": "use concat(arrays) for 1-D arrays, concat(arrays, axis=1) for others",
+    "linalg": "use matmul, norm_l2 and eigh, which are functions of lanewise, or numpy.linalg on x.numpy()",
+    "logsumexp": "use log(sum(exp(x - max(x)))) + max(x)",
+    "masked_fill": "use where",
+    "nn": "relu, softmax, linear, conv2d and others are functions of lanewise",
+    "normal": "use mean + std * randn(shape, seed=...)",
+    "ptp": "use max(x) - min(x)",
+    "randint": "use floor(low + (high - low) * rand(shape, seed=...)).astype(int)",
+    "random": "use rand(shape, seed=...) or randn(shape, seed=...); for a random choice, argsort(rand(n)) and take",
+    "randperm": "use argsort(rand(n))",
+    "swapaxes": "use permute_dims or moveaxis",
+    "uint8": "asarray reads arrays of uint8 as int32",
+    "uniform": "use low + (high - low) * rand(shape, seed=...)",
+    "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
+}
+_NUMPY_ONLY: Final = (
+    "allclose append apply_along_axis argpartition argwhere array_equal average bincount convolve correlate cross "
+    "cumprod diag diagonal digitize fft gradient histogram in1d inner interp intersect1d isclose isin kron lexsort "
+    "median meshgrid nan_to_num nanmax nanmean nanmin nansum partition percentile polyfit quantile setdiff1d tensordot "
+    "trace union1d unique vander"
+)
 
 
 def refuse_keyword(operation: str, name: str) -> None:
@@ -98,5 +133,20 @@ def refuse_keyword(operation: str, name: str) -> None:
 
 
 def suggestion(name: str) -> str:
-    """What an error about a name that the package does not have ends with."""
-    return f"; it is called {FUNCTIONS[name]} here" if name in FUNCTIONS else ""
+    """Returns the end of the error about a name that `lanewise` does not have: what to use instead, or ""."""
+    if name in FUNCTIONS:
+        return f"; it is called {FUNCTIONS[name]} here"
+    if name in HINTS:
+        return f"; {HINTS[name]}"
+    if name in _NUMPY_ONLY.split():
+        return f"; use numpy.{name} on x.numpy(), which shares its memory"
+    import difflib
+
+    import lanewise
+
+    close = (
+        []
+        if name.startswith("_")
+        else difflib.get_close_matches(name, [*lanewise.__all__, *FUNCTIONS], n=1, cutoff=0.7)
+    )
+    return f"; did you mean {FUNCTIONS.get(close[0], close[0])}?" if close else ""
