@@ -29,15 +29,34 @@ class BackendInfo(NamedTuple):
         """What kind of hardware it drives: "CPU" or "GPU"."""
         return "GPU" if self.name.is_gpu else "CPU"
 
+    def __str__(self) -> str:
+        """`✓ avx2: [0] CPU: 16.00 GB`, or `✗ avx2: the reason it is missing`."""
+        details = "; ".join(map(str, self.devices)) if self.available else self.reason
+        return f"{'✓' if self.available else '✗'} {self.name}: {details}"
+
+
+class BackendList(list[BackendInfo]):
+    """What backends() returns: a list that prints one backend per line."""
+
+    def __repr__(self) -> str:
+        return _encodable("\n".join(map(str, self)))
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        rows = [str(info).replace(" ", ": ", 1).split(": ", 2) for info in self]
+        cells = ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in rows]
+        return f"<table>{''.join(f'<tr>{row}</tr>' for row in cells)}</table>"
+
 
 def backends() -> list[BackendInfo]:
-    """Every backend there is, in the order of lw.Backend.
+    """Returns every backend, in the order of lw.Backend. Printed, it has a line for each.
 
     >>> import lanewise as lw
     >>> lw.backends()[-1].name, lw.backends()[-1].available
     (<Backend.SCALAR: 'scalar'>, True)
     """
-    found = []
+    found = BackendList()
     for backend in PRIORITY:
         reason = registry.missing(backend) or registry.damage(backend)
         found.append(BackendInfo(backend, not reason, reason or None, () if reason else registry.devices(backend)))
@@ -45,8 +64,9 @@ def backends() -> list[BackendInfo]:
 
 
 def best_available_backend() -> Backend:
-    """The first backend in AUTO's order that this machine has, software adapters aside."""
-    return selection.available(parse_backend(Backend.AUTO), "best_available_backend")[0]
+    """The first backend in AUTO's order that this machine can open, software adapters aside."""
+    found = selection.available(parse_backend(Backend.AUTO), "best_available_backend")
+    return next(filter(registry.opens, found), found[-1])
 
 
 def free_memory_of(backend: Backend) -> int | None:
@@ -84,10 +104,14 @@ def _calibration_summary() -> str:
 def print_backend_summary() -> None:
     """Prints what this machine can run: a line for each backend, how many threads share a call, what lw.calibrate()
     found, the backend to use."""
-    text = backend_summary()
+    print(_encodable(backend_summary()))
+
+
+def _encodable(text: str) -> str:
+    """Returns `text` with + and - for ✓ and ✗ if the console cannot show these."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     try:
         text.encode(encoding)
-    except UnicodeEncodeError:  # an old console
-        text = text.replace("✓", "+").replace("✗", "-").encode(encoding, "replace").decode(encoding)
-    print(text)
+    except UnicodeEncodeError:
+        return text.replace("✓", "+").replace("✗", "-").encode(encoding, "replace").decode(encoding)
+    return text

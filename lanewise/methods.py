@@ -240,6 +240,7 @@ METHODS: Final[dict[str, Any]] = {
     "__round__": rounded,
     "__str__": printing.tensor_str,
     "__trunc__": truncated,
+    "_repr_html_": printing.tensor_html,
     "backend": property(backend),
     "backend_type": backend_type,
     "device": property(device),

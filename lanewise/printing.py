@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 
 from lanewise import dtypes, selection
 from lanewise._ext import Tensor
-from lanewise.errors import ArgumentError, ArgumentTypeError
+from lanewise.arguments import to_int
+from lanewise.errors import ArgumentTypeError
 from lanewise.numerals import formatter, scalar
 
-__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_repr", "tensor_str"]
+__all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_html", "tensor_repr", "tensor_str"]
 
 Nested = Any  # numbers, or lists of Nested
 
@@ -55,11 +56,8 @@ def set_printoptions(
     for name, value in given.items():
         if value is None:
             continue
-        if not isinstance(value, int):
-            raise ArgumentTypeError(f"set_printoptions: {name} is {value!r}; give an int")
-        if value < (1 if name in ("edgeitems", "linewidth") else 0):
-            raise ArgumentError(f"set_printoptions: {name} is {value}; that is too small")
-        _state.options = _state.options._replace(**{name: value})
+        minimum = 1 if name in ("edgeitems", "linewidth") else 0
+        _state.options = _state.options._replace(**{name: to_int("set_printoptions", name, value, minimum=minimum)})
 
 
 def get_printoptions() -> dict[str, int]:
@@ -118,6 +116,18 @@ def tensor_repr(tensor: Tensor) -> str:
     last_line = len(text) - (text.rfind("\n") + 1)
     fits = last_line + len(", ") + len(tail) <= options.linewidth
     return text + "," + (" " if fits else "\n" + " " * len(prefix)) + tail
+
+
+def tensor_html(tensor: Tensor, /) -> str:
+    """The elements as str() shows them, with shape, dtype and backend: what a notebook displays.
+
+    >>> import lanewise as lw
+    >>> lw.arange(3).to("scalar")._repr_html_()
+    '<pre>[0 1 2]</pre><small>shape (3,), int32, scalar</small>'
+    """
+    from html import escape
+
+    return f"<pre>{escape(str(tensor))}</pre><small>shape {tensor.shape}, {tensor.dtype}, {tensor.backend}</small>"
 
 
 def tensor_str(tensor: Tensor) -> str:

@@ -27,6 +27,7 @@ __all__ = [
     "executor",
     "force_cpu",
     "missing",
+    "opens",
     "register",
 ]
 
@@ -126,8 +127,9 @@ class CpuLibrary:
         needed = [_FEATURES[name] for name in library.cpu_features]
         lacking = [label for bit, label in needed if not bits & bit]
         if lacking:
+            where = "this WebAssembly engine" if _family() == "WebAssembly" else "this CPU, or its operating system,"
             has = ", ".join(cpu_features()) or "none of them"
-            return f"this CPU, or its operating system, lacks {' and '.join(lacking)}; it has {has}"
+            return f"{where} lacks {' and '.join(lacking)}; it has {has}"
         return ""
 
     def devices(self) -> Sequence[DeviceInfo]:
@@ -222,6 +224,18 @@ def damage(backend: Backend) -> str:
     except LibraryError as error:
         return str(error)
     return ""
+
+
+def opens(backend: Backend) -> bool:
+    """Whether `backend` can be used. The library of a CPU backend is opened to find out."""
+    if missing(backend):
+        return False
+    try:
+        if isinstance(_providers[backend], CpuLibrary):
+            ensure_open(backend)
+    except LibraryError:
+        return False
+    return True
 
 
 def devices(backend: Backend) -> tuple[DeviceInfo, ...]:

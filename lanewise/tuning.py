@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from lanewise import _ext, calibration, placement, registry, selection
 from lanewise.backend import CPU_BACKENDS, Backend
 from lanewise.calibration import KINDS, Calibration, Times
-from lanewise.errors import BackendError, LibraryError
+from lanewise.errors import BackendError
 
 if TYPE_CHECKING:
     from lanewise.timing import Contestant
@@ -105,18 +105,8 @@ def reset_calibration() -> None:
 def _measured() -> Calibration:
     import time
 
-    backends = [backend for backend in CPU_BACKENDS if _opens(backend)]
+    backends = [backend for backend in CPU_BACKENDS if registry.opens(backend)]
     return Calibration(relative(_sampled(backends)), time.strftime("%Y-%m-%d"))
-
-
-def _opens(backend: Backend) -> bool:
-    if registry.missing(backend):
-        return False
-    try:
-        registry.ensure_open(backend)
-    except LibraryError:  # `python -m lanewise info` says what is wrong with it
-        return False
-    return True
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
