@@ -37,9 +37,13 @@ class NamespaceInfo:
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """Every dtype, or those of a kind, by name."""
+        """The dtypes that every operation computes with, or those of a kind, by name.
+
+        int64, float16 and float64 can be held and converted, but few operations have kernels for them.
+        """
         self._check(device)
-        return {dtype.name: dtype for dtype in dtypes.ALL if kind is None or isdtype(dtype, kind)}
+        computed = (dtypes.bool, dtypes.int32, dtypes.float32)
+        return {dtype.name: dtype for dtype in computed if kind is None or isdtype(dtype, kind)}
 
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():

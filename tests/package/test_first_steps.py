@@ -1,0 +1,277 @@
+"""What users stumble over in their first minutes: each test shows one such step."""
+
+from __future__ import annotations
+
+import inspect
+import re
+import sys
+import types
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+from lanewise import array_interface, dispatch, other_names, registry
+
+
+def test_tile_by_ones_adds_axes():
+    assert lw.tile([1.0, 2.0], (1, 1, 1)).shape == (1, 1, 2)
+    assert lw.tile(lw.asarray(1.0), (1,)).shape == (1,)
+    x = lw.ones((2, 2))
+    assert not lw.tile(x, (1, 1, 1))._shares_storage(x)
+
+
+MASKED = np.ma.array([1.0, 2.0], mask=[False, True])
+
+
+@pytest.mark.parametrize(
+    ("operation", "call"),
+    [
+        ("asarray", lambda: lw.asarray(MASKED)),
+        ("asarray", lambda: lw.asarray(np.ma.masked)),
+        ("from_dlpack", lambda: lw.from_dlpack(MASKED)),
+        ("add", lambda: lw.add(lw.ones(2), MASKED)),
+        ("sum", lambda: lw.sum(MASKED)),
+        ("flip", lambda: lw.flip(MASKED)),
+        ("concat", lambda: lw.concat([lw.ones(2), MASKED])),
+    ],
+)
+def test_masked_arrays_are_refused_by_name(operation, call):
+    expected = rf"^{operation}: .*got a numpy\.ma array, whose mask would be lost; call \.filled\(\) first$"
+    with pytest.raises(lw.ArgumentTypeError, match=expected):
+        call()
+    assert lw.asarray(MASKED.filled(0)).tolist() == [1.0, 0.0]
+
+
+def test_a_masked_array_with_an_operator_is_refused():
+    with pytest.raises(lw.ArgumentTypeError, match=r"numpy\.ma"):
+        lw.ones(2) + MASKED
+
+
+def test_a_library_that_does_not_open_is_not_recommended(monkeypatch):
+    hosts = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
+    if len(hosts) < 2:
+        pytest.skip("this machine has one CPU backend only")
+
+    def checked_path(name):
+        if name == hosts[0]:
+            raise lw.LibraryError("damaged")
+        return path_of(name)
+
+    path_of = registry.libraries.checked_path
+    monkeypatch.setattr(registry.libraries, "checked_path", checked_path)
+    monkeypatch.setattr(registry, "_opened", {})
+    assert lw.best_available_backend() is hosts[1]
+    assert lw.backends()[lw.backends().index(next(i for i in lw.backends() if i.name is hosts[0]))].reason == "damaged"
+
+
+@pytest.mark.parametrize("name", ["hstack", "vstack", "dstack", "column_stack"])
+def test_the_hints_for_numpys_stacks_are_right(name):
+    hint = other_names.HINTS[name]
+    cases = re.findall(r"((?:stack|concat)\([^)]*\)) for (1-D|2-D|3-D|others)", hint.replace("ones", ""))
+    assert len(cases) == 2
+    for call, dimensions in cases:
+        for ndim in (2, 3) if dimensions == "others" else (int(dimensions[0]),):
+            arrays = [np.arange(2**ndim, dtype=np.float32).reshape((2,) * ndim)] * 2
+            made = eval(f"lw.{call}", {"lw": lw, "arrays": arrays})
+            np.testing.assert_array_equal(np.asarray(made), getattr(np, name)(arrays), strict=True)
+
+
+def test_in_webassembly_the_engine_lacks_instructions(monkeypatch):
+    library = registry.libraries.find("scalar")._replace(cpu_features=("simd128", "relaxed_simd"))
+    monkeypatch.setattr(registry.libraries, "find", lambda name: library)
+    monkeypatch.setattr(registry, "_cpu_bits", lambda: 1 << 7)
+    monkeypatch.setattr(sys, "platform", "emscripten")
+    reason = registry.CpuLibrary(lw.Backend.SCALAR).missing()
+    assert reason == "this WebAssembly engine lacks relaxed SIMD; it has SIMD128"
+
+
+def test_the_array_api_lists_dtypes_that_compute():
+    info = lw.__array_namespace_info__()
+    assert info.dtypes() == {"bool": lw.bool, "int32": lw.int32, "float32": lw.float32}
+    assert info.dtypes(kind="real floating") == {"float32": lw.float32}
+    assert info.dtypes(kind="integral") == {"int32": lw.int32}
+    for name, dtype in info.default_dtypes().items():
+        assert dtype in info.dtypes().values(), name
+
+
+def test_axis_is_also_positional():
+    x = lw.arange(6).reshape(2, 3)
+    assert lw.concat([x, x], 1).shape == (2, 6)
+    assert lw.stack([x, x], 1).shape == (2, 2, 3)
+    assert [part.shape for part in lw.split(x, 3, 1)] == [(2, 1)] * 3
+    assert lw.repeat(x, 2, 1).shape == x.repeat(2, 1).shape == (2, 6)
+    assert lw.roll(x, 1, 1).tolist() == x.roll(1, 1).tolist() == [[2, 0, 1], [5, 3, 4]]
+    assert lw.flip(x, 1).tolist() == x.flip(1).tolist() == [[2, 1, 0], [5, 4, 3]]
+    assert lw.squeeze(x[None], 0).shape == (2, 3)
+    assert lw.expand_dims(x, 1).shape == (2, 1, 3)
+    assert lw.topk(x, 1, 0)[0].tolist() == [[3, 4, 5]]
+    assert lw.triu(x, 1).tolist() == [[0, 1, 2], [0, 0, 5]]
+
+
+def python_operations():
+    return [name for names in dispatch._PYTHON.values() for name in names]
+
+
+@pytest.mark.parametrize("name", python_operations())
+def test_functions_in_python_have_the_signature_of_their_contract(name):
+    ours = inspect.signature(dispatch._python(name)).parameters.values()
+    contracts = inspect.signature(getattr(lw, name)).parameters.values()
+    assert [one.name for one in ours] == [one.name for one in contracts]
+    for mine, theirs in zip(ours, contracts, strict=True):
+        assert (mine.kind is mine.KEYWORD_ONLY) == (theirs.kind is theirs.KEYWORD_ONLY), mine.name
+        assert mine.default == theirs.default, mine.name
+
+
+def test_a_bool_is_not_an_axis():
+    for function, arguments in ((lw.concat, ([[1]],)), (lw.topk, ([[1]], 1)), (lw.roll, ([[1]], 1))):
+        with pytest.raises(lw.ArgumentTypeError, match="axis to be an int, got True"):
+            function(*arguments, axis=True)
+
+
+class Interface:
+    """An object with __array_interface__ and nothing else."""
+
+    def __init__(self, **fields):
+        self.__array_interface__ = {"version": 3} | fields
+
+
+def exposed(array):
+    made = Interface(**{key: value for key, value in array.__array_interface__.items() if key != "descr"})
+    made.array = array  # keeps the memory
+    return made
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "bool", "int32", "int64", "float16", "float32", "float64"])
+def test_objects_with_an_array_interface_are_read(dtype):
+    array = np.arange(24).astype(dtype).reshape(2, 3, 4)
+    repeated = np.broadcast_to(array, (2, 2, 3, 4))
+    for view in (array, array.T, array[::-1, :, ::-2], array[:, :0], array[1, 2, 3], repeated):
+        made = lw.asarray(exposed(view))
+        assert made.dtype == ("int32" if dtype == "uint8" else dtype)
+        np.testing.assert_array_equal(np.asarray(made), view)
+    assert lw.asarray(exposed(array), lw.float32).dtype is lw.float32
+    copied = lw.asarray(exposed(array))
+    array[...] = 0
+    assert copied.tolist()[1][0][0] == (True if dtype == "bool" else 12)
+
+
+def test_pictures_are_read():
+    image = pytest.importorskip("PIL.Image")
+    pixels = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)
+    made = lw.asarray(image.fromarray(pixels))
+    assert made.dtype is lw.int32 and made.tolist() == pixels.tolist()
+    assert lw.add(image.fromarray(pixels), 1.0).tolist() == (pixels + 1.0).tolist()
+    assert lw.asarray(image.fromarray(pixels[..., 0] > 5)).tolist() == (pixels[..., 0] > 5).tolist()
+
+
+GOOD = {"shape": (2,), "typestr": "<f4", "data": b"\0\0\x80?\0\0\0@"}
+
+
+@pytest.mark.parametrize(
+    ("fields", "error", "words"),
+    [
+        ({"shape": None}, lw.ArgumentError, "shape"),
+        ({"shape": [2]}, lw.ArgumentError, "shape"),
+        ({"shape": (-1,)}, lw.ArgumentError, "shape"),
+        ({"shape": (True,)}, lw.ArgumentError, "shape"),
+        ({"shape": (1,) * 9}, lw.ShapeError, "8 dimensions"),
+        ({"shape": (2**16, 2**16)}, lw.ShapeError, "elements"),
+        ({"shape": (2**40, 0)}, lw.ShapeError, "elements"),
+        ({"typestr": None}, lw.ArgumentError, "typestr"),
+        ({"typestr": "f"}, lw.ArgumentError, "typestr"),
+        ({"typestr": ">f4"}, lw.DTypeError, "little-endian"),
+        ({"typestr": "|f4"}, lw.DTypeError, "typestr"),
+        ({"typestr": "<c8"}, lw.DTypeError, "float32"),
+        ({"typestr": "<u2"}, lw.DTypeError, "uint8"),
+        ({"typestr": "|V4"}, lw.DTypeError, "typestr"),
+        ({"strides": (4, 4)}, lw.ArgumentError, "strides"),
+        ({"strides": (3,)}, lw.ArgumentError, "strides"),
+        ({"strides": [4]}, lw.ArgumentError, "strides"),
+        ({"strides": (2**40,)}, lw.ArgumentError, "strides"),
+        ({"strides": (-4,)}, lw.ArgumentError, "got '8 bytes"),
+        ({"data": (0, False)}, lw.ArgumentError, "address"),
+        ({"data": (-8, False)}, lw.ArgumentError, "address"),
+        ({"data": (2**63, False)}, lw.ArgumentError, "address"),
+        ({"data": (1.5, False)}, lw.ArgumentError, "address"),
+        ({"data": (8,)}, lw.ArgumentError, "address"),
+        ({"data": (8, "no")}, lw.ArgumentError, "read-only"),
+        ({"data": b"1234567"}, lw.ArgumentError, "7 bytes"),
+        ({"data": b"12345678", "offset": 4}, lw.ArgumentError, "offset 4"),
+        ({"data": b"12345678", "offset": -4}, lw.ArgumentError, "offset -4"),
+        ({"data": "12345678"}, lw.ArgumentError, "buffer"),
+        ({"data": None}, lw.ArgumentError, "buffer"),
+        ({"mask": b"\1\0"}, lw.ArgumentTypeError, "mask"),
+    ],
+)
+def test_an_odd_array_interface_is_refused(fields, error, words):
+    assert lw.asarray(Interface(**GOOD)).tolist() == [1.0, 2.0]
+    assert lw.asarray(Interface(**GOOD | {"data": b"1234" + GOOD["data"], "offset": 4})).tolist() == [1.0, 2.0]
+    with pytest.raises(error, match=f"^asarray: expected .*{words}"):
+        lw.asarray(Interface(**GOOD | fields))
+
+
+def test_an_array_interface_that_is_not_a_dict_or_may_not_be_copied():
+    wrong = types.SimpleNamespace(__array_interface__=[1])
+    with pytest.raises(lw.ArgumentError, match=r"^asarray: expected a dict in __array_interface__, got \[1\]$"):
+        array_interface.read(wrong, None)
+    with pytest.raises(lw.ArgumentError, match="copy=None or True"):
+        lw.asarray(Interface(**GOOD), copy=False)
+
+
+def test_a_misspelled_name_is_suggested():
+    for wrong, right in {"softmaxx": "softmax", "conv3d": "conv2d", "Tensr": "Tensor", "argsrot": "argsort"}.items():
+        with pytest.raises(AttributeError, match=rf"has no attribute '{wrong}'; did you mean {right}\?$"):
+            getattr(lw, wrong)
+    assert not hasattr(lw, "__wrapped__")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("linalg", "eigh"),
+        ("random", "rand"),
+        ("choice", "take"),
+        ("unique", r"numpy\.unique"),
+        ("bincount", r"numpy\.bincount"),
+        ("median", r"numpy\.median"),
+        ("einsum", "matmul"),
+    ],
+)
+def test_a_name_without_a_twin_gets_a_hint(name, words):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'; .*{words}"):
+        getattr(lw, name)
+
+
+@pytest.mark.parametrize("name", other_names.HINTS)
+def test_hints_are_for_names_that_are_missing(name):
+    assert name not in lw.__all__ and name not in other_names.FUNCTIONS
+    with pytest.raises(AttributeError, match=re.escape(other_names.HINTS[name])):
+        getattr(lw, name)
+
+
+def test_dir_shows_the_public_names_only():
+    assert dir(lw) == sorted(lw.__all__)
+    assert not any(isinstance(getattr(lw, name), types.ModuleType) for name in dir(lw))
+
+
+def test_backends_print_a_line_each():
+    lines = repr(lw.backends()).splitlines()
+    assert [re.split("[ :]", line)[1] for line in lines] == [info.name.value for info in lw.backends()]
+    for line, info in zip(lines, lw.backends(), strict=True):
+        assert line.startswith("✓" if info.available else "✗")
+        assert (info.devices[0].name if info.available else info.reason) in line
+    assert repr(lw.backends()) == str(lw.backends())
+    html = lw.backends()._repr_html_()
+    assert html.startswith("<table><tr><td>") and html.count("<tr>") == len(lines)
+
+
+def test_html_is_escaped(monkeypatch):
+    monkeypatch.setattr(registry, "missing", lambda backend: "<b>not here</b>" if backend != "scalar" else "")
+    assert "&lt;b&gt;not here&lt;/b&gt;" in lw.backends()._repr_html_() and "<b>" not in lw.backends()._repr_html_()
+
+
+def test_tensors_show_themselves_in_a_notebook():
+    x = lw.arange(5000).reshape(50, 100)
+    assert x._repr_html_() == f"<pre>{x}</pre><small>shape (50, 100), int32, {x.backend}</small>"
+    assert "..." in x._repr_html_() and len(x._repr_html_()) < 1000
