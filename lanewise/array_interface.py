@@ -44,15 +44,15 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     reach = [step * (extent - 1) for step, extent in zip(strides, shape, strict=True)]
     low, high = sum(min(step, 0) for step in reach), sum(max(step, 0) for step in reach) + itemsize
     data = b"" if 0 in shape else _bytes(obj, interface, low, high)
-    if code == _UINT8:
-        wide = bytearray(4 * len(data))
-        wide[::4] = data  # little-endian, as every platform is
-        data = bytes(wide)
-    elif _TYPES[code] is dtypes.bool:
+    if _TYPES[code] is dtypes.bool:
         data = data.translate(_IS_TRUE)  # in Pillow's, true is 255
+    elements = (
+        _ext.from_object(memoryview(data), None, None)
+        if code == _UINT8
+        else _ext.from_bytes(data, _TYPES[code], (len(data) // itemsize,))
+    )
     if strides == row_major or 0 in shape:
-        return _ext.from_bytes(data, _TYPES[code], shape)
-    elements = _ext.from_bytes(data, _TYPES[code], ((high - low) // itemsize,))
+        return _ext.reshape(elements, shape)
     positions = _ext.create("full", (), dtypes.int32, (-low // itemsize,), "asarray")
     for extent, step in zip(shape, strides, strict=True):
         along = _ext.create("arange", extent, dtypes.int32, (0, step // itemsize), "asarray")
