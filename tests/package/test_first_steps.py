@@ -125,7 +125,7 @@ def test_functions_in_python_have_the_signature_of_their_contract(name):
 
 def test_a_bool_is_not_an_axis():
     for function, arguments in ((lw.concat, ([[1]],)), (lw.topk, ([[1]], 1)), (lw.roll, ([[1]], 1))):
-        with pytest.raises(lw.ArgumentTypeError, match="axis to be an int, got True"):
+        with pytest.raises(lw.ArgumentTypeError, match="expected an int for axis, got True"):
             function(*arguments, axis=True)
 
 
