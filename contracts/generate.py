@@ -1,10 +1,10 @@
-"""Writes everything that follows from the contracts; nothing that it writes is committed.
+"""Generates C, headers, stubs, shaders, metadata and test oracles from the contracts. Nothing generated is committed.
 
     python contracts/generate.py --out build/generated      C, headers, stubs, shaders, metadata
     python contracts/generate.py --oracle build/oracle      inputs and references for the tests (needs NumPy)
 
-Files whose content would not change are left alone, so a build repeats only what a change demands. The first needs
-PyYAML and nothing else.
+Files whose content stays the same are not written, so that a build repeats only the steps that a change affects.
+--out needs PyYAML and nothing else.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
 if str(FOLDER) not in sys.path:
-    sys.path.insert(0, str(FOLDER))  # `generator` is no installed package
+    sys.path.insert(0, str(FOLDER))  # `generator` is not an installed package
 
 from generator import extension, kernels, metadata, sources, stubs, table, wgsl  # noqa: E402
 from generator.fields import ContractError  # noqa: E402
@@ -24,25 +24,24 @@ from generator.schema import Contract  # noqa: E402
 
 
 def files(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Every generated file; what is below lanewise/ goes into the package."""
+    """Returns the text of each generated file by path. Files under lanewise/ go into the package."""
     sources.check(contracts, FOLDER.parent)
-    shaders = wgsl.emit(contracts)
-    library = metadata.emit(contracts, frozenset(shaders)) | wgsl.pack(shaders)
+    library = metadata.emit(contracts) | wgsl.pack(wgsl.emit(contracts))
     package = stubs.emit(contracts, FOLDER.parent / "lanewise")
     package |= {f"_lib/{name}": text for name, text in library.items()}
     native = table.emit(contracts) | extension.emit(contracts) | kernels.emit(contracts)
     return native | metadata.emit_bench(contracts) | {f"lanewise/{name}": text for name, text in package.items()}
 
 
-WRITTEN = ".written"  # lists what was written last time: of the folder's files, only these are ever removed
+WRITTEN = ".written"  # lists the files of the last run: only these are ever removed
 
 
-def write(made: dict[str, str], out: Path, verbose: bool) -> None:
-    """Writes what changed and removes what is no longer made."""
+def write(generated: dict[str, str], out: Path, verbose: bool) -> None:
+    """Writes the files that changed and removes those of the last run that are no longer generated."""
     listing = out / WRITTEN
     before = listing.read_text(encoding="utf-8").split("\n") if listing.exists() else []
-    made = made | {WRITTEN: "\n".join(sorted(made))}
-    for name, text in sorted(made.items()):
+    generated = generated | {WRITTEN: "\n".join(sorted(generated))}
+    for name, text in sorted(generated.items()):
         path = out / name
         content = text.encode()
         if path.exists() and path.read_bytes() == content:
@@ -52,19 +51,19 @@ def write(made: dict[str, str], out: Path, verbose: bool) -> None:
         if verbose:
             print(f"wrote {path}")
     for name in before:
-        if name not in made and (out / name).is_file():
+        if name not in generated and (out / name).is_file():
             (out / name).unlink()
             if verbose:
                 print(f"removed {out / name}")
 
 
 def main() -> int:
-    """The command; 1 where a contract or a source is wrong."""
+    """Runs the command. Returns 1 if a contract or a source file is invalid."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write C, headers, stubs, shaders and metadata")
     parser.add_argument("--oracle", type=Path, metavar="FOLDER", help="write inputs and references for the tests")
     parser.add_argument("--only", action="append", metavar="OPERATION", help="with --oracle: these operations only")
-    parser.add_argument("-v", "--verbose", action="store_true", help="say what was written")
+    parser.add_argument("-v", "--verbose", action="store_true", help="print each file that was written or removed")
     options = parser.parse_args()
     if not options.out and not options.oracle:
         parser.error("give --out FOLDER, --oracle FOLDER, or both")
@@ -73,7 +72,7 @@ def main() -> int:
         if options.out:
             write(files(contracts), options.out, options.verbose)
         if options.oracle:
-            from generator import oracle  # needs NumPy, which a build has not got
+            from generator import oracle  # needs NumPy, which builds do not install
 
             oracle.write(contracts, options.oracle, options.only, options.verbose)
     except ContractError as problem:

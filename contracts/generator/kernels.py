@@ -1,7 +1,7 @@
-"""kernels.c and cuda_kernels.cu: the one translation unit of a library of kernels, for CPUs and for CUDA.
+"""Emits kernels.c and cuda_kernels.cu: the only translation unit of a kernel library, for CPUs and for CUDA.
 
-For an elementwise operation or a cast this writes the loop around its expression in core/ops. The other kinds' headers
-in core/ops define their kernels themselves, by the macro of their kind. Both files end with the library's table.
+It holds the loops around the expressions of elementwise operations and casts. Headers of other kinds in core/ops define
+their kernels with their kind's macro. Both files end with the library's table.
 """
 
 from __future__ import annotations
@@ -11,83 +11,83 @@ from dataclasses import dataclass
 
 from .schema import Contract, Kernel, Parameter
 
-# Elements worth a task of their own, by complexity: 10 to 30 us of work for one thread. Zen 5, 4 GHz, AVX2, 2026-11.
+# Minimum elements per parallel task, by complexity: 10 to 30 us of work for one thread. Zen 5, 4 GHz, AVX2, 2026-11.
 GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
-LOOPED = ("elementwise", "cast")
+LOOPED = ("elementwise", "cast")  # the kinds whose loops are emitted here
 
 
 @dataclass(frozen=True)
-class Lane:
-    """How elements of a dtype are kept in memory and in lanes (core/simd/memory.h)."""
+class Vector:
+    """How elements of a dtype are stored in memory and in a vector (core/simd/memory.h)."""
 
-    type: str  # of the lanes
-    element: str  # in memory
+    type: str  # of the vector, in C
+    element: str  # of memory, in C
     size: int
-    storage: str = ""  # the loads' and stores' suffix where memory holds something else than the lanes
+    storage: str = ""  # suffix of loads and stores that convert between memory and lanes
 
-    def load(self, place: str) -> str:
-        return f"{self.type}_load{self.storage}({place})"
+    def load(self, pointer: str) -> str:
+        return f"{self.type}_load{self.storage}({pointer})"
 
-    def load_partial(self, place: str, count: str) -> str:
-        return f"{self.type}_load_partial{self.storage}({place}, {count}, {self.set('0')})"
+    def load_partial(self, pointer: str, count: str) -> str:
+        return f"{self.type}_load_partial{self.storage}({pointer}, {count}, {self.set('0')})"
 
-    def store(self, place: str, value: str) -> str:
-        return f"{self.type}_store{self.storage}({place}, {value})"
+    def store(self, pointer: str, value: str) -> str:
+        return f"{self.type}_store{self.storage}({pointer}, {value})"
 
-    def store_partial(self, place: str, value: str, count: str) -> str:
-        return f"{self.type}_store_partial{self.storage}({place}, {value}, {count})"
+    def store_partial(self, pointer: str, value: str, count: str) -> str:
+        return f"{self.type}_store_partial{self.storage}({pointer}, {value}, {count})"
 
     def set(self, value: str) -> str:
         return f"{self.type}_set({value})"
 
 
-# Kernels whose operands all have up to 32 bits use 32-bit lanes; with a 64-bit operand they use 64-bit lanes, and casts
-# use wide ones, as many 64-bit lanes as there are 32-bit ones.
+# Kernels whose operands all have up to 32 bits use 32-bit lanes. Kernels with a 64-bit operand use 64-bit lanes. Casts
+# use wide vectors, which have as many 64-bit lanes as narrow ones have 32-bit lanes.
 NARROW = {
-    "bool": Lane("vm32", "uint8_t", 1, "_bool"),
-    "int32": Lane("vi32", "int32_t", 4),
-    "float16": Lane("vf32", "uint16_t", 2, "_float16"),
-    "float32": Lane("vf32", "float", 4),
-    "bits8": Lane("vi32", "uint8_t", 1, "_bits8"),
-    "bits16": Lane("vi32", "uint16_t", 2, "_bits16"),
-    "bits32": Lane("vi32", "int32_t", 4),
+    "bool": Vector("vm32", "uint8_t", 1, "_bool"),
+    "int32": Vector("vi32", "int32_t", 4),
+    "float16": Vector("vf32", "uint16_t", 2, "_float16"),
+    "float32": Vector("vf32", "float", 4),
+    "bits8": Vector("vi32", "uint8_t", 1, "_bits8"),
+    "bits16": Vector("vi32", "uint16_t", 2, "_bits16"),
+    "bits32": Vector("vi32", "int32_t", 4),
 }
 LONG = {
-    "bool": Lane("vm64", "uint8_t", 1, "_bool"),
-    "int64": Lane("vi64", "int64_t", 8),
-    "float64": Lane("vf64", "double", 8),
-    "bits64": Lane("vi64", "int64_t", 8),
+    "bool": Vector("vm64", "uint8_t", 1, "_bool"),
+    "int64": Vector("vi64", "int64_t", 8),
+    "float64": Vector("vf64", "double", 8),
+    "bits64": Vector("vi64", "int64_t", 8),
 }
-WIDE = NARROW | {"int64": Lane("wi64", "int64_t", 8), "float64": Lane("wf64", "double", 8)}
+WIDE = NARROW | {"int64": Vector("wi64", "int64_t", 8), "float64": Vector("wf64", "double", 8)}
 
 
 @dataclass(frozen=True)
 class Loop:
-    """An elementwise kernel or a cast, resolved to lanes."""
+    """An elementwise kernel or a cast, resolved to vectors."""
 
     kernel: Kernel
     expression: str  # the C function
-    inputs: tuple[tuple[str, Lane], ...]
-    output: Lane
-    parameters: tuple[tuple[str, str], ...]  # the name of its lanes in C, and the value in each
-    computed: Lane  # what the parameters become
-    lanes: str  # how many elements go at once
+    inputs: tuple[tuple[str, Vector], ...]
+    output: Vector
+    parameters: tuple[tuple[str, str], ...]  # the names of broadcast parameters in C, and their values
+    computed: Vector  # the type of the broadcast parameters
+    lanes: str  # elements per iteration
     grain: int
-    is_short: bool  # a few instructions, beside which those of the loop itself count
+    is_short: bool  # the loop is unrolled, and large results are streamed
 
     @property
     def call(self) -> str:
-        """The expression, on lanes that are named as the inputs."""
+        """The call of the expression on vectors named like the inputs."""
         return f"{self.expression}({', '.join(name for name, _ in (*self.inputs, *self.parameters))})"
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Both files, by name."""
+    """Returns the text of both files by name."""
     return {"kernels.c": kernels_c(contracts), "cuda_kernels.cu": cuda_kernels(contracts)}
 
 
 def kernels_c(contracts: tuple[Contract, ...]) -> str:
-    """A CPU's library."""
+    """Returns kernels.c, the library of one instruction set."""
     with_kernels = [contract for contract in contracts if contract.kernels]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in with_kernels)
     loops = "\n".join(_c_loop(loop) for loop in loops_of(contracts))
@@ -117,13 +117,13 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """A kernel in the table; where the bits are the same on every instruction set, another library's may stand in."""
+    """Returns a kernel's table entry. A reproducible kernel may be replaced by the same kernel of another library."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 
 
 def loops_of(contracts: tuple[Contract, ...]) -> Iterator[Loop]:
-    """The kernels whose loops are written here, in the table's order."""
+    """Yields the kernels whose loops are emitted here, in table order."""
     for contract in contracts:
         if contract.kind.name in LOOPED:
             for kernel in contract.kernels:
@@ -134,16 +134,16 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
     is_cast = contract.kind.name == "cast"
     dtypes = [each.dtype or kernel.dtype for each in contract.inputs]
     is_long = not is_cast and any(dtype in LONG and dtype != "bool" for dtype in (*dtypes, kernel.result))
-    lanes = WIDE if is_cast else LONG if is_long else NARROW
-    computed = lanes[kernel.dtype]
+    vectors = WIDE if is_cast else LONG if is_long else NARROW
+    computed = vectors[kernel.dtype]
     target = f"_{kernel.result}" if is_cast else ""
     parameters = () if is_cast else contract.expression_parameters
     return Loop(
         kernel=kernel,
         expression=f"op_{kernel.stem}_{kernel.dtype}{target}",
-        inputs=tuple((each.name, lanes[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
-        output=lanes[kernel.result],
-        parameters=tuple((f"lane_{each.name}", _value(computed, i, each)) for i, each in parameters),
+        inputs=tuple((each.name, vectors[dtype]) for each, dtype in zip(contract.inputs, dtypes, strict=True)),
+        output=vectors[kernel.result],
+        parameters=tuple((f"{each.name}_lanes", _value(computed, i, each)) for i, each in parameters),
         computed=computed,
         lanes="VF64_LANES" if is_long else "VF32_LANES",
         grain=GRAIN[contract.complexity],
@@ -151,39 +151,42 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
     )
 
 
-def _value(lane: Lane, index: int, parameter: Parameter) -> str:
-    """A parameter as an element of the computed dtype."""
+def _value(vector: Vector, index: int, parameter: Parameter) -> str:
+    """Returns a parameter as an element of the computed dtype."""
     value = f"parameters[{index}].{'f' if parameter.type == 'float' else 'i'}"
-    return f"{value} != 0" if lane.storage == "_bool" else f"({lane.element}){value}"
+    return f"{value} != 0" if vector.storage == "_bool" else f"({vector.element}){value}"
 
 
 def _c_loop(loop: Loop) -> str:
-    """The body over contiguous arrays, its description for elementwise.h, and the kernel."""
+    """Returns the body for contiguous arrays, its description for elementwise.h, and the kernel."""
     name, out = loop.kernel.name, loop.output
     pointers = "".join(
-        f"    const {lane.element} *in_{each} = inputs[{i}];\n" for i, (each, lane) in enumerate(loop.inputs)
+        f"    const {vector.element} *in_{each} = inputs[{i}];\n" for i, (each, vector) in enumerate(loop.inputs)
     )
     parameters = "".join(
         f"    const {loop.computed.type} {each} = {loop.computed.set(value)};\n" for each, value in loop.parameters
     )
-    whole = "".join(f"        {lane.type} {each} = {lane.load(f'in_{each} + i')};\n" for each, lane in loop.inputs)
-    partial = "".join(
-        f"        {lane.type} {each} = {lane.load_partial(f'in_{each} + i', 'rest')};\n" for each, lane in loop.inputs
+    loads = "".join(
+        f"        {vector.type} {each} = {vector.load(f'in_{each} + i')};\n" for each, vector in loop.inputs
     )
-    sizes = ", ".join(str(lane.size) for lane in (*(lane for _, lane in loop.inputs), out))
+    partial_loads = "".join(
+        f"        {vector.type} {each} = {vector.load_partial(f'in_{each} + i', 'tail')};\n"
+        for each, vector in loop.inputs
+    )
+    sizes = ", ".join(str(vector.size) for vector in (*(vector for _, vector in loop.inputs), out))
     unroll = "#pragma GCC unroll BODY_UNROLL\n" if loop.is_short else ""
     return f"""\
 static void body_{name}(int64_t count, const void *const *inputs, void *output, const lw_scalar *parameters) {{
 {pointers}    {out.element} *out = output;
     (void)parameters;
 {parameters}    int64_t i = 0;
-{unroll}    for (int64_t left = count / {loop.lanes}; left > 0; left--, i += {loop.lanes}) {{
-{whole}        {out.store("out + i", loop.call)};
+{unroll}    for (int64_t vectors = count / {loop.lanes}; vectors > 0; vectors--, i += {loop.lanes}) {{
+{loads}        {out.store("out + i", loop.call)};
     }}
 #if SIMD_PARTIAL
     if (i < count) {{
-        int rest = (int)(count - i);
-{partial}        {out.store_partial("out + i", loop.call, "rest")};
+        int tail = (int)(count - i);
+{partial_loads}        {out.store_partial("out + i", loop.call, "tail")};
     }}
 #endif
 }}
@@ -197,13 +200,13 @@ static lw_status lw_{name}(lw_context *context, const void *layout, const void *
 
 
 def cuda_kernels(contracts: tuple[Contract, ...]) -> str:
-    """The loops as functors for native/cuda/elementwise.cuh; other kinds stay NULL in the table."""
+    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table that is NULL for other kinds."""
     looped = [contract for contract in contracts if contract.kind.name in LOOPED]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in looped)
     loops = "\n".join(_cuda_loop(loop) for loop in loops_of(contracts))
-    mine = {kernel.name for contract in looped for kernel in contract.kernels}
+    defined = {kernel.name for contract in looped for kernel in contract.kernels}
     entries = "\n".join(
-        f"        {f'lw_{kernel.name}' if kernel.name in mine else 'nullptr'}, // {kernel.name}"
+        f"        {f'lw_{kernel.name}' if kernel.name in defined else 'nullptr'}, // {kernel.name}"
         for contract in contracts
         for kernel in contract.kernels
     )
@@ -225,15 +228,15 @@ extern "C" const lw_library lanewise_kernels = {{
 
 
 def _cuda_loop(loop: Loop) -> str:
-    """What one thread does for one element, and the kernel that launches it."""
+    """Returns the functor that computes one element in one thread, and the kernel that launches it."""
     name, out = loop.kernel.name, loop.output
     members = "".join(f"    {loop.computed.type} {each};\n" for each, _ in loop.parameters)
     values = ", ".join(value for _, value in loop.parameters)
     loads = "".join(
-        f"        {lane.type} {each} = {lane.load(f'(const {lane.element} *)in[{i}]')};\n"
-        for i, (each, lane) in enumerate(loop.inputs)
+        f"        {vector.type} {each} = {vector.load(f'(const {vector.element} *)in[{i}]')};\n"
+        for i, (each, vector) in enumerate(loop.inputs)
     )
-    sizes = ", ".join(str(lane.size) for lane in (*(lane for _, lane in loop.inputs), out))
+    sizes = ", ".join(str(vector.size) for vector in (*(vector for _, vector in loop.inputs), out))
     return f"""\
 struct element_{name} {{
 {members}    __device__ void operator()(const char *const *in, char *out) const {{

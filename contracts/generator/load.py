@@ -1,15 +1,14 @@
-"""Reads contracts/*.yaml and kinds.yaml into the data of schema.py, or says what is wrong with them and where."""
+"""Reads contracts/*.yaml and kinds.yaml into the dataclasses of schema.py. Errors name the file, entry and remedy."""
 
 from __future__ import annotations
 
 import math
-import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from .fields import ContractError, Fields, read_yaml
+from .fields import NAME, ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
     BENCH_FIELDS,
@@ -35,30 +34,24 @@ from .schema import (
 )  # fmt: skip
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
-RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # mean something else beside an input's name
-NAME = re.compile(r"[a-z][a-z0-9_]*\Z")
-MAX_OPERANDS = 5  # LW_MAX_OPERANDS
+RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # have another meaning in calls and laws
+MAX_OPERANDS = 5  # LW_MAX_OPERANDS in core/lanewise.h
 FACTS = {  # fact -> the kinds whose contracts may state it
     "is_short": ("elementwise", "cast"),
     "refuses_empty": ("reduction", "index_reduction", "rows"),
     "takes_number": ("rows",),
 }
 
-SHARED = ("kinds.yaml", "coming_from.yaml")  # about several operations; every other file of the folder is a contract
+SHARED = ("kinds.yaml", "coming_from.yaml")  # every other YAML file in the folder is a contract
 
 
 def load_kinds(folder: Path) -> dict[str, Kind]:
-    """kinds.yaml."""
+    """Returns the kinds of kinds.yaml by name."""
     path = folder / "kinds.yaml"
     kinds = {}
     for name, raw in read_yaml(path).items():
         fields = Fields(raw, "kinds.yaml", str(name))
-        layout = fields.text("layout", default=None)
-        if layout is not None and layout not in LAYOUTS:
-            raise fields.error(f"unknown layout {layout!r}; one of {', '.join(LAYOUTS)}")
-        in_place = fields.text("in_place", default="none")
-        if in_place not in ("any", "first", "none"):
-            raise fields.error(f"in_place is {in_place!r}; any, first or none is wanted")
+        layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
         if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(CARRIED):
             raise fields.error(f"expected backends {', '.join(FAMILIES)}, each {' or '.join(CARRIED)}, got {backends}")
@@ -68,7 +61,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
             layout=layout,
             has_kernels=layout is not None,
             has_out=fields.flag("out"),
-            in_place=in_place,
+            in_place=fields.choice("in_place", ("any", "first", "none"), default="none"),
             backends=backends,
             inner=fields.text("inner"),
             result=fields.text("result"),
@@ -79,7 +72,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 
 
 def load_contracts(folder: Path) -> tuple[Contract, ...]:
-    """Every contract of the folder, by name of operation."""
+    """Returns every contract in the folder, sorted by operation."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
@@ -89,18 +82,20 @@ def load_contracts(folder: Path) -> tuple[Contract, ...]:
 
 
 def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
-    """One contract."""
+    """Returns the contract in one file."""
     fields = Fields(read_yaml(path), f"contracts/{path.name}")
     operation = fields.name("operation")
     if path.name != f"{operation}.yaml":
-        raise fields.error(f"describes operation {operation!r}; rename the file to {operation}.yaml")
+        raise fields.error(
+            f"expected the operation to match the file name, got {operation!r}; rename the file to {operation}.yaml"
+        )
     kind = kinds[fields.choice("kind", tuple(kinds))]
     inputs = tuple(_input(name, each) for name, each in fields.sections("inputs"))
     parameters = tuple(_parameter(name, each) for name, each in fields.sections("parameters"))
     moves, dtypes = _dtypes(fields, kind)
     variants = _variants(fields, operation, parameters)
     if variants and kind.name != "elementwise":
-        raise fields.error("only elementwise operations have variants")
+        raise fields.error(f"expected variants only in contracts of kind elementwise, got kind {kind.name}")
     computed = tuple(dtypes) or DTYPES
     _check_arguments(fields, [each.name for each in inputs] + [each.name for each in parameters])
     webgpu = fields.section("webgpu")
@@ -123,7 +118,7 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         cases=tuple(_case(each, inputs, parameters) for each in fields.rows("cases")),
         special=tuple(_special(each, inputs, parameters, computed) for each in fields.rows("special")),
         tolerance=_tolerance(fields),
-        laws=tuple(_law(name, each, operation, computed) for name, each in fields.sections("laws", any_name=True)),
+        laws=tuple(_law(name, each, computed) for name, each in fields.sections("laws")),
         aliases=fields.names("aliases"),
         example=fields.text("example", default=""),
         fallback=_fallback(webgpu) if webgpu else None,
@@ -147,20 +142,17 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
 
 
 def _input(name: str, fields: Fields) -> Input:
-    default = fields.text("default", default=None)
-    if default not in (None, "lowest", "highest"):
-        raise fields.error(f"default is {default!r}; lowest or highest")
     result = Input(
         name=name,
         doc=fields.text("doc"),
         dtype=fields.choice("dtype", DTYPES) if "dtype" in fields else None,
         optional=fields.flag("optional", default=False),
-        default="lowest" if default == "lowest" else "highest" if default == "highest" else None,
+        default=fields.choice("default", ("lowest", "highest"), default=None),
         sequence=fields.flag("sequence", default=False),
         ndim=int(fields.number("ndim")) if "ndim" in fields else None,
     )
     if result.default and not result.optional:
-        raise fields.error("has a default, so it must be optional: true")
+        raise fields.error("expected optional: true, because the input has a default; add it")
     fields.finish()
     return result
 
@@ -171,13 +163,13 @@ def _parameter(name: str, fields: Fields) -> Parameter:
     required = "default" not in fields
     default = None if required else fields.value("default")
     if (kind == "choice") != bool(choices):
-        raise fields.error("choices go with type: choice, and only with it")
+        raise fields.error(f"expected choices with type: choice and with no other type, got type: {kind}")
     if choices and not required and default not in choices:
-        raise fields.error(f"default is {default!r}; one of {', '.join(choices)}")
+        raise fields.error(f"expected the default to be one of {', '.join(choices)}, got {default!r}")
     expected = {"float": (int, float), "int": (int,), "bool": (bool,), "keepdims": (bool,), "pair": (int,)}.get(kind)
     if expected and default is not None and (not isinstance(default, expected) or
                                              (isinstance(default, bool) and bool not in expected)):  # fmt: skip
-        raise fields.error(f"default is {default!r}, which is no {kind}")
+        raise fields.error(f"expected a default of type {kind}, got {default!r}")
     result = Parameter(
         name=name,
         type=kind,
@@ -191,40 +183,40 @@ def _parameter(name: str, fields: Fields) -> Parameter:
         limits=_limits(fields, kind),
     )
     if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
-        raise fields.error(f"default is {default!r}, which is not {result.limits.says}")
+        raise fields.error(f"expected a default {result.limits.says}, got {default!r}")
     fields.finish()
     return result
 
 
 def _limits(fields: Fields, kind: str) -> Limits | None:
-    """`at_least` or `above`, and `at_most`."""
-    given = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
+    """Returns the limits that `at_least` or `above`, and `at_most`, set."""
+    bounds = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
     if kind not in ("float", "int"):
-        if given:
-            raise fields.error(f"{next(iter(given))} goes with type: float or int")
+        if bounds:
+            raise fields.error(f"expected {next(iter(bounds))} only with type: float or int, got type: {kind}")
         return None
-    if "at_least" in given and "above" in given:
-        raise fields.error("at_least and above are the same limit; name one")
+    if "at_least" in bounds and "above" in bounds:
+        raise fields.error("expected one lower limit, got at_least and above; remove one")
     largest = sys.float_info.max if kind == "float" else math.inf
-    low = math.nextafter(given["above"], math.inf) if "above" in given else given.get("at_least", -largest)
-    words = " and ".join(f"{name.replace('_', ' ')} {number:.17g}" for name, number in given.items())
-    return Limits(low, given.get("at_most", largest), words)
+    low = math.nextafter(bounds["above"], math.inf) if "above" in bounds else bounds.get("at_least", -largest)
+    words = " and ".join(f"{name.replace('_', ' ')} {number:.17g}" for name, number in bounds.items())
+    return Limits(low, bounds.get("at_most", largest), words)
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
-    """Whether it moves data whatever its dtype, and else the result dtype of each computed one."""
+    """Returns whether the operation moves data of any dtype, and the result dtype of each computed dtype."""
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:
-            raise fields.error("dtypes of a cast are {any: chosen}")
+            raise fields.error(f"expected dtypes: {{any: chosen}} of a cast, got {raw}")
         return False, {}
     if raw == {"any": "same"}:
         return True, {}
     for name in (*raw.keys(), *raw.values()):
         if name not in DTYPES:
-            raise fields.error(f"dtypes names {name!r}; one of {', '.join(DTYPES)}, or 'any: same' alone")
+            raise fields.error(f"expected dtypes of {', '.join(DTYPES)}, or 'any: same' alone, got {name!r}")
     if not raw:
-        raise fields.error("dtypes is empty; write {float32: float32} or so")
+        raise fields.error("expected at least one dtype, got none; write dtypes: {float32: float32}")
     return False, {dtype: str(raw[dtype]) for dtype in DTYPES if dtype in raw}
 
 
@@ -235,13 +227,15 @@ def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...])
     parameter = raw.pop("parameter", None)
     chosen = next((each for each in parameters if each.name == parameter and each.type == "choice"), None)
     if chosen is None:
-        raise fields.error(f"variants.parameter is {parameter!r}; name a parameter of type choice")
+        raise fields.error(f"expected variants.parameter to name a parameter of type choice, got {parameter!r}")
     if set(raw) != set(chosen.choices):
-        raise fields.error(f"variants must name each choice of {parameter!r} once: {', '.join(chosen.choices)}")
+        raise fields.error(
+            f"expected a variant for each of {', '.join(chosen.choices)}, got {', '.join(map(str, raw))}"
+        )
     stems = tuple(str(raw[choice]) for choice in chosen.choices)
     for stem in stems:
         if stem != operation and not stem.startswith(operation + "_"):
-            raise fields.error(f"variant {stem!r}: kernels are named {operation} or {operation}_<something>")
+            raise fields.error(f"expected variants named {operation} or {operation}_<choice>, got {stem!r}")
     return Variants(chosen.name, stems)
 
 
@@ -250,7 +244,7 @@ def _by_dtype(fields: Fields, key: str, computed: tuple[str, ...]) -> dict[str, 
     if isinstance(raw, str):
         return {"": raw}
     if not isinstance(raw, Mapping) or not set(raw) <= set(computed):
-        raise fields.error(f"{key} is an expression, or one for each of {', '.join(computed)}")
+        raise fields.error(f"expected {key} to be an expression, or one for each of {', '.join(computed)}, got {raw!r}")
     return {str(dtype): str(text) for dtype, text in raw.items()}
 
 
@@ -258,12 +252,12 @@ def _domain(fields: Fields, inputs: tuple[Input, ...], computed: tuple[str, ...]
     raw = fields.mapping("domain")
     unknown = set(raw) - {each.name for each in inputs}
     if unknown:
-        raise fields.error(f"domain names {min(unknown)!r}, which is no input")
+        raise fields.error(f"expected domain to name inputs, got {min(unknown)!r}")
     result = {}
     for name, value in raw.items():
         per_dtype = isinstance(value, Mapping) and bool(set(value) & set(DTYPES))
         if per_dtype and not set(value) <= set(computed):
-            raise fields.error(f"domain of {name!r}: not among the dtypes {', '.join(computed)}")
+            raise fields.error(f"domain of {name!r}: expected dtypes of {', '.join(computed)}, got {', '.join(value)}")
         ranges = value if per_dtype else {"": value}
         result[str(name)] = {dtype: _range(fields, str(name), each) for dtype, each in ranges.items()}
     return result
@@ -273,13 +267,13 @@ def _range(fields: Fields, name: str, raw: Any) -> Range:
     if isinstance(raw, list) and len(raw) == 2:
         raw = {"low": raw[0], "high": raw[1]}
     if not isinstance(raw, Mapping):
-        raise fields.error(f"domain of {name!r} is {raw!r}; write [low, high] or {{low: , high: , ...}}")
+        raise fields.error(f"expected domain of {name!r} to be [low, high] or {{low: , high: , ...}}, got {raw!r}")
     each = Fields(raw, fields.where, f"domain of {name!r}")
     result = Range(each.number("low"), each.number("high"), each.flag("exclude_zero", default=False),
                    each.flag("whole", default=False))  # fmt: skip
     each.finish()
     if not result.low < result.high:
-        raise fields.error(f"domain of {name!r}: {result.low} is not below {result.high}")
+        raise fields.error(f"domain of {name!r}: expected low < high, got {result.low} and {result.high}")
     return result
 
 
@@ -289,7 +283,7 @@ def _case(fields: Fields, inputs: tuple[Input, ...], parameters: tuple[Parameter
     fields.finish()
     missing = [each.name for each in parameters if each.required and each.name not in settings]
     if missing:
-        raise fields.error(f"gives no {missing[0]!r}")
+        raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
     return Shapes(shapes, settings)
 
 
@@ -297,7 +291,7 @@ def _shape(fields: Fields, each: Input) -> Any:
     value = fields.value(each.name)
     shapes = value if each.sequence else [value]
     if not isinstance(shapes, list) or not all(isinstance(shape, list) for shape in shapes):
-        raise fields.error(f"{each.name} is {value!r}; must be a shape, [2, 3]")
+        raise fields.error(f"expected {each.name} to be a shape, [2, 3], got {value!r}")
     return value
 
 
@@ -306,39 +300,39 @@ def _special(
 ) -> Special:
     raises = fields.text("raises", default=None)
     out = None if raises else fields.value("out")
-    given = {each.name: fields.value(each.name) for each in inputs if each.name in fields}
+    values = {each.name: fields.value(each.name) for each in inputs if each.name in fields}
     settings = {each.name: fields.value(each.name) for each in parameters if each.name in fields}
     unless = {str(key): str(why) for key, why in fields.mapping("unless").items()}
     listed = fields.names("dtypes")
     fields.finish()
-    for leaf in _leaves([*given.values(), out]):
+    for leaf in _leaves([*values.values(), out]):
         if not isinstance(leaf, (bool, int, float)):
-            raise fields.error(f"{leaf!r} is no number; YAML wants a point and a signed exponent, 1.0e+6")
-    missing = [each.name for each in inputs if each.name not in given and not each.optional]
+            raise fields.error(f"expected a number, got {leaf!r}; YAML requires a point and a signed exponent, 1.0e+6")
+    missing = [each.name for each in inputs if each.name not in values and not each.optional]
     if missing:
-        raise fields.error(f"gives no {missing[0]!r}")
+        raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
     for backend in unless:
         if backend not in BACKENDS:
-            raise fields.error(f"unless names {backend!r}; one of {', '.join(BACKENDS)}")
-    free = [given[each.name] for each in inputs if each.dtype is None and each.name in given]
+            raise fields.error(f"expected unless to name backends of {', '.join(BACKENDS)}, got {backend!r}")
+    shared = [values[each.name] for each in inputs if each.dtype is None and each.name in values]
     if not listed and not inputs and settings.get("dtype") in computed:
         listed = (settings["dtype"],)
-    dtypes = listed or _dtypes_of(free, computed)
+    dtypes = listed or _dtypes_of(shared, computed)
     if not dtypes or not set(dtypes) <= set(computed):
-        raise fields.error(f"fits none of the dtypes {', '.join(computed)}: write 1.0 for floats, 1 for integers")
-    return Special(given, settings, out, raises, dtypes, unless)
+        raise fields.error(f"expected values of {', '.join(computed)}; write 1.0 for floats, 1 for integers")
+    return Special(values, settings, out, raises, dtypes, unless)
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Floats speak of the float dtypes, integers of the integer ones, truth values of bool."""
+    """Returns the computed dtypes of a row by its values: 1.0 means the float dtypes, 1 the integers, true bool."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
-        wanted: tuple[str, ...] = FLOATS
+        family: tuple[str, ...] = FLOATS
     elif all(isinstance(leaf, bool) for leaf in leaves):
-        wanted = ("bool",)
+        family = ("bool",)
     else:
-        wanted = INTEGERS
-    return tuple(dtype for dtype in computed if dtype in wanted)
+        family = INTEGERS
+    return tuple(dtype for dtype in computed if dtype in family)
 
 
 def _leaves(value: Any) -> Any:
@@ -357,7 +351,7 @@ def _tolerance(fields: Fields) -> Tolerance:
     for name, raw in section.mapping("backends").items():
         each = Fields(raw, fields.where, f"tolerance of {name}")
         if name not in BACKENDS:
-            raise each.error(f"no such backend; one of {', '.join(BACKENDS)}")
+            raise each.error(f"expected a backend of {', '.join(BACKENDS)}, got {name!r}")
         backends[str(name)] = _bound(each, why=each.text("why"))
     return Tolerance(_bound(section, why=""), backends)
 
@@ -374,22 +368,20 @@ def _bound(fields: Fields, why: str) -> Bound:
     return bound
 
 
-def _law(name: str, fields: Fields, operation: str, computed: tuple[str, ...]) -> Law:
-    if not NAME.match(name) and not re.fullmatch(rf"FALSIFY-{operation.upper()}-\d{{3}}", name):
-        raise fields.error(f"expected a lower-case identifier as the law's name, got {name!r}; write e.g. commutes")
+def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
     law = Law(name, fields.text("says"), fields.text("holds"), fields.names("dtypes") or computed)
     fields.finish()
     if not set(law.dtypes) <= set(computed):
-        raise fields.error(f"dtypes are not among {', '.join(computed)}")
+        raise fields.error(f"expected dtypes of {', '.join(computed)}, got {', '.join(law.dtypes)}")
     try:
         compile(law.holds, name, "eval")
     except SyntaxError as problem:
-        raise fields.error(f"holds is no Python expression: {problem.msg}") from problem
+        raise fields.error(f"expected holds to be an expression, got a syntax error: {problem.msg}") from problem
     return law
 
 
 def _bench(fields: Fields) -> dict[str, Any]:
-    """tests/bench/cases.py says what its fields mean."""
+    """Returns the benchmark fields, which tests/bench/cases.py describes."""
     bench = fields.mapping("bench")
     for name in bench:
         if name not in BENCH_FIELDS:
@@ -406,36 +398,38 @@ def _fallback(fields: Fields) -> str:
 
 def _check_arguments(fields: Fields, names: list[str]) -> None:
     if len(set(names)) < len(names):
-        raise fields.error("an input and a parameter have the same name")
-    taken = sorted(set(names) & set(RESERVED))
-    if taken:
-        raise fields.error(f"{taken[0]!r} cannot be the name of an input or parameter")
+        raise fields.error("expected distinct names of inputs and parameters, got one twice; rename one")
+    reserved = sorted(set(names) & set(RESERVED))
+    if reserved:
+        raise fields.error(f"expected inputs and parameters not named {', '.join(RESERVED)}, got {reserved[0]!r}")
 
 
 def _check(fields: Fields, contract: Contract) -> None:
-    """What no field can know by itself."""
+    """Checks what involves several fields."""
     if contract.kind.has_kernels and len(contract.inputs) + 1 > MAX_OPERANDS:
-        raise fields.error(f"{len(contract.inputs)} inputs; with the result at most {MAX_OPERANDS} operands fit")
+        raise fields.error(f"expected at most {MAX_OPERANDS - 1} inputs, got {len(contract.inputs)}")
     seen_optional = False
     for each in contract.inputs:
         if seen_optional and not each.optional:
-            raise fields.error(f"input {each.name!r} is required but follows an optional one")
+            raise fields.error(f"expected required inputs first, got {each.name!r} after an optional one; move it up")
         seen_optional = each.optional
     if not contract.internal and not contract.example:
-        raise fields.error("has no example; write doctest lines that show the operation (lw is imported)")
+        raise fields.error("expected an example, got none; add doctest lines that call the operation (lw is imported)")
     _check_positions(fields, contract.parameters)
     _check_facts(fields, contract)
     several = contract.returns != "Tensor"
     if several and contract.reference:
-        raise fields.error("has a reference, but returns several tensors: compare them with NumPy's in its laws")
+        raise fields.error("expected no reference of several tensors, got one; compare them with NumPy in the laws")
     for dtype in contract.computed:
         text = contract.expression(dtype)
         if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):
-            raise fields.error(f"has no reference for {dtype}")
+            raise fields.error(f"expected a reference for {dtype}, got none; add one")
         try:
             compile(text or "0", "reference", "eval")
         except SyntaxError as problem:
-            raise fields.error(f"reference is no Python expression: {problem.msg}") from problem
+            raise fields.error(
+                f"expected reference to be an expression, got a syntax error: {problem.msg}"
+            ) from problem
 
 
 def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
@@ -477,9 +471,11 @@ def _check_names(contracts: tuple[Contract, ...]) -> None:
     for contract in contracts:
         for name in (*contract.names, *(stem for stem in contract.stems if stem != contract.operation)):
             if not NAME.match(name):
-                raise ContractError(f"contracts/{contract.path.name}: {name!r} is no lower-case name")
+                raise ContractError(f"contracts/{contract.path.name}: expected lower-case names, got {name!r}")
             if name in owners:
-                raise ContractError(f"contracts/{contract.path.name}: {name!r} belongs to {owners[name]} already")
+                raise ContractError(
+                    f"contracts/{contract.path.name}: expected unused names, got {name!r} of {owners[name]}"
+                )
             owners[name] = contract.operation
 
 
@@ -487,14 +483,14 @@ def _check_lenders(contracts: tuple[Contract, ...]) -> None:
     lenders = {each.operation: each for each in contracts}
     for contract in contracts:
         lender = lenders.get(contract.lender) if contract.lender else None
-        if contract.lender and not (lender and _takes_the_same(contract, lender)):
+        if contract.lender and not (lender and _has_same_operands(contract, lender)):
             raise ContractError(
-                f"contracts/{contract.path.name}: kernels are those of {contract.lender!r}; only an operation whose "
-                "kernels take as many inputs of the same dtypes, and the same parameters, may lend them"
+                f"contracts/{contract.path.name}: expected kernels of an operation with the same dtypes, inputs and "
+                f"kernel parameters, got {contract.lender!r}"
             )
 
 
-def _takes_the_same(contract: Contract, lender: Contract) -> bool:
+def _has_same_operands(contract: Contract, lender: Contract) -> bool:
     parameters = [[each.type for each in one.kernel_parameters] for one in (contract, lender)]
     inputs = [[each.dtype for each in one.inputs] for one in (contract, lender)]
     return (

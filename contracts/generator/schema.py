@@ -1,7 +1,6 @@
-"""What a contract says, as immutable data: the one form in which every emitter sees it.
+"""Contracts as immutable dataclasses, which every emitter reads.
 
-generator/load.py makes these from the YAML files and checks them; nothing here reads a file. The names of kernels
-are decided here and nowhere else (Contract.kernels).
+generator/load.py makes them from the YAML files and checks them. Contract.kernels is the only place that names kernels.
 """
 
 from __future__ import annotations
@@ -18,9 +17,9 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")  # the orde
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int32", "int64")
 ITEM_BITS = {"bool": 8, "int32": 32, "int64": 64, "float16": 16, "float32": 32, "float64": 64}
-BITS = ("bits8", "bits16", "bits32", "bits64")  # kernels that move items without looking at them
+BITS = ("bits8", "bits16", "bits32", "bits64")  # kernels that move items whatever their dtype
 
-BACKENDS = (  # in order of priority; also the spelling of lw_library_head.name
+BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
     "cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar",
 )  # fmt: skip
 
@@ -39,17 +38,17 @@ FAMILIES = ("cpu", "webgpu", "cuda")  # of backends, as kinds.yaml names them
 
 @dataclass(frozen=True)
 class Kind:
-    """A signature family: one layout struct, one way of resolving arguments, one set of loops (kinds.yaml)."""
+    """Operations that share a layout struct, the resolution of their arguments and their loops (kinds.yaml)."""
 
     name: str
     summary: str
     layout: str | None  # the C struct a kernel's `layout` points to; None where the kind has no kernels
     has_kernels: bool
-    has_out: bool  # its Python functions take `out=`
+    has_out: bool  # its Python functions accept `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
     backends: Mapping[str, Carried]  # per family of backends
-    inner: str  # what the layout's `inner` counts, in words
-    result: str  # the result's shape, in words; for docstrings
+    inner: str  # what the layout's `inner` counts; for readers
+    result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings
 
 
@@ -61,18 +60,18 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # what None stands for, where the kernel needs a value
+    default: Literal["lowest", "highest"] | None = None  # the value of its dtype that replaces None
     sequence: bool = False  # a sequence of tensors (concat)
-    ndim: int | None = None  # the only number of dimensions that it may have
+    ndim: int | None = None  # the required number of dimensions
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Between which numbers a parameter must be. A float is finite in any case."""
+    """The closed interval of a parameter's values. Floats are always finite."""
 
     low: float
     high: float
-    says: str  # "at least 0", or nothing where any number will do
+    says: str  # "at least 0"; empty if every number is allowed
 
 
 @dataclass(frozen=True)
@@ -85,8 +84,8 @@ class Parameter:
     required: bool
     default: Value
     positional: bool = False
-    optional: bool = False  # may be None although that is not the default
-    host: bool = False  # consumed by the host although its type could be handed to a kernel
+    optional: bool = False  # accepts None, although the default is another value
+    host: bool = False  # consumed by the host, although kernels accept its type
     choices: tuple[str, ...] = ()
     limits: Limits | None = None  # of a float or an int
 
@@ -105,7 +104,7 @@ class Variants:
 
 @dataclass(frozen=True)
 class Range:
-    """Where the tests draw an input from. `whole` adds one case with bit patterns of every finite magnitude."""
+    """The interval that tests draw an input from. `whole` adds a case with bit patterns of every finite magnitude."""
 
     low: float
     high: float
@@ -115,30 +114,30 @@ class Range:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Shapes to test, for kinds in which they do not follow from the kind alone; values come from the domain."""
+    """Shapes to test, where the kind does not determine them; values are drawn from the domain."""
 
-    inputs: Mapping[str, Any]  # a shape, or for a sequence of tensors a list of shapes; optional ones may be missing
+    inputs: Mapping[str, Any]  # a shape, or a list of shapes for a sequence; optional inputs may be missing
     parameters: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
 class Special:
-    """A row that must hold exactly (finite nonzero results: within the tolerance) on every backend.
+    """Inputs with their result: exact on every backend, except that finite nonzero results may differ by the tolerance.
 
     Values are numbers or nested lists of them.
     """
 
     inputs: Mapping[str, Any]
     parameters: Mapping[str, Any]
-    out: Any  # None where it raises
-    raises: str | None  # the name of an error class
-    dtypes: tuple[str, ...]  # the computed dtypes the row is about
-    unless: Mapping[str, str]  # backend -> why it is excused
+    out: Any  # None if the row raises
+    raises: str | None  # the expected error class
+    dtypes: tuple[str, ...]  # the computed dtypes that the row tests
+    unless: Mapping[str, str]  # exempt backend -> reason
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of the parts that are given; all zero means the reference rounded once."""
+    """The allowed error: the largest of the nonzero parts. All zero means the reference rounded once."""
 
     ulp: float = 0.0  # units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
@@ -149,10 +148,10 @@ class Bound:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """How far off a result may be."""
+    """The allowed error of results."""
 
     bound: Bound
-    backends: Mapping[str, Bound]  # exceptions, each with its reason
+    backends: Mapping[str, Bound]  # exceptions, each with a reason
 
     def of(self, backend: str) -> Bound:
         return self.backends.get(backend, self.bound)
@@ -160,12 +159,12 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Law:
-    """A property with a name to cite when it fails. `holds` is a Python expression over op, lw, np and the inputs."""
+    """A named property. `holds` is a Python expression of op, lw, np and the inputs."""
 
     name: str
     says: str
     holds: str
-    dtypes: tuple[str, ...]  # the computed dtypes it is about
+    dtypes: tuple[str, ...]  # the computed dtypes that it holds for
 
 
 @dataclass(frozen=True)
@@ -174,14 +173,14 @@ class Kernel:
 
     name: str  # add_float32, astype_int32_bool, take_bits16: also lw_<name> in C and the field in lw_kernels
     operation: str
-    stem: str  # the expression's name in core/ops, op_<stem>_<dtype>; differs from operation in variants only
-    dtype: str  # the computed dtype, or bits8 .. bits64; of a cast, the dtype it reads
-    result: str  # the dtype it writes (bits8 .. bits64 again for data movement)
+    stem: str  # of the expression op_<stem>_<dtype> in core/ops; the operation, or a variant
+    dtype: str  # the computed dtype, or bits8 to bits64; of a cast, the dtype it reads
+    result: str  # the dtype it writes, or bits8 to bits64
 
 
 @dataclass(frozen=True)
 class Contract:
-    """All that one contract says."""
+    """One contract."""
 
     operation: str
     kind: Kind
@@ -193,45 +192,46 @@ class Contract:
     parameters: tuple[Parameter, ...]
     variants: Variants | None
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; empty for data movement and casts
-    moves: bool  # `dtypes: {any: same}`: kernels by item size, every dtype
+    moves: bool  # `dtypes: {any: same}`: every dtype, with kernels by item size
     complexity: str
     reproducible: bool
-    reference: Mapping[str, str]  # computed dtype ("" for the rest) -> expression
-    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
+    reference: Mapping[str, str]  # computed dtype ("" for the others) -> expression
+    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the others) -> range
     cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
     tolerance: Tolerance
     laws: tuple[Law, ...]
     aliases: tuple[str, ...]
     example: str  # doctest lines; `lw` is imported
-    fallback: str | None  # why WebGPU leaves it to the CPU, or None
-    internal: bool  # has kernels, no Python function
+    fallback: str | None  # why WebGPU falls back to the CPU, or None
+    internal: bool  # has kernels, but no Python function
     method: bool  # is also a method of Tensor
-    has_out: bool  # the Python function takes `out=`
-    device: bool  # takes `device=`, as the array API's functions that make arrays do
-    is_short: bool = False  # elementwise: a few instructions per element, so that large arrays are bound by memory
-    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity
+    has_out: bool  # the Python function accepts `out=`
+    device: bool  # accepts `device=`, as the array API's creation functions do
+    is_short: bool = False  # elementwise: a few instructions per element, so large arrays are memory-bound
+    refuses_empty: bool = False  # reducing an axis without elements is an error: there is no identity
     takes_number: bool = False  # rows: an input without dimensions is a row of one element
-    returns: str = "Tensor"  # the type in Python; of several tensors, a list or a tuple of them
-    result_shape: str = ""  # these three, in words for docstrings, in place of what follows from the kind and `dtypes`
+    returns: str = "Tensor"  # the Python type; several tensors are a list or a tuple
+    # For docstrings; these override what follows from the kind and from `dtypes`.
+    result_shape: str = ""
     result_dtype: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
-    bench: Mapping[str, Any] = field(default_factory=dict)  # sizes and arguments of tests/bench
-    lender: str | None = None  # the operation whose kernels it calls, with layouts of its own
+    bench: Mapping[str, Any] = field(default_factory=dict)  # sizes and arguments for tests/bench
+    lender: str | None = None  # the operation whose kernels it calls, with other layouts
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operation and its aliases."""
+        """The operation, then its aliases."""
         return (self.operation, *self.aliases)
 
     @property
     def computed(self) -> tuple[str, ...]:
-        """The dtypes it computes in, in the order of DTYPES."""
+        """The computed dtypes, in the order of DTYPES."""
         every = self.moves or self.kind.name == "cast"
         return DTYPES if every else tuple(dtype for dtype in DTYPES if dtype in self.dtypes)
 
     def result(self, dtype: str) -> str:
-        """The dtype of the result (of a cast, which has a parameter for it, the same)."""
+        """Returns the result dtype of a computed dtype; of a cast, which has a parameter for it, the same dtype."""
         return self.dtypes.get(dtype, dtype)
 
     def input(self, name: str) -> Input:
@@ -242,12 +242,12 @@ class Contract:
 
     @property
     def kernel_parameters(self) -> tuple[Parameter, ...]:
-        """What the kernel finds in parameters[0], [1], ..."""
+        """The parameters that kernels receive as parameters[0], [1], ..."""
         return tuple(item for item in self.parameters if item.for_kernel)
 
     @property
     def expression_parameters(self) -> tuple[tuple[int, Parameter], ...]:
-        """The kernel's parameters that its expression takes, each with its position in parameters[]."""
+        """The arguments of the C expression, each with its position in parameters[]."""
         chosen = self.variants.parameter if self.variants else None
         return tuple((i, item) for i, item in enumerate(self.kernel_parameters) if item.name != chosen)
 
@@ -257,7 +257,7 @@ class Contract:
 
     @cached_property
     def kernels(self) -> tuple[Kernel, ...]:
-        """Its entries of the table, in order."""
+        """The operation's entries of the kernel table, in order."""
         if not self.kind.has_kernels or self.lender:
             return ()
         name = self.operation
@@ -274,20 +274,20 @@ class Contract:
 
     @property
     def kernel_names(self) -> tuple[str, ...]:
-        """The kernels that it calls: its own, or those of its lender."""
+        """The names of the kernels that the operation calls: its own, or its lender's."""
         if self.lender:
             return tuple(dict.fromkeys(self.kernel(dtype) for dtype in self.computed))
         return tuple(kernel.name for kernel in self.kernels)
 
     def kernel(self, dtype: str, variant: int = 0) -> str:
-        """The name of the kernel that computes in `dtype`."""
+        """Returns the name of the kernel that computes in `dtype`."""
         return f"{self.lender or self.stems[variant]}_{f'bits{ITEM_BITS[dtype]}' if self.moves else dtype}"
 
     def expression(self, dtype: str) -> str:
         return self.reference.get(dtype, self.reference.get("", ""))
 
     def range(self, name: str, dtype: str) -> Range:
-        """Where to draw input `name` from when computing in `dtype`."""
+        """Returns the interval to draw input `name` from when computing in `dtype`."""
         by_dtype = self.domain.get(name, {})
         if dtype in by_dtype:
             return by_dtype[dtype]
@@ -307,5 +307,5 @@ DEFAULT_RANGES: Mapping[str, Range] = {
 
 
 def all_kernels(contracts: tuple[Contract, ...]) -> tuple[Kernel, ...]:
-    """The table: operations by name, and within one its variants and dtypes in order."""
+    """Returns the kernel table: operations by name, each with its variants and dtypes in order."""
     return tuple(kernel for contract in contracts for kernel in contract.kernels)

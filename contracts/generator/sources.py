@@ -1,4 +1,4 @@
-"""Whether the sources have what the contracts promise, and nothing that no contract asks for."""
+"""Checks that core/ops and webgpu/ops have a file for each contract that needs one, and no others."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from .schema import Contract
 
 
 def check(contracts: tuple[Contract, ...], root: Path) -> None:
-    """Raises ContractError for the first operation without C or WGSL, or file without contract.
+    """Raises ContractError for the first operation without C or WGSL, or the first file without a contract.
 
-    That a WGSL file has the functions it should is checked by wgsl.py, that a C header has them by the compiler.
+    wgsl.py checks that a WGSL file has the expected functions; for a C header the compiler does.
     """
     for contract in contracts:
         name = contract.operation
         if contract.lender:
             continue
         if contract.kind.backends["cpu"] == "now" and not (root / f"core/ops/{name}.h").exists():
-            raise ContractError(f"{name}: no C expression; write core/ops/{name}.h")
-        demanded = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
-        if demanded and not (root / f"webgpu/ops/{name}.wgsl").exists():
+            raise ContractError(f"contracts/{name}.yaml: expected core/ops/{name}.h, got no file; write it")
+        required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
+        if required and not (root / f"webgpu/ops/{name}.wgsl").exists():
             raise ContractError(
-                f"{name}: no WGSL function; write webgpu/ops/{name}.wgsl, "
-                "or declare `webgpu: {fallback: cpu, why: ...}`"
+                f"contracts/{name}.yaml: expected webgpu/ops/{name}.wgsl, got no file; write it, "
+                "or declare webgpu: {fallback: cpu, why: ...}"
             )
     operations = {contract.operation for contract in contracts}
     for folder, suffix in (("core/ops", ".h"), ("webgpu/ops", ".wgsl")):
         for path in sorted((root / folder).glob(f"*{suffix}")):
             if path.stem not in operations:
                 raise ContractError(
-                    f"{folder}/{path.name}: no contract; write contracts/{path.stem}.yaml, or remove the file"
+                    f"{folder}/{path.name}: expected contracts/{path.stem}.yaml, got no file; write it, "
+                    f"or remove {path.name}"
                 )

@@ -1,4 +1,4 @@
-"""lanewise_table.h: the table that every library of kernels exports, and the signature that the host compares."""
+"""Emits lanewise_table.h: the kernel table that every library exports, and the signature that the host compares."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from .schema import Contract, all_kernels
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """File name -> text."""
+    """Returns the text of each file by name."""
     kernels = all_kernels(contracts)
     fields = "\n".join(f"    lw_kernel *{kernel.name};" for kernel in kernels)
     text = f"""\
-/* The kernels of all operations, in one order for every library. Generated from contracts/ by table.py. */
+/* The kernel table, in the same order for every library. Generated from contracts/ by table.py. */
 #pragma once
 
 #include "lanewise.h"
@@ -25,7 +25,7 @@ extern "C" {{
 #define LW_KERNEL_COUNT {len(kernels)}
 #define LW_SIGNATURE UINT64_C({signature(contracts):#018x})
 
-/* NULL where a library leaves an operation to others. */
+/* NULL: the library does not have this kernel. */
 typedef struct lw_kernels {{
 {fields}
 }} lw_kernels;
@@ -51,7 +51,7 @@ extern LW_EXPORT const lw_library lanewise_kernels;
 
 
 def signature(contracts: tuple[Contract, ...]) -> int:
-    """Changes whenever a kernel's place in the table or what it is handed changes, and with nothing else."""
+    """Returns a hash that changes exactly if a kernel's position in the table or its arguments change."""
     digest = hashlib.sha256("\n".join(_described(contracts)).encode()).digest()
     return int.from_bytes(digest[:8], "big")
 

@@ -1,4 +1,4 @@
-"""Fixtures of the contracts' own tests: a folder of contracts that a test may spoil."""
+"""Fixtures: a valid contract, and a folder with it that a test may modify."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ example: |
 
 @pytest.fixture
 def slant() -> str:
-    """The text of a contract that is no operation of Lanewise's."""
+    """The text of a valid contract of an operation that Lanewise does not have."""
     return SLANT
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """kinds.yaml and one small contract, as a repository has them."""
+    """A contracts folder with kinds.yaml and one contract."""
     contracts = tmp_path / "contracts"
     contracts.mkdir()
     shutil.copy(ROOT / "contracts" / "kinds.yaml", contracts)

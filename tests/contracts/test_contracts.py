@@ -1,4 +1,4 @@
-"""What contracts say, held against itself: special values against references, examples against the package."""
+"""Contracts are consistent: special values with references, examples and help texts with the package."""
 
 import doctest
 from pathlib import Path
@@ -16,22 +16,22 @@ names = [contract.operation for contract in CONTRACTS]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
-def test_special_values_are_the_references(contract):
-    """Where both are finite: a slip of the pen in a special value would be believed by every backend."""
+def test_special_values_agree_with_references(contract):
+    """Where both are finite. The tests of backends would not find a typo in a special value."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
-            wanted = oracle.expected(contract, case)
+            expected = oracle.expected(contract, case)
             drawn = type(case)(case.name, case.dtype, case.inputs, case.parameters)
-            reference = np.broadcast_to(oracle.expected(contract, drawn), wanted.shape)
-            if wanted.dtype.kind != "f":
-                assert np.array_equal(wanted, reference), case.name
+            reference = np.broadcast_to(oracle.expected(contract, drawn), expected.shape)
+            if expected.dtype.kind != "f":
+                assert np.array_equal(expected, reference), case.name
                 continue
-            # A reference is not meant for infinities and NaN, but where it has a number, that is the number.
+            # References need not handle infinities and NaN, but a finite value of theirs is right.
             with np.errstate(all="ignore"):
-                finite = np.isfinite(reference) & np.isfinite(wanted)
-                near = np.abs(wanted - reference) <= 1e-6 * np.abs(reference) + 1e-44
-                near |= reference.astype(contract.result(case.dtype)) == wanted
-            assert near[finite].all(), f"{case.name}: {wanted} where the reference is {reference}"
+                finite = np.isfinite(reference) & np.isfinite(expected)
+                near = np.abs(expected - reference) <= 1e-6 * np.abs(reference) + 1e-44
+                near |= reference.astype(contract.result(case.dtype)) == expected
+            assert near[finite].all(), f"{case.name}: expected {reference}, got {expected}"
 
 
 @pytest.mark.parametrize("contract", [each for each in CONTRACTS if each.example], ids=lambda each: each.operation)

@@ -1,4 +1,4 @@
-"""What a contract may not say, and how it is told so: file, entry, what was found, what was wanted."""
+"""Invalid contracts are refused, with an error that names the file, the entry, what was expected and what was found."""
 
 import re
 from pathlib import Path
@@ -10,52 +10,68 @@ from generator.load import load_contracts
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
 SPOILED = [
-    ("kind: elementwise", "kind: elementwize", "unknown kind 'elementwize'; one of elementwise, cast"),
-    ("operation: slant", "operation: LeakyRelu", "operation is 'LeakyRelu'; must be a lower-case name"),
-    ("operation: slant", "operation: relu", "describes operation 'relu'; rename the file to relu.yaml"),
-    ("complexity: low", "complexity: easy", "unknown complexity 'easy'; one of low, medium, high"),
-    ("complexity: low", "complexty: low", "complexity is missing"),
-    ("complexity: low", "complexity: low\ncolour: red", "unknown field 'colour'; one of "),
-    ("complexity: low", "complexity: low\ncomplexity: low", "'complexity' is written twice"),
-    ("reproducible: true", "reproducible: yes please", "reproducible is 'yes please'; must be true or false"),
-    ("{float32: float32}", "{float31: float32}", "dtypes names 'float31'; one of bool, int32"),
-    ("{float32: float32}", "{}", "dtypes is empty"),
-    ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: unknown type 'floating'; one of float"),
-    ("default: 0.01", "default: true", "slope: default is True, which is no float"),
-    ("default: 0.01", "default: 0.01, at_least: 1", "slope: default is 0.01, which is not at least 1"),
-    ("default: 0.01", "default: 0.01, at_least: 0, above: 0", "at_least and above are the same limit; name one"),
-    ("type: float, default: 0.01", "type: bool, default: true, above: 0", "above goes with type: float or int"),
-    ("type: float, default: 0.01", "type: choice, default: a", "choices go with type: choice"),
-    ("  slope:", "  x:", "an input and a parameter have the same name"),
-    ("  x: {doc", "  out: {doc", "'out' cannot be the name of an input or parameter"),
-    ("low: -100", "low: 200", "domain of 'x': 200 is not below 100"),
-    ("{x: {low", "{y: {low", "domain names 'y', which is no input"),
-    ("{x: .nan, out: .nan}", "{x: .nan}", "special: row 1: out is missing"),
-    ("{x: .nan, out: .nan}", "{x: 1e3, out: .nan}", "special: row 1: '1e3' is no number; YAML wants a point"),
-    ("{x: .nan, out: .nan}", "{x: 7, out: 7}", "special: row 1: fits none of the dtypes float32"),
-    ("{x: .nan, out: .nan}", "{out: .nan}", "special: row 1: gives no 'x'"),
-    ("slope_1_is", "Slope 1 is", "expected a lower-case identifier as the law's name, got 'Slope 1 is_the_identity'"),
-    ('"op(x, slope=1.0) == x"', '"op(x, slope=1.0) = x"', "holds is no Python expression"),
-    ('"np.where(x > 0, x, slope * x)"', '"np.where(x > 0"', "reference is no Python expression"),
-    ('summary: "Each', 'summary: "Each.\n\nEach', "summary must be one sentence on one line"),
-    ("complexity: low", "complexity: low\ntolerance: {ulp: 1e-6}", "ulp is '1e-6'; must be a number; YAML wants"),
-    ("complexity: low", "complexity: low\ntolerance: {backends: {mmx: {ulp: 1}}}", "tolerance of mmx: no such backend"),
+    ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
+    ("operation: slant", "operation: LeakyRelu", "expected operation to be a lower-case name, got 'LeakyRelu'"),
+    ("operation: slant", "operation: relu", "rename the file to relu.yaml"),
+    ("complexity: low", "complexity: easy", "expected complexity to be one of low, medium, high, got 'easy'"),
+    ("complexity: low", "complexty: low", "expected field complexity, got none; add it"),
+    ("complexity: low", "complexity: low\ncolor: red", "got 'color'; remove it"),
+    ("complexity: low", "complexity: low\ncomplexity: low", "expected each key once, got 'complexity' again"),
+    ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
+    ("{float32: float32}", "{float31: float32}", "expected dtypes of bool, int32"),
+    ("{float32: float32}", "{}", "expected at least one dtype, got none"),
+    ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
+    ("default: 0.01", "default: true", "slope: expected a default of type float, got True"),
+    ("default: 0.01", "default: 0.01, at_least: 1", "slope: expected a default at least 1, got 0.01"),
+    ("default: 0.01", "default: 0.01, at_least: 0, above: 0", "expected one lower limit, got at_least and above"),
+    (
+        "type: float, default: 0.01",
+        "type: bool, default: true, above: 0",
+        "expected above only with type: float or int",
+    ),
+    ("type: float, default: 0.01", "type: choice, default: a", "expected choices with type: choice"),
+    ("  slope:", "  x:", "expected distinct names of inputs and parameters"),
+    ("  x: {doc", "  out: {doc", "expected inputs and parameters not named out, device"),
+    ("low: -100", "low: 200", "domain of 'x': expected low < high, got 200 and 100"),
+    ("{x: {low", "{y: {low", "expected domain to name inputs, got 'y'"),
+    ("{x: .nan, out: .nan}", "{x: .nan}", "special: row 1: expected field out, got none"),
+    ("{x: .nan, out: .nan}", "{x: 1e3, out: .nan}", "special: row 1: expected a number, got '1e3'; YAML requires"),
+    ("{x: .nan, out: .nan}", "{x: 7, out: 7}", "special: row 1: expected values of float32; write"),
+    ("{x: .nan, out: .nan}", "{out: .nan}", "special: row 1: expected a value of 'x', got none"),
+    ("slope_1_is", "Slope 1 is", "expected laws to have lower-case names, got 'Slope 1 is_the_identity'"),
+    ('"op(x, slope=1.0) == x"', '"op(x, slope=1.0) = x"', "expected holds to be an expression"),
+    ('"np.where(x > 0, x, slope * x)"', '"np.where(x > 0"', "expected reference to be an expression"),
+    ('summary: "Each', 'summary: "Each.\n\nEach', "expected summary to be one sentence on one line"),
+    (
+        "complexity: low",
+        "complexity: low\ntolerance: {ulp: 1e-6}",
+        "expected ulp to be a number, got '1e-6'; YAML",
+    ),
+    (
+        "complexity: low",
+        "complexity: low\ntolerance: {backends: {mmx: {ulp: 1}}}",
+        "tolerance of mmx: expected a backend",
+    ),
     (
         "complexity: low",
         "complexity: low\ntolerance: {backends: {wgpu: {ulp: 1}}}",
-        "tolerance of wgpu: why is missing",
+        "tolerance of wgpu: expected field why, got none",
     ),
-    ("complexity: low", "complexity: low\nwebgpu: {fallback: gpu, why: x}", "unknown fallback 'gpu'; one of cpu"),
-    ("complexity: low", "complexity: low\nvariants: {parameter: slope}", "name a parameter of type choice"),
-    ("complexity: low", "complexity: low\naliases: [slant]", "'slant' belongs to slant already"),
+    (
+        "complexity: low",
+        "complexity: low\nwebgpu: {fallback: gpu, why: x}",
+        "expected fallback to be one of cpu",
+    ),
+    ("complexity: low", "complexity: low\nvariants: {parameter: slope}", "to name a parameter of type choice"),
+    ("complexity: low", "complexity: low\naliases: [slant]", "expected unused names, got 'slant' of slant"),
     ("complexity: low", "complexity: low\nrefuses_empty: true", "expected refuses_empty only in contracts of kind red"),
     (
         "0.01, doc",
         "0.01, doc: a}\n  to: {type: int, positional: true, doc",
         "expected positional parameters first",
     ),
-    ("complexity: low", "complexity: low\nkernels: relu", "kernels are those of 'relu'; only an operation whose"),
-    ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "has a reference, but returns several tensors"),
+    ("complexity: low", "complexity: low\nkernels: relu", "expected kernels of an operation with the same dtypes"),
+    ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference of several tensors"),
     ("complexity: low", "complexity: [", "while parsing"),
 ]
 
@@ -70,10 +86,10 @@ def test_errors_say_what_is_wrong_and_where(folder, found, spoiled, complaint):
         load_contracts(folder)
 
 
-def test_an_example_is_wanted(folder):
+def test_an_example_is_required(folder):
     path = folder / "slant.yaml"
     path.write_text(path.read_text(encoding="utf-8").partition("example:")[0], encoding="utf-8")
-    with pytest.raises(ContractError, match=r"^contracts/slant.yaml: has no example; write doctest lines"):
+    with pytest.raises(ContractError, match=r"^contracts/slant.yaml: expected an example, got none; add doctest lines"):
         load_contracts(folder)
 
 
@@ -106,7 +122,7 @@ def test_kinds_are_checked_too(folder):
     path.write_text(
         path.read_text(encoding="utf-8").replace("layout: lw_layout", "layout: lw_rows", 1), encoding="utf-8"
     )
-    with pytest.raises(ContractError, match=r"^kinds.yaml: elementwise: unknown layout 'lw_rows'; one of lw_layout"):
+    with pytest.raises(ContractError, match=r"^kinds.yaml: elementwise: expected layout to be one of lw_layout"):
         load_contracts(folder)
 
 
@@ -122,7 +138,7 @@ def test_kernels_are_named_and_ordered():
 
 
 def test_every_operation_has_what_the_reader_needs():
-    """A source, and two laws; internal ones are nobody's to read."""
+    """Public operations have a source and at least two laws."""
     for contract in load_contracts(CONTRACTS):
         if not contract.internal:
             assert contract.source, contract.operation
