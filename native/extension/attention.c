@@ -1,13 +1,13 @@
-/* Calls of scaled_dot_product_attention: leading dimensions broadcast, the last of them may be heads that share keys. */
+/* Calls of scaled_dot_product_attention. Leading dimensions broadcast; the last of them may be heads that share keys. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
 enum { QUERY, KEY, VALUE, MASK, RESULT };
-enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the contract's parameters, in its order */
+enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the parameters, in the contract's order */
 
-/* 1 / sqrt(x) for a whole number, by Newton's steps from below: the extension has no mathematics library. */
+/* 1 / sqrt(x) of an integer by Newton's method, from below: the extension links no libm. */
 static double reciprocal_square_root(int64_t x) {
     double root = x > 1 ? 1 / (double)x : 1, before = 0;
     while (x > 1 && root > before) {
@@ -19,8 +19,8 @@ static double reciprocal_square_root(int64_t x) {
 
 static int refuse(const lw_operation *operation, const lw_operand *a, const lw_operand *b, const char *rule) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shapes %s and %s do not fit; %s", operation->name,
-                 lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape), rule);
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s, got shapes %s and %s", operation->name, rule,
+                 lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape));
     return -1;
 }
 
@@ -28,21 +28,21 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
     const lw_operand *query = &operands[QUERY], *key = &operands[KEY], *value = &operands[VALUE];
     for (int i = QUERY; i <= VALUE; i++) {
         if (operands[i].ndim < 2) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has %d dimensions, at least 2 are wanted",
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with at least 2 dimensions, got %d",
                          operation->name, operation->inputs[i].name, operands[i].ndim);
             return -1;
         }
     }
     if (query->shape[query->ndim - 1] != key->shape[key->ndim - 1]) {
-        return refuse(operation, query, key, "query and key must be equally deep");
+        return refuse(operation, query, key, "query and key of equal depth, their last extent");
     }
     if (key->shape[key->ndim - 2] != value->shape[value->ndim - 2]) {
-        return refuse(operation, key, value, "there must be one value a key");
+        return refuse(operation, key, value, "as many values as keys");
     }
     return 0;
 }
 
-/* The number of queries' heads that share a head of keys; 0 with an error set. */
+/* The number of query heads that share a key head; 0 with an error set. */
 static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_operand *operands, int shared) {
     if (!shared) {
         return 1;
@@ -53,17 +53,16 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
         const lw_operand *other = &operands[i];
         int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
         if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
-            refuse(
-                operation, query, other,
-                "with enable_gqa all have heads, (..., heads, length, depth), and those of key and value are as many "
-                "and divide the query's");
+            refuse(operation, query, other,
+                   "(..., heads, length, depth) with enable_gqa, with equal heads of key and value that divide those "
+                   "of query");
             return 0;
         }
     }
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
 }
 
-/* What the parameters say: scale, and how far a query sees. */
+/* Sets the scale and the range of keys that a query sees, relative to its own position. */
 static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
                                  lw_attention_layout *layout) {
     int has_window = lw_has_parameter(arguments, "window");
@@ -73,12 +72,12 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
     layout->scale = lw_has_parameter(arguments, "scale") ? parameters[SCALE].f : reciprocal_square_root(layout->depth);
 }
 
-/* A bool mask as numbers: 0 where it is true, -inf where a key is hidden. */
+/* Converts a bool mask to numbers to add: 0 where a key is visible, -inf where it is not. */
 static int convert_bool_mask(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: attn_mask has dtype int; bool is wanted, true where a key is seen, or numbers that are added "
-                     "to the scores, so use astype",
+                     "%s: expected attn_mask of bool, true where a key is visible, or of floats to add to the scores, "
+                     "got ints; use astype",
                      operation->name);
         return -1;
     }
@@ -99,12 +98,12 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
     return 0;
 }
 
-/* The leading dimensions of all operands, broadcast together. With `group` the last of them are heads, which become
- * two dimensions: those of the keys, and those of the queries that share one. */
+/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last of them are heads; split_heads() later
+ * makes two dimensions of them. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* key's and value's are the query's as far as broadcasting goes */
+    int64_t heads[2]; /* key and value broadcast as if each head were repeated for its group */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;
@@ -126,8 +125,8 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         return -1;
     }
     if (ndim + (group > 1) > LW_MAX_NDIM - 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the batch has %d dimensions; at most 6 are wanted",
-                     operation->name, ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most 6 batch dimensions, got %d", operation->name,
+                     ndim);
         return -1;
     }
     for (int i = 0; i < 4; i++) {
@@ -138,7 +137,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     return ndim;
 }
 
-/* The last dimension of the batch becomes two. */
+/* Splits the last batch dimension into key heads and the query heads that share each. */
 static void split_heads(lw_attention_layout *layout, int64_t group) {
     int last = (int)layout->batch_ndim - 1;
     layout->batch_shape[last] /= group;
@@ -191,16 +190,16 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
         layout.column_strides[i] = operands[i].strides[operands[i].ndim - 1];
     }
     if (mask->data) {
-        int64_t wanted[2] = {layout.queries, layout.keys}, strides[2] = {0, 0};
+        int64_t score_shape[2] = {layout.queries, layout.keys}, strides[2] = {0, 0};
         for (int axis = 0; axis < 2 && axis < mask->ndim; axis++) {
             int from = mask->ndim - 1 - axis;
             int64_t extent = mask->shape[from];
-            if (extent != 1 && extent != wanted[1 - axis]) {
+            if (extent != 1 && extent != score_shape[1 - axis]) {
                 char text[LW_SHAPE_TEXT];
                 return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                                    "%s: attn_mask has shape %s; one that broadcasts to (..., %lld, %lld) is wanted",
-                                    operation->name, lw_shape_text(text, mask->ndim, mask->shape),
-                                    (long long)layout.queries, (long long)layout.keys);
+                                    "%s: expected attn_mask to broadcast to (..., %lld, %lld), got shape %s",
+                                    operation->name, (long long)layout.queries, (long long)layout.keys,
+                                    lw_shape_text(text, mask->ndim, mask->shape));
             }
             strides[1 - axis] = extent == 1 ? 0 : mask->strides[from];
         }

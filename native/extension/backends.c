@@ -1,5 +1,5 @@
-/* Libraries of kernels: opening them, and the choice among them. Which to open, and whether a file is what the build
- * made, is decided in lanewise/registry.py before anything is opened here. */
+/* Libraries of kernels: opening them, and choosing one. lanewise/registry.py decides which to open and verifies the
+ * files first. */
 #include "cpu.h"
 #include "errors.h"
 #include "module.h"
@@ -27,7 +27,7 @@ static const char *const names[LW_BACKEND_COUNT] = {
 
 static int default_backend = LW_BACKEND_SCALAR;
 
-/* use_backend() of each thread. While no thread has any, nobody looks at thread-local memory. */
+/* The use_backend() choices of each thread. Thread-local memory is read only while some thread has a choice. */
 enum { MAX_NESTED = 64 };
 static _Thread_local struct {
     int depth;
@@ -61,18 +61,20 @@ static const char *text_of(PyObject *object) {
     return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
 }
 
-/* A backend by name, open if it is one of the host's. -1 with an error set. */
+/* Parses the name of a backend; one of the CPU's must be open. -1 with an error set. */
 static int backend_argument(PyObject *object) {
     const char *name = text_of(object);
     int backend = name ? lw_find_backend(name) : -1;
     if (backend < 0) {
         if (!PyErr_Occurred()) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "backend: %R is none; see lw.Backend", object);
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                         "backend: expected the name of a backend, got %R; see lw.Backend", object);
         }
         return -1;
     }
     if (lw_is_host(backend) && !lw_libraries[backend]) {
-        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR), "backend: the kernels of %s are not open", name);
+        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+                     "backend: the kernels of %s are not open; see lw.backends()", name);
         return -1;
     }
     return backend;
@@ -101,44 +103,45 @@ static const lw_library *find_table(void *handle) {
 
 static PyObject *refuse_file(const char *path) {
 #if defined(_WIN32)
-    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened, Windows error %lu; reinstall lanewise",
+    return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened: Windows error %lu; reinstall lanewise",
                         path, GetLastError());
 #else
     const char *reason = dlerror();
     return PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: cannot be opened: %s; reinstall lanewise", path,
-                        reason ? reason : "no reason was given");
+                        reason ? reason : "no reason given");
 #endif
 }
 
-/* Only the head is read before it is known that the rest has the layout that this extension was built with. */
+/* Checks the head of a library, whose layout all versions share, before anything else of it is read. */
 static int check_head(const char *path, int backend, const lw_library_head *head) {
     if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
         head->signature != LW_SIGNATURE) {
-        PyErr_Format(
-            lw_error_class(LW_LIBRARY_ERROR),
-            "%s: was built for another version (ABI %u, %u kernels, signature %llx; wanted ABI %d, %d kernels, "
-            "signature %llx); reinstall lanewise",
-            path, head->abi_version, head->kernel_count, (unsigned long long)head->signature, LW_ABI_VERSION,
-            LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE);
+        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
+                     "%s: expected ABI %d, %d kernels and signature %llx, got ABI %u, %u kernels and signature %llx; "
+                     "reinstall lanewise",
+                     path, LW_ABI_VERSION, LW_KERNEL_COUNT, (unsigned long long)LW_SIGNATURE, head->abi_version,
+                     head->kernel_count, (unsigned long long)head->signature);
         return -1;
     }
     if (strcmp(head->name, names[backend]) != 0) {
-        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR), "%s: holds the kernels of %s, not of %s; reinstall lanewise",
-                     path, head->name, names[backend]);
+        PyErr_Format(lw_error_class(LW_LIBRARY_ERROR),
+                     "%s: expected kernels of %s, got kernels of %s; reinstall lanewise", path, names[backend],
+                     head->name);
         return -1;
     }
     uint64_t missing = lw_is_host(backend) ? head->cpu_features & ~lw_cpu_features() : 0;
     if (missing) {
-        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                     "%s: this CPU or its operating system lacks features that %s needs (bits %llx); choose another",
-                     path, names[backend], (unsigned long long)missing);
+        PyErr_Format(
+            lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+            "%s: this CPU or its operating system lacks features that %s needs (bits %llx); choose another backend",
+            path, names[backend], (unsigned long long)missing);
         return -1;
     }
     return 0;
 }
 
-/* A copy of the library with the kernels of `base` where it has none. Kept for ever, as libraries are. */
-static const lw_library *completed(const lw_library *library, const lw_library *base) {
+/* A copy of the library that uses kernels of `base` where it has none. Never freed, as libraries are never closed. */
+static const lw_library *complete_library(const lw_library *library, const lw_library *base) {
     lw_library *copy = malloc(sizeof *copy);
     if (!copy) {
         PyErr_NoMemory();
@@ -152,7 +155,8 @@ static const lw_library *completed(const lw_library *library, const lw_library *
     return copy;
 }
 
-/* open_library(path, backend, base): base names an open backend, or is None. */
+/* open_library(path, backend, base): opens the kernels of a backend. `base` names an open backend that supplies missing
+ * kernels, or is None. */
 static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     const char *path = count == 3 ? text_of(arguments[0]) : NULL;
@@ -161,7 +165,7 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
     if (!path || backend < 0) {
         return PyErr_Occurred() ? NULL
                                 : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                                               "open_library(path, backend, base) is wanted");
+                                               "open_library: expected (path, backend, base)");
     }
     int base = arguments[2] == Py_None ? backend : backend_argument(arguments[2]);
     if (base < 0) {
@@ -179,12 +183,12 @@ static PyObject *open_library(PyObject *module, PyObject *const *arguments, Py_s
         return NULL;
     }
     if (base != backend) {
-        library = completed(library, lw_libraries[base]);
+        library = complete_library(library, lw_libraries[base]);
         if (!library) {
             return NULL;
         }
     }
-    lw_libraries[backend] = library; /* stays open: tensors and threads may be using it */
+    lw_libraries[backend] = library; /* never closed: tensors and threads may use it */
     return none();
 }
 
@@ -222,7 +226,7 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(names[default_backend]);
 }
 
-/* None stands for the default: inside use_backend(AUTO) the outer choice does not count. */
+/* None means the default: inside use_backend(AUTO), an outer choice does not count. */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
     int backend = name == Py_None ? default_backend : backend_argument(name);
@@ -230,7 +234,8 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
         return NULL;
     }
     if (chosen.depth == MAX_NESTED) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: nested more than %d deep", MAX_NESTED);
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: expected at most %d nested uses, got more",
+                            MAX_NESTED);
     }
     threads_with_choice += chosen.depth == 0;
     chosen.backends[chosen.depth++] = (int8_t)backend;
@@ -290,7 +295,7 @@ PyMethodDef lw_backend_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* The same elements, placed by the user on another CPU backend: no copy. */
+/* A view of the same elements, placed by the user on another CPU backend. */
 static PyObject *place_on(PyObject *self, PyObject *name) {
     lw_tensor *tensor = (lw_tensor *)self;
     int backend = backend_argument(name);
@@ -298,7 +303,7 @@ static PyObject *place_on(PyObject *self, PyObject *name) {
         return NULL;
     }
     if (!lw_is_host(backend) || !lw_is_host(tensor->backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "to: %s and %s do not share memory",
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "to: expected backends that share memory, got %s and %s",
                             names[tensor->backend], names[backend]);
     }
     lw_tensor *placed = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);

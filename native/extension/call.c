@@ -1,5 +1,5 @@
-/* One call of an operation: arguments are matched with the contract's inputs and parameters, then the handler of the
- * operation's kind takes over. */
+/* Calls of operations: matches arguments with the inputs and parameters of the contract, then calls the handler of the
+ * operation's kind. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
@@ -23,7 +23,7 @@ static lw_handler *const handlers[LW_KIND_COUNT] = {
     [LW_KIND_COMPOSED] = lw_call_python,
 };
 
-/* Where the arguments of one call are collected. */
+/* The arguments of one call by input and parameter; NULL where absent. */
 typedef struct collected {
     const lw_operation *operation;
     PyObject *inputs[LW_MAX_OPERANDS];
@@ -31,13 +31,14 @@ typedef struct collected {
     PyObject *out;
 } collected;
 
-/* Stores a keyword argument where it belongs; -1 with an error set. */
+/* Stores a keyword argument. -1 with an error set. */
 static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->parameters[i].name) == 0) {
             if (arguments->parameters[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: '%U' was given twice", operation->name, name);
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected each argument once, got '%U' twice",
+                             operation->name, name);
                 return -1;
             }
             arguments->parameters[i] = value;
@@ -47,7 +48,8 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     for (int i = 0; i < operation->input_count; i++) {
         if (PyUnicode_CompareWithASCIIString(name, operation->inputs[i].name) == 0) {
             if (arguments->inputs[i]) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: '%U' was given twice", operation->name, name);
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected each argument once, got '%U' twice",
+                             operation->name, name);
                 return -1;
             }
             arguments->inputs[i] = value;
@@ -58,11 +60,11 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* may know the name used here */
+    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* suggests Lanewise's name for it */
     return -1;
 }
 
-/* Positional arguments are the inputs, then the parameters that may be given so. */
+/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. */
 static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
@@ -79,12 +81,12 @@ static int store_positional(collected *arguments, int position, PyObject *value)
         allowed++;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                 "%s: more than %d positional arguments were given; name the others, see help(lw.%s)", operation->name,
-                 allowed, operation->name);
+                 "%s: expected at most %d positional argument%s, got more; pass the others by name, see help(lw.%s)",
+                 operation->name, allowed, allowed == 1 ? "" : "s", operation->name);
     return -1;
 }
 
-/* Whether what must be there is; an input that may be absent is so where it is None. */
+/* Checks that no required argument is missing. Sets optional inputs that are None to NULL. */
 static int check_required(collected *arguments) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->input_count; i++) {
@@ -94,23 +96,23 @@ static int check_required(collected *arguments) {
             arguments->inputs[i] = is_none ? NULL : arguments->inputs[i];
         } else if (!arguments->inputs[i] || is_none) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                         is_none ? "%s: %s is None; a tensor, an array, a list or a number is wanted"
-                                 : "%s: the argument '%s' is missing",
+                         is_none ? "%s: expected a tensor, an array, a list or a number for %s, got None"
+                                 : "%s: expected an argument for %s, got none",
                          operation->name, input->name);
             return -1;
         }
     }
     for (int i = 0; i < operation->parameter_count; i++) {
         if (!arguments->parameters[i] && operation->parameters[i].required) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the argument '%s' is missing", operation->name,
-                         operation->parameters[i].name);
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected an argument for %s, got none",
+                         operation->name, operation->parameters[i].name);
             return -1;
         }
     }
     return 0;
 }
 
-/* t.reshape(2, 3) and t.permute_dims(1, 0), as NumPy allows. */
+/* Whether a method's positional ints stand for one tuple, as NumPy allows in t.reshape(2, 3) and t.permute_dims(1, 0). */
 static int packs_positional(const lw_operation *operation, const PyObject *self, PyObject *const *positional,
                             Py_ssize_t count) {
     return self && count > 1 && operation->kind == LW_KIND_VIEW && operation->input_count == 1 &&
@@ -259,20 +261,20 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
         choices = longer;
     }
     if (choices) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; one of %U is wanted", operation->name,
-                     parameter->name, object, choices);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected one of %U for %s, got %R", operation->name,
+                     choices, parameter->name, object);
         Py_DECREF(choices);
     }
     return -1;
 }
 
-/* Whether a number is within the contract's limits, as NaN never is; -1 with an error set where it is not. */
+/* Checks the contract's limits, which exclude NaN. */
 static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: %s is %R; %s is wanted", operation->name, parameter->name,
-                 object, parameter->wanted);
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected %s for %s, got %R", operation->name,
+                 parameter->limits_text, parameter->name, object);
     return -1;
 }
 
@@ -283,11 +285,12 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: %s is %R; a number is wanted",
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %R",
                              operation->name, parameter->name, object);
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
-                PyErr_Format(lw_error_class(LW_RANGE_ERROR), "%s: %s is an int that no float holds; give a smaller one",
-                             operation->name, parameter->name);
+                PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                             "%s: expected a number within float64 for %s, got a larger int", operation->name,
+                             parameter->name);
             }
             return -1;
         }
@@ -325,7 +328,7 @@ int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars
     return count;
 }
 
-/* number_of(operation, parameter, value): the float that the Python side of a composed operation was given. */
+/* number_of(operation, parameter, value): checks a float parameter of an operation composed in Python, and returns it. */
 static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int are_strings = count == 3 && lw_is_string(arguments[0]) && lw_is_string(arguments[1]);
@@ -341,7 +344,7 @@ static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssiz
         }
     }
     return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                        "number_of(operation, parameter, value) is wanted, the parameter a float");
+                        "number_of: expected (operation, parameter, value), with a parameter that is a float");
 }
 
 PyMethodDef lw_call_functions[] = {

@@ -1,7 +1,7 @@
-/* create(): arrays from a rule instead of from other arrays. lanewise/creation.py gives it the public signatures. */
+/* Creation of tensors from a rule, such as full and arange. lanewise/creation.py has the public functions. */
 #include "arguments.h"
 
-/* Whether the contract makes the kernel's parameter at this position an int whatever the dtype (a seed). */
+/* Whether the contract types a kernel parameter as an int for every dtype, as it does a seed. */
 static int is_int_parameter(const lw_operation *operation, int position) {
     for (int i = 0; i < operation->parameter_count; i++) {
         lw_parameter_type type = operation->parameters[i].type;
@@ -12,7 +12,7 @@ static int is_int_parameter(const lw_operation *operation, int position) {
     return 0;
 }
 
-/* A kernel's number: a float where the dtype is one, unless the contract says int. */
+/* Parses a kernel parameter: in the dtype of the result, unless the contract says int. */
 static int parse_kernel_number(const lw_operation *operation, const char *caller, int position, int dtype,
                                PyObject *object, lw_scalar *scalar) {
     lw_weakness weakness = lw_parse_number(object, scalar);
@@ -22,7 +22,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
     int is_real = weakness >= LW_WEAK_BIG_INT;
     int as_integer = is_int_parameter(operation, position);
     if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
-        int64_t encoded; /* which says whether it fits */
+        int64_t encoded; /* checks the range */
         return lw_encode(caller, weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
     if (dtype == LW_BOOL) {
@@ -33,7 +33,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
     return 0;
 }
 
-/* The shape and dtype of a new tensor; -1 with an error set. */
+/* Parses the shape and dtype of a new tensor. Returns the number of dimensions, or -1 with an error set. */
 static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, int64_t *shape, int *dtype) {
     int ndim = lw_parse_shape(name, "shape", arguments[0], shape);
     if (ndim < 0 || (*dtype = lw_parse_dtype(name, arguments[1])) < 0) {
@@ -42,7 +42,7 @@ static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, i
     for (int i = 0; i < ndim; i++) {
         if (shape[i] < 0) {
             char text[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shape %s has a negative extent", name,
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected extents of at least 0 for shape, got %s", name,
                          lw_shape_text(text, ndim, shape));
             return -1;
         }
@@ -50,11 +50,11 @@ static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, i
     return ndim;
 }
 
-/* allocate(shape, dtype): memory as it was left, for callers that write all of it. */
+/* allocate(shape, dtype): an uninitialized tensor, for callers that write all of it. */
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 2) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "allocate(shape, dtype) is wanted");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "allocate: expected (shape, dtype)");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
@@ -64,7 +64,8 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
 }
 
-/* create(operation, shape, dtype, parameters, caller): errors name the caller, zeros say, where the kernel is full's. */
+/* create(operation, shape, dtype, parameters, caller): runs a creation kernel. Errors name the caller: zeros runs the
+ * kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int are_strings = count == 5 && lw_is_string(arguments[0]) && lw_is_string(arguments[4]);
@@ -72,8 +73,9 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     const char *name = kernel ? PyUnicode_AsUTF8AndSize(arguments[4], NULL) : NULL;
     const lw_operation *operation = name ? lw_find_operation(kernel) : NULL;
     if (!operation || operation->kind != LW_KIND_CREATION || !lw_is_tuple(arguments[3])) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "create(operation, shape, dtype, parameters, caller) is wanted, parameters a tuple");
+        return PyErr_Format(
+            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+            "create: expected (operation, shape, dtype, parameters, caller), with a tuple of parameters");
     }
     int64_t shape[LW_MAX_NDIM];
     int dtype;
@@ -82,12 +84,13 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
         return NULL;
     }
     if (operation->kernels[0][dtype] < 0) {
-        return PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: dtype %s is not offered; make float32 and use astype",
-                            name, lw_dtype_name(dtype));
+        return PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                            "%s: expected a dtype with a kernel, got %s; create float32 and use astype", name,
+                            lw_dtype_name(dtype));
     }
     lw_scalar scalars[LW_MAX_PARAMETERS];
-    Py_ssize_t given = PyTuple_Size(arguments[3]);
-    for (Py_ssize_t i = 0; i < given && i < LW_MAX_PARAMETERS; i++) {
+    Py_ssize_t parameter_count = PyTuple_Size(arguments[3]);
+    for (Py_ssize_t i = 0; i < parameter_count && i < LW_MAX_PARAMETERS; i++) {
         if (parse_kernel_number(operation, name, (int)i, dtype, PyTuple_GetItem(arguments[3], i), &scalars[i]) < 0) {
             return NULL;
         }
@@ -95,7 +98,8 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     lw_place place;
     place.backend = lw_current_backend(&place.committed);
     if (!lw_is_host(place.backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: made on the CPU first, then moved with to()", name);
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                            "%s: cannot create tensors on a GPU backend; create on the CPU and call .to()", name);
     }
     lw_tensor *out = lw_tensor_new(name, dtype, ndim, shape, place.backend, place.committed);
     if (!out || out->size == 0) {

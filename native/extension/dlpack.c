@@ -1,5 +1,5 @@
-/* DLPack both ways (https://dmlc.github.io/dlpack, versions 0 and 1): capsules that lend a tensor's memory to other
- * libraries, and tensors on the memory of theirs. */
+/* DLPack, versions 0 and 1 (https://dmlc.github.io/dlpack): capsules that share a tensor's memory with other libraries,
+ * and tensors on memory that they share. */
 #include "errors.h"
 #include "exchange.h"
 #include "module.h"
@@ -46,7 +46,7 @@ static const struct {
     [LW_FLOAT16] = {DLPACK_FLOAT, 16}, [LW_FLOAT32] = {DLPACK_FLOAT, 32}, [LW_FLOAT64] = {DLPACK_FLOAT, 64},
 };
 
-/* What a capsule of ours owns: the storage, and the arrays its dl_tensor points to. */
+/* What an exported capsule owns: a reference to the storage, and the arrays that its dl_tensor points to. */
 typedef struct exported_tensor {
     union {
         managed unversioned;
@@ -57,7 +57,7 @@ typedef struct exported_tensor {
 } exported_tensor;
 
 static void release_lent(exported_tensor *exported_tensor) {
-    PyGILState_STATE gil = PyGILState_Ensure(); /* the borrower may let go on any thread */
+    PyGILState_STATE gil = PyGILState_Ensure(); /* the consumer may call the deleter on any thread */
     lw_storage_release(exported_tensor->storage);
     PyGILState_Release(gil);
     free(exported_tensor);
@@ -66,7 +66,7 @@ static void release_lent(exported_tensor *exported_tensor) {
 static void delete_unversioned(managed *managed) { release_lent(managed->manager); }
 static void delete_versioned(versioned *versioned) { release_lent(versioned->manager); }
 
-/* A capsule that nobody consumed still owns its tensor. */
+/* An unused capsule still owns its tensor. */
 static void destroy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
@@ -142,7 +142,7 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
     }
     if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
         return PyErr_Format(PyExc_BufferError,
-                            "__dlpack__: a tensor on the CPU without a stream is wanted, and keywords only");
+                            "__dlpack__: expected keyword arguments and no stream for a tensor on the CPU");
     }
     if (device != Py_None) {
         PyObject *own = lw_dlpack_device(self, NULL);
@@ -152,7 +152,7 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
         Py_XDECREF(same);
         if (equal <= 0) {
             return equal < 0 ? NULL
-                             : PyErr_Format(PyExc_BufferError, "__dlpack__: only the CPU, (1, 0), is offered, not %R",
+                             : PyErr_Format(PyExc_BufferError, "__dlpack__: expected dl_device (1, 0), the CPU, got %R",
                                             device);
         }
     }
@@ -166,7 +166,9 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
     }
     int copies = copy == Py_True || !has_even_strides(tensor);
     if (copies && copy == Py_False) {
-        return PyErr_Format(PyExc_BufferError, "__dlpack__: strides that are no multiple of the item size need a copy");
+        return PyErr_Format(
+            PyExc_BufferError,
+            "__dlpack__: copy=False, but strides that are not multiples of the item size need a copy; leave it out");
     }
     if (!copies && tensor->read_only && !wants_version) {
         return PyErr_Format(PyExc_BufferError,
@@ -184,8 +186,9 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused) {
     (void)unused;
     if (!lw_is_host(((lw_tensor *)self)->backend)) {
-        return PyErr_Format(PyExc_BufferError,
-                            "__dlpack_device__: the tensor is on a device that DLPack does not share");
+        return PyErr_Format(
+            PyExc_BufferError,
+            "__dlpack_device__: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
     }
     PyObject *pair = PyTuple_New(2);
     if (pair) {
@@ -218,21 +221,24 @@ static int dtype_of(const dl_tensor *view) {
     return -1;
 }
 
-/* Everything a foreign capsule says is checked before its memory is used. -1 with an error set. */
+/* Checks a foreign capsule before its memory is used. -1 with an error set. */
 static int check_view(const dl_tensor *view) {
     if (view->device.type != DLPACK_CPU) {
-        PyErr_Format(PyExc_BufferError, "from_dlpack: the array is on a device of DLPack type %d; bring it to the CPU",
+        PyErr_Format(PyExc_BufferError,
+                     "from_dlpack: expected an array on the CPU, got one on a device of DLPack type %d; copy it to the "
+                     "CPU first",
                      view->device.type);
         return -1;
     }
     if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "from_dlpack: the array has %d dimensions, at most %d are supported", view->ndim, LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: expected an array of at most %d dimensions, got %d",
+                     LW_MAX_NDIM, view->ndim);
         return -1;
     }
     if (dtype_of(view) < 0) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "from_dlpack: DLPack type (code %d, %d bits, %d lanes) has no dtype here; convert it first",
+                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
+                     "bits, %d lanes; convert it first",
                      view->dtype.code, view->dtype.bits, view->dtype.lanes);
         return -1;
     }
@@ -245,7 +251,8 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     int64_t bytes = lw_row_major(view->ndim, view->shape, lw_item_size(dtype), strides);
     if (bytes < 0) {
         lw_storage_release(storage);
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: the shape's size overflows");
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "from_dlpack: expected a shape whose size fits into 64 bits, got a larger one");
         return NULL;
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {
@@ -262,12 +269,12 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
     int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "from_dlpack: an unused DLPack capsule is wanted, %R was given", capsule);
+                            "from_dlpack: expected an unused DLPack capsule, got %R", capsule);
     }
     void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
     const versioned *newer = owner;
     if (is_versioned && newer->version.major != 1) {
-        return PyErr_Format(PyExc_BufferError, "from_dlpack: DLPack %u.%u was given, version 1 is understood",
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: expected DLPack version 1, got %u.%u",
                             newer->version.major, newer->version.minor);
     }
     const dl_tensor *view = is_versioned ? &newer->tensor : &((managed *)owner)->tensor;

@@ -1,4 +1,4 @@
-/* Calls of eigh and eigvalsh: the last two dimensions are symmetric matrices. */
+/* Calls of eigh and eigvalsh, of symmetric matrices in the last two dimensions. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"
@@ -8,13 +8,13 @@ static int check_square(const lw_operation *operation, const lw_operand *x) {
     if (x->ndim >= 2 && x->shape[x->ndim - 1] == x->shape[x->ndim - 2]) {
         return 0;
     }
-    char given[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: x has shape %s; square matrices are wanted, (..., n, n)",
-                 operation->name, lw_shape_text(given, x->ndim, x->shape));
+    char got[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected square matrices (..., n, n), got shape %s",
+                 operation->name, lw_shape_text(got, x->ndim, x->shape));
     return -1;
 }
 
-/* Both results in a named tuple, which the Python side makes. */
+/* Puts both results into the named tuple of lanewise/results.py. */
 static PyObject *make_named_tuple(const lw_operation *operation, lw_tensor *const *results) {
     return lw_call_hook("several", operation->name, (PyObject *)results[0], (PyObject *)results[1], NULL);
 }

@@ -1,4 +1,4 @@
-/* Raising the errors of lanewise/errors.py. */
+/* Raises the errors of lanewise/errors.py. */
 #include "errors.h"
 #include <stdio.h>
 
@@ -34,18 +34,17 @@ PyObject *lw_error_class(lw_error error) { return classes[error]; }
 
 void lw_raise_no_memory(const char *operation, int64_t bytes) {
     PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                 "%s: no memory for %lld bytes; use smaller arrays, or release some that are no longer needed",
-                 operation, (long long)bytes);
+                 "%s: cannot allocate %lld bytes; use smaller arrays, or release some", operation, (long long)bytes);
 }
 
 void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent) {
     if (axis == LW_FLATTENED) {
         PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "%s: index %lld is out of range for the flattened tensor of extent %lld", operation,
-                     (long long)index, (long long)extent);
+                     "%s: expected indices within the flattened tensor of extent %lld, got %lld", operation,
+                     (long long)extent, (long long)index);
     } else {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: index %lld is out of range for axis %d of extent %lld",
-                     operation, (long long)index, axis, (long long)extent);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected indices within axis %d of extent %lld, got %lld",
+                     operation, axis, (long long)extent, (long long)index);
     }
 }
 

@@ -1,4 +1,4 @@
-/* Raising the errors of lanewise/errors.py. Each says what was given, what was wanted and what to do. */
+/* Raises the errors of lanewise/errors.py. Messages read `operation: expected WHAT, got WHAT; do WHAT`. */
 #pragma once
 
 #include "pyabi.h"
@@ -21,18 +21,18 @@ typedef enum lw_error {
     LW_ERROR_COUNT
 } lw_error;
 
-/* Takes the exception classes from lanewise.errors. -1 with an error set where one is missing. */
+/* Reads the exception classes from lanewise.errors. Returns -1 with an error set if one is missing. */
 int lw_errors_setup(PyObject *errors_module);
 
-/* The exception class, a borrowed reference for PyErr_Format. */
+/* A borrowed reference, for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
 void lw_raise_no_memory(const char *operation, int64_t bytes);
 
-/* An index that an axis does not have; `axis` is LW_FLATTENED where the tensor counts as one dimension. */
+/* Raises the error of an index outside its axis. LW_FLATTENED as `axis` means the tensor as one dimension. */
 enum { LW_FLATTENED = -1 };
 void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent);
 
-/* A shape as Python prints it, "(3, 4)", in `text`, for error messages. Returns `text`. */
+/* Writes a shape as Python prints it, "(3, 4)", into `text`, and returns `text`. */
 enum { LW_SHAPE_TEXT = 8 * 22 + 4 };
 const char *lw_shape_text(char text[LW_SHAPE_TEXT], int ndim, const int64_t *shape);

@@ -1,4 +1,4 @@
-/* Arrays of others: tensors from objects, and the buffer protocol both ways. */
+/* Tensors from objects, and the buffer protocol in both directions. */
 #include "exchange.h"
 #include "arguments.h"
 #include <stdlib.h>
@@ -11,8 +11,8 @@ static void release_view(lw_storage *storage) {
     free(storage->owner);
 }
 
-/* A tensor on the memory of a buffer, which stays exported as long as the tensor's storage lives; of uint8 and of
- * integer scalars of other dtypes, a copy. */
+/* A tensor on the memory of a buffer, which stays exported as long as the storage exists. Copies uint8, and integer
+ * scalars of other dtypes. */
 static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, int dtype) {
     lw_operand operand = {.has_view = 0, .owned = NULL};
     if (lw_read_buffer(operation, object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
@@ -46,12 +46,12 @@ static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, in
                                   operand.local_strides, backend, committed);
 }
 
-/* A number, or a sequence of them. */
+/* Whether an object is a number, or a list or tuple, whose items are checked later. */
 static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-/* As lw_tensor_from_object, converting numbers and uint8 to `dtype` on the way where that is not -1. */
+/* As lw_tensor_from_object; converts numbers and uint8 to `dtype`, unless that is -1. */
 static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
@@ -65,12 +65,12 @@ static lw_tensor *read_object(const char *operation, PyObject *object, int dtype
 
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) { return read_object(operation, object, -1); }
 
-/* from_object(object, dtype or None, copy or None): what asarray is made of. NotImplemented where the object is
- * nothing that the extension reads itself. */
+/* from_object(object, dtype or None, copy or None): asarray of objects that the extension reads. NotImplemented for
+ * others. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 3) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_object(object, dtype, copy) is wanted");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_object: expected (object, dtype, copy)");
     }
     PyObject *object = arguments[0];
     int dtype = arguments[1] == Py_None ? -1 : lw_parse_dtype("asarray", arguments[1]);
@@ -89,9 +89,8 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     int converts = dtype >= 0 && dtype != tensor->dtype;
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
-        return PyErr_Format(
-            lw_error_class(LW_ARGUMENT_ERROR),
-            "asarray: copy=False was given, but the elements have to be copied or converted; leave it out");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                            "asarray: copy=False, but these elements have to be copied or converted; leave it out");
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;
@@ -103,7 +102,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     return (PyObject *)tensor;
 }
 
-/* from_bytes(bytes, dtype, shape): pickling's way back. */
+/* from_bytes(bytes, dtype, shape): a tensor with these elements, for unpickling. */
 static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int64_t shape[LW_MAX_NDIM];
@@ -113,7 +112,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     if (ndim < 0 || PyObject_GetBuffer(arguments[0], &view, PyBUF_SIMPLE) < 0) {
         return PyErr_Occurred()
                    ? NULL
-                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_bytes(bytes, dtype, shape) is wanted");
+                   : PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "from_bytes: expected (bytes, dtype, shape)");
     }
     int committed;
     int backend = lw_host_backend(&committed);
@@ -123,7 +122,8 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     }
     lw_tensor *tensor = valid ? lw_tensor_new("from_bytes", dtype, ndim, shape, backend, committed) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "from_bytes: %zd bytes do not fill the shape", view.len);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
+                     "from_bytes: expected as many bytes as the shape holds, got %zd", view.len);
         Py_XDECREF((PyObject *)tensor);
         tensor = NULL;
     }
@@ -134,7 +134,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     return (PyObject *)tensor;
 }
 
-/* The extents and strides that an exported buffer points to. */
+/* The extents and strides to which an exported buffer points. */
 typedef struct buffer_geometry {
     Py_ssize_t shape[LW_MAX_NDIM];
     Py_ssize_t strides[LW_MAX_NDIM];
@@ -154,18 +154,18 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     const char *refusal = NULL;
     view->obj = NULL;
     if (!lw_is_host(tensor->backend)) {
-        refusal = "the tensor is on a device; bring it to the host with to(\"cpu\")";
+        refusal = "the tensor is on a GPU; move it with to(\"cpu\")";
     } else if ((flags & PyBUF_WRITABLE) && tensor->read_only) {
         refusal = "the tensor is read-only; copy it";
     } else if ((flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS && !tensor->contiguous) {
         refusal = "the tensor is not contiguous in row-major order; copy it";
     } else if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && !is_column_major(tensor)) {
-        refusal = "the tensor is not contiguous in column-major order";
+        refusal = "the tensor is not contiguous in column-major order; ask for strides";
     } else if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS && !tensor->contiguous &&
                !is_column_major(tensor)) {
         refusal = "the tensor is not contiguous; copy it";
     } else if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES && !tensor->contiguous) {
-        refusal = "the tensor is not contiguous and the buffer was asked for without strides; copy it";
+        refusal = "the tensor is not contiguous and the consumer does not accept strides; copy it";
     }
     if (refusal) {
         PyErr_Format(PyExc_BufferError, "buffer: %s", refusal);
@@ -182,7 +182,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     }
     view->buf = tensor->data;
     view->obj = self;
-    Py_INCREF(self); /* and with it the storage: an exported buffer outlives every other reference */
+    Py_INCREF(self); /* keeps the storage: the buffer may outlive all other references */
     view->itemsize = (Py_ssize_t)lw_item_size(tensor->dtype);
     view->len = (Py_ssize_t)tensor->size * view->itemsize;
     view->readonly = tensor->read_only;
@@ -208,7 +208,7 @@ int lw_exchange_slots(PyType_Slot *slots) {
 
 PyObject *lw_refuse_device(const char *operation) {
     return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                        "%s: the tensor is on a device; bring it here with to(\"cpu\")", operation);
+                        "%s: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")", operation);
 }
 
 static PyObject *list_level(const lw_tensor *tensor, int axis, const char *data) {
@@ -278,8 +278,8 @@ static PyObject *shares_memory(PyObject *self, PyObject *other) {
 
 PyMethodDef lw_exchange_methods[] = {
     {"tolist", to_list, METH_NOARGS, "tolist($self, /)\n--\n\nNested lists of Python numbers."},
-    {"item", item, METH_NOARGS, "item($self, /)\n--\n\nThe one element of a tensor of size 1, as a Python number."},
-    {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy with memory of its own."},
+    {"item", item, METH_NOARGS, "item($self, /)\n--\n\nThe element of a tensor of size 1, as a Python number."},
+    {"copy", copy, METH_NOARGS, "copy($self, /)\n--\n\nA row-major copy in new memory."},
     {"tobytes", to_bytes, METH_NOARGS, "tobytes($self, /)\n--\n\nThe elements in row-major order, as bytes."},
     {"_data_pointer", data_pointer, METH_NOARGS, NULL},
     {"_shares_storage", shares_memory, METH_O, NULL},

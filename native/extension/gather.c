@@ -1,9 +1,9 @@
-/* take and its kin, their counterpart put, and the positions of a mask: data moved by item size, through int32 indices. */
+/* take, take_along_axis, put, and the positions of a mask. Kernels move data by item size and read int32 indices. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Indices become int32: int64 ones are checked on the way, other dtypes refused. `axis` is as in lw_raise_index. */
+/* Converts indices to int32. Checks the range of int64 ones; refuses other dtypes. `axis` is as in lw_raise_index. */
 static int convert_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
@@ -11,7 +11,7 @@ static int convert_indices(const char *operation, lw_operand *indices, int axis,
     }
     if (indices->weakness != LW_STRONG || indices->dtype != LW_INT64) {
         int dtype = indices->weakness == LW_STRONG ? indices->dtype : LW_FLOAT32;
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: indices are %s; int32 or int64 is wanted, use astype",
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected indices of int32 or int64, got %s; use astype",
                      operation, indices->weakness == LW_WEAK_BOOL ? "bool" : lw_dtype_name(dtype));
         return -1;
     }
@@ -28,22 +28,23 @@ static int convert_indices(const char *operation, lw_operand *indices, int axis,
     return wide ? lw_cast_operand(operation, indices, LW_INT32) : -1;
 }
 
-/* What a kernel walks: the result, with steps of x, the axis apart, and of the indices. */
+/* What a kernel iterates over: the shape of the result, with strides of x except along the axis, and strides of the
+ * indices. */
 typedef struct gather_plan {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* extent of the axis, bytes from one index to the next; the axis, for errors */
+    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel; the axis, for errors */
 } gather_plan;
 
-/* x without one axis, with the indices' dimensions in its place. */
+/* The shape of x with the dimensions of the indices in place of the axis. */
 static int plan_take(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                      gather_plan *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
     if (result->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the result has %d dimensions, at most %d are supported",
-                     operation, result->ndim, LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a result of at most %d dimensions, got %d",
+                     operation, LW_MAX_NDIM, result->ndim);
         return -1;
     }
     int position = 0;
@@ -67,11 +68,11 @@ static int plan_take(const char *operation, const lw_operand *x, const lw_operan
     return 0;
 }
 
-/* One index for each element of the result, beside those of x: but for the axis the two broadcast together. */
+/* One index per element of the result. Apart from the axis, x and the indices broadcast together. */
 static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                                 gather_plan *result) {
     if (x->ndim != indices->ndim) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: x has %d dimensions and indices have %d; give as many",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected indices with as many dimensions as x, %d, got %d",
                      operation, x->ndim, indices->ndim);
         return -1;
     }
@@ -99,7 +100,7 @@ static void fill_gather_layout(lw_layout *layout, const gather_plan *shape, cons
     lw_collapse(layout, shape->ndim, 0, shape->shape, 3, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
-/* x, or where it has several dimensions a row-major copy or view with one, as NumPy takes without an axis. */
+/* Makes x one-dimensional: a view if it is contiguous, else a row-major copy. */
 static int flatten(const char *operation, lw_operand *x) {
     int64_t size = 1;
     for (int i = 0; i < x->ndim; i++) {
@@ -124,12 +125,12 @@ static int flatten(const char *operation, lw_operand *x) {
     return 0;
 }
 
-/* The axis that the call names, else the contract's default; of the flattened x where that is None. */
+/* The axis that the call names, else the contract's default. If that is None, flattens x. */
 static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
-    PyObject *given = arguments->parameters[position];
-    if (operation->parameters[position].default_is_none && (!given || given == Py_None)) {
+    PyObject *axis = arguments->parameters[position];
+    if (operation->parameters[position].default_is_none && (!axis || axis == Py_None)) {
         return flatten(operation->name, x);
     }
     return lw_parse_axis_parameter(arguments, x->ndim);
@@ -165,7 +166,7 @@ static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *opera
 
 PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_gather); }
 
-/* Writes `values`, which already have the target's dtype, at `indices`; nothing is written when one is bad. */
+/* Writes `values`, of the target's dtype, at `indices`. Writes nothing if an index is out of range. */
 static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
     static const char name[] = "put";
     const lw_operation *operation = &lw_operations[LW_OPERATION_put];
@@ -184,9 +185,9 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
         return -1;
     }
     if (ndim != shape.ndim || memcmp(broadcast, shape.shape, sizeof(int64_t) * (size_t)ndim) != 0) {
-        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "put: values of shape %s do not broadcast to %s",
-                     lw_shape_text(given, values->ndim, values->shape), lw_shape_text(wanted, shape.ndim, shape.shape));
+        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "put: expected values that broadcast to shape %s, got shape %s",
+                     lw_shape_text(expected, shape.ndim, shape.shape), lw_shape_text(got, values->ndim, values->shape));
         return -1;
     }
     int64_t size = 1;
@@ -209,11 +210,13 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put(target, indices, values, axis) is wanted");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                            "put: expected (target, indices, values, axis), with a tensor as target");
     }
     lw_tensor *target = (lw_tensor *)arguments[0];
     if (target->read_only) {
-        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "put: the tensor is read-only; write to a copy of it");
+        return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
+                            "put: expected a writable tensor, got a read-only one; write to a copy of it");
     }
     int axis = lw_parse_axis("put", arguments[3], target->ndim);
     if (axis < 0) {
@@ -232,7 +235,8 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
         }
         done = PyErr_Occurred() ? -1 : put_values(target, &operands[0], &operands[1], axis);
     } else if (!PyErr_Occurred()) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "put: indices and values must be tensors or buffers");
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "put: expected indices and values that are tensors or buffers");
     }
     lw_release_operands(operands, 2);
     if (done < 0) {
@@ -242,13 +246,13 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     return Py_None;
 }
 
-/* The row-major positions of a contiguous mask's true elements. */
+/* mask_indices(mask): the row-major positions of the true elements. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     (void)module;
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "mask_indices: a bool tensor on the CPU of fewer than 2^31 elements is wanted");
+                            "mask_indices: expected a bool tensor on the CPU of fewer than 2^31 elements");
     }
     lw_operand operand;
     lw_operand_from_tensor(mask, &operand);
@@ -260,9 +264,9 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, found = 0; result && found < count; i++) { /* no branch that random masks would mispredict */
-        positions[found] = (int32_t)i;
-        found += flat->data[i] != 0;
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* branch-free: random masks would mispredict */
+        positions[next] = (int32_t)i;
+        next += flat->data[i] != 0;
     }
     Py_XDECREF((PyObject *)flat);
     return (PyObject *)result;

@@ -1,5 +1,5 @@
-/* t[...] and t[...] = value. Integers, slices, Ellipsis and newaxis make views here; index arrays and masks go to
- * lanewise/indexing.py. */
+/* t[...] and t[...] = value. Ints, slices, Ellipsis and newaxis select a view here; lanewise/indexing.py handles index
+ * arrays and masks. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
@@ -11,14 +11,15 @@ typedef struct selection {
     int64_t strides[LW_MAX_NDIM];
 } selection;
 
-/* A Python int, or something with __index__ that is no array. Tensors of one integer count as arrays, as in NumPy. */
+/* Whether an object is a Python int, or has __index__ and is not an array. Int tensors count as arrays, as in NumPy. */
 static int is_integer(PyObject *object) {
     return !lw_is_bool(object) && !lw_is_tensor(object) && PyIndex_Check(object) && !PyObject_CheckBuffer(object);
 }
 
 static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "index: the result has more than %d dimensions", LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "index: expected a result of at most %d dimensions, got more",
+                     LW_MAX_NDIM);
         return LW_FAILED;
     }
     result->shape[result->ndim] = extent;
@@ -33,22 +34,20 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
     }
     int64_t extent = tensor->shape[axis];
     if (index < -extent || index >= extent) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: %zd is out of range for axis %d of extent %lld", index,
-                     axis, (long long)extent);
+        lw_raise_index("index", index, axis, extent);
         return LW_FAILED;
     }
     result->data += (index < 0 ? index + extent : index) * tensor->strides[axis];
     return LW_DONE;
 }
 
-/* Python's refusal of a slice as an error of lanewise's, which a tensor in it may have raised. */
+/* Turns Python's error about a slice into one of Lanewise. A tensor in the slice may have raised one already. */
 static void reword_slice_error(PyObject *object) {
     lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
     if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(to), "index: %R is no slice; its start, stop and step are ints, the step not 0",
-                     object);
+        PyErr_Format(lw_error_class(to), "index: expected a slice of ints with a step other than 0, got %R", object);
     }
 }
 
@@ -65,7 +64,8 @@ static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *obje
     return add_dimension(result, length, length > 1 ? step * tensor->strides[axis] : tensor->strides[axis]);
 }
 
-/* How many dimensions the items take; LW_NEEDS_PYTHON where one is an array, a list or a bool. */
+/* Counts the dimensions that the items index and the ellipses among them. LW_NEEDS_PYTHON if an item is an array, a
+ * list or a bool. */
 static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -87,10 +87,9 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
         return status;
     }
     if (consumed > tensor->ndim || ellipses > 1) {
-        PyErr_Format(
-            lw_error_class(LW_INDEX_ERROR),
-            "index: %d indices and %d ellipses for %d dimensions; at most one index a dimension and one ellipsis",
-            consumed, ellipses, tensor->ndim);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
+                     "index: expected at most %d indices and one ellipsis, got %d and %d", tensor->ndim, consumed,
+                     ellipses);
         return LW_FAILED;
     }
     int axis = 0;
@@ -100,7 +99,7 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
         if (items[i] == Py_None) {
             status = add_dimension(result, 1, 0);
         } else if (items[i] == Py_Ellipsis) {
-            for (int rest = tensor->ndim - consumed; rest > 0 && status == LW_DONE; rest--, axis++) {
+            for (int left = tensor->ndim - consumed; left > 0 && status == LW_DONE; left--, axis++) {
                 status = add_dimension(result, tensor->shape[axis], tensor->strides[axis]);
             }
         } else if (Py_TYPE(items[i]) == &PySlice_Type) {
@@ -124,7 +123,8 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: %zd indices are too many", count);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most %d indices, got %zd", 2 * LW_MAX_NDIM + 1,
+                     count);
         return LW_FAILED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -163,7 +163,7 @@ static int assign(lw_tensor *target, PyObject *value) {
             done = lw_copy_into("setitem", target, &operand);
             Py_DECREF((PyObject *)converted);
         } else if (!PyErr_Occurred()) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "setitem: %R is no array or number",
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "setitem: expected an array or a number, got %R",
                          (PyObject *)Py_TYPE(value));
         }
     }
@@ -174,11 +174,13 @@ static int assign(lw_tensor *target, PyObject *value) {
 static int set_item(PyObject *self, PyObject *key, PyObject *value) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (!value) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "delitem: elements of a tensor cannot be deleted");
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "delitem: elements of a tensor cannot be deleted; select the others with an index");
         return -1;
     }
     if (tensor->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "setitem: the tensor is read-only; write to a copy of it");
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
+                     "setitem: expected a writable tensor, got a read-only one; write to a copy of it");
         return -1;
     }
     selection selection;
@@ -200,13 +202,14 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
 static Py_ssize_t length(PyObject *self) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim == 0) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "len: a 0-dimensional tensor has no length");
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                     "len: expected at least 1 dimension, got a 0-dimensional tensor");
         return -1;
     }
     return (Py_ssize_t)tensor->shape[0];
 }
 
-/* One entry of the first axis; also what makes a tensor iterable. */
+/* One entry of the first axis. Also makes tensors iterable. */
 static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *entry = key ? get_item(self, key) : NULL;
@@ -216,8 +219,9 @@ static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
 
 static PyObject *iterate(PyObject *self) {
     if (((lw_tensor *)self)->ndim == 0) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "iter: a 0-dimensional tensor has no entries; item() is its one element");
+        return PyErr_Format(
+            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+            "iter: expected at least 1 dimension, got a 0-dimensional tensor; call item() for its element");
     }
     return PySeqIter_New(self);
 }

@@ -1,14 +1,15 @@
 /* Calls of matmul and linear: vectors become matrices of one row or column, leading dimensions broadcast. */
 #include "call.h"
 #include "errors.h"
+#include <stdio.h>
 #include <string.h>
 
-/* What stays of an operand when its last two dimensions are taken as a matrix. */
+/* The last two dimensions of an operand. */
 typedef struct matrix {
     int64_t rows, columns, row_stride, column_stride;
 } matrix;
 
-/* A vector is one row on the left and one column on the right, as in NumPy. */
+/* A vector is a row on the left and a column on the right, as in NumPy. */
 static matrix as_matrix(const lw_operand *operand, int on_the_right) {
     int last = operand->ndim - 1;
     int64_t extent = operand->shape[last];
@@ -19,33 +20,48 @@ static matrix as_matrix(const lw_operand *operand, int on_the_right) {
     return on_the_right ? (matrix){extent, 1, stride, 0} : (matrix){1, extent, 0, stride};
 }
 
-static int refuse_scalar(const lw_operation *operation, const lw_operand *operand, int input, int least) {
+static int refuse_low_ndim(const lw_operation *operation, const lw_operand *operand, int input, int least) {
     if (operand->ndim >= least) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has %d dimensions, at least %d %s wanted", operation->name,
-                 operation->inputs[input].name, operand->ndim, least, least == 1 ? "is" : "are");
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with at least %d dimension%s, got %d",
+                 operation->name, operation->inputs[input].name, least, least == 1 ? "" : "s", operand->ndim);
     return 1;
 }
 
-static PyObject *refuse_shapes(const lw_operation *operation, const lw_operand *a, const lw_operand *b,
-                               const char *rule) {
+/* Raises the error of two inputs whose shapes do not fit. Returns NULL. */
+static PyObject *refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a,
+                               int b, const char *advice) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
-    return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: shapes %s and %s do not align; %s", operation->name,
-                        lw_shape_text(first, a->ndim, a->shape), lw_shape_text(second, b->ndim, b->shape), rule);
+    return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s, got %s %s and %s %s%s", operation->name,
+                        expected, operation->inputs[a].name, lw_shape_text(first, operands[a].ndim, operands[a].shape),
+                        operation->inputs[b].name, lw_shape_text(second, operands[b].ndim, operands[b].shape), advice);
 }
 
-/* The leading dimensions of both, as operands of their own to broadcast. */
+static PyObject *refuse_inner_extents(const lw_operation *operation, const lw_operand *operands, int64_t inner) {
+    const lw_operand *b = &operands[1];
+    char expected[64];
+    snprintf(expected, sizeof expected,
+             b->ndim == 1   ? "%s of shape (%lld,)"
+             : b->ndim == 2 ? "%s of shape (%lld, n)"
+                            : "%s of shape (..., %lld, n)",
+             operation->inputs[1].name, (long long)inner);
+    int fits_transposed = b->ndim > 1 && b->shape[b->ndim - 1] == inner;
+    const char *advice = !fits_transposed ? "" : b->ndim == 2 ? "; transpose x2 with .T" : "; transpose x2 with .mT";
+    return refuse_shapes(operation, expected, operands, 0, 1, advice);
+}
+
+/* Broadcasts the leading dimensions of both operands. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, lw_matrix_layout *layout) {
     lw_operand leading[2];
     for (int i = 0; i < 2; i++) {
         lw_leading_dimensions(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
-    if (layout->batch_ndim < 0) { /* say it of the whole shapes, which the caller knows */
+    if (layout->batch_ndim < 0) { /* raise the error with the whole shapes, which the caller knows */
         PyErr_Clear();
-        refuse_shapes(operation, &operands[0], &operands[1],
-                      "the dimensions before the last two must be equal or 1, counted from the last");
+        refuse_shapes(operation, "dimensions before the last two that are equal or 1, counted from the last", operands,
+                      0, 1, "");
         return -1;
     }
     for (int i = 0; i < 2; i++) {
@@ -67,12 +83,12 @@ static void set_output_strides(lw_matrix_layout *layout, int operand, const lw_t
 static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, int dtype, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *a = &operands[0], *b = &operands[1];
-    if (refuse_scalar(operation, a, 0, 1) || refuse_scalar(operation, b, 1, 1)) {
+    if (refuse_low_ndim(operation, a, 0, 1) || refuse_low_ndim(operation, b, 1, 1)) {
         return NULL;
     }
     matrix left = as_matrix(a, 0), right = as_matrix(b, 1);
     if (left.columns != right.rows) {
-        return refuse_shapes(operation, a, b, "the inner dimensions must match");
+        return refuse_inner_extents(operation, operands, left.columns);
     }
     lw_matrix_layout layout = {.m = left.rows, .n = right.columns, .k = left.columns};
     layout.row_strides[0] = left.row_stride;
@@ -102,20 +118,23 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
-/* x @ weight.T + bias: all leading dimensions of x become rows where they walk evenly, else a batch. */
+/* x @ weight.T + bias. All leading dimensions of a contiguous x become rows, others a batch. */
 static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int dtype, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *weight = &operands[1], *bias = &operands[2];
     lw_scalar parameters[LW_MAX_PARAMETERS];
-    if (refuse_scalar(operation, x, 0, 1) || lw_parse_kernel_parameters(arguments, parameters) < 0) {
+    if (refuse_low_ndim(operation, x, 0, 1) || lw_parse_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
     if (weight->ndim != 2 || weight->shape[1] != x->shape[x->ndim - 1]) {
-        return refuse_shapes(operation, x, weight,
-                             "the weight is (out, in), and in must match the input's last extent");
+        char expected[64];
+        snprintf(expected, sizeof expected, "weight of shape (out, %lld)", (long long)x->shape[x->ndim - 1]);
+        return refuse_shapes(operation, expected, operands, 0, 1, "");
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != weight->shape[0])) {
-        return refuse_shapes(operation, weight, bias, "the bias has one value an output");
+        char expected[64];
+        snprintf(expected, sizeof expected, "bias of shape (%lld,)", (long long)weight->shape[0]);
+        return refuse_shapes(operation, expected, operands, 1, 2, "");
     }
     matrix rows = as_matrix(x, 0);
     lw_matrix_layout layout = {.m = rows.rows, .n = weight->shape[0], .k = weight->shape[1]};

@@ -1,16 +1,16 @@
-/* The module lanewise._ext: the hot path. What it does not handle itself goes to lanewise/dispatch.py. */
+/* The module lanewise._ext: the hot path. It passes other calls to lanewise/dispatch.py. */
 #include "module.h"
 #include "errors.h"
 #include "operation.h"
 
-/* Kept for the life of the process, as the type and the kernels are. */
+/* Kept as long as the process runs, as the type and the kernels are. */
 static PyObject *hooks;
 static PyObject *dtypes[LW_DTYPE_COUNT];
 
 PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
 
-/* Leaves errors of Lanewise the frames of the user's code alone: those of the hook that raised them say nothing about
- * a wrong argument. Other errors keep theirs. */
+/* Drops the hook's frames from the traceback of an error of Lanewise, so that it shows the user's code alone. Other
+ * errors keep theirs. */
 static void drop_traceback(void) {
     if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {
         return;
@@ -57,13 +57,13 @@ int lw_parse_dtype(const char *operation, PyObject *object) {
     return (int)dtype;
 }
 
-/* initialize(errors, dtypes, hooks, methods): the Python side's classes and functions. Called once, by
- * lanewise/__init__.py. `methods` become attributes of Tensor. */
+/* initialize(errors, dtypes, hooks, methods): receives the classes and functions of the Python side.
+ * lanewise/__init__.py calls it once. `methods` become attributes of Tensor. */
 static PyObject *initialize(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || hooks) {
-        PyErr_SetString(PyExc_RuntimeError, hooks ? "lanewise._ext: initialized before"
-                                                  : "initialize(errors, dtypes, hooks, methods) is wanted");
+        PyErr_SetString(PyExc_RuntimeError, hooks ? "initialize: expected one call, got a second"
+                                                  : "initialize: expected (errors, dtypes, hooks, methods)");
         return NULL;
     }
     if (lw_errors_setup(arguments[0]) < 0) {
@@ -94,7 +94,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* __all__: the operations. What else is here is for lanewise's own modules. */
+/* Sets __all__ to the operations. Everything else is for the modules of lanewise. */
 static int list_operations(PyObject *module) {
     PyObject *names = PyList_New(0);
     for (const PyMethodDef *function = lw_operation_functions; names && function->ml_name; function++) {
@@ -112,8 +112,9 @@ static int list_operations(PyObject *module) {
 
 static int execute(PyObject *module) {
     static int loaded;
-    if (loaded) { /* the kernels' tables and the pool are the process's, not an interpreter's */
-        PyErr_SetString(PyExc_ImportError, "lanewise: a second interpreter in one process is not supported");
+    if (loaded) { /* kernel tables and the thread pool belong to the process, not to an interpreter */
+        PyErr_SetString(PyExc_ImportError,
+                        "lanewise: expected one interpreter per process, got a second; use processes instead");
         return -1;
     }
     PyMethodDef *const tables[] = {

@@ -1,4 +1,4 @@
-/* What the parts of the extension share beyond tensors, operands and calls. */
+/* Declarations that the files of the extension share, other than tensors, operands and calls. */
 #pragma once
 
 #include "lanewise_table.h"
@@ -14,21 +14,22 @@ PyObject *lw_dtype_object(int dtype);
  * frames of lanewise's own modules. */
 PyObject *lw_call_hook(const char *name, const char *operation, PyObject *first, PyObject *second, PyObject *third);
 
-/* The dtype that a Python object names (a DType, "float32", float, a NumPy dtype), -1 with an error set. */
+/* The dtype that an object names: a DType, "float32", float, a dtype of NumPy. -1 with an error set. */
 int lw_parse_dtype(const char *operation, PyObject *object);
 
-/* backends.c: libraries of kernels and the choice among them */
-LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL where not opened */
+/* Libraries of kernels and the choice of one (backends.c). */
+LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */
 const char *lw_backend_name(int backend);
-int lw_find_backend(const char *name); /* -1 where there is none of that name */
-/* What uncommitted work runs on: the thread's use_backend(), else the default. */
+int lw_find_backend(const char *name); /* -1 if no backend has this name */
+/* The backend of work that the user did not place: the innermost use_backend() of this thread, else the default.
+ * `committed` says whether use_backend() chose it. */
 int lw_current_backend(int *committed);
-/* The same, or the scalar backend where that is a GPU's: for results of the host. */
+/* The current backend if it runs on the CPU, else the scalar one. */
 int lw_host_backend(int *committed);
-LW_HIDDEN int lw_strict_backends; /* tensors that the user placed on different backends are an error */
+LW_HIDDEN int lw_strict_backends; /* raise if the user placed the operands of a call on different backends */
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
-/* Slots that each part adds to the Tensor type; the return value is their number. */
+/* Slots that each file adds to the Tensor type. Each function returns their number. */
 int lw_operator_slots(PyType_Slot *slots);
 int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);
@@ -42,8 +43,8 @@ LW_HIDDEN PyMethodDef lw_sort_functions[];
 LW_HIDDEN PyMethodDef lw_thread_functions[]; /* run.c */
 #endif
 
-/* storage.c: memory that is kept to be used again, letting all of it go, and how much more of it there may be (which
- * may be asked without the GIL) */
+/* The cache of freed memory (storage.c): freeing all of it, and the bytes that may still be added. lw_cache_space_left
+ * needs no GIL. */
 LW_HIDDEN PyMethodDef lw_storage_functions[];
 void lw_storage_trim(void);
 int64_t lw_cache_space_left(void);

@@ -1,4 +1,4 @@
-/* Operands: what the extension makes of a Python argument for the length of one call. */
+/* Operands: the array arguments of one call, as the extension reads them. */
 #include "operand.h"
 #include "call.h"
 #include "errors.h"
@@ -94,7 +94,8 @@ int lw_weaken_operand(lw_operand *operand) {
     return 0;
 }
 
-/* An integer of a dtype that is none here, np.uint8(1) for one, as Python's. */
+/* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
+ * buffer is not one. */
 static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
         return 0;
@@ -147,7 +148,7 @@ static void refuse_elements(const char *operation, const char *format, const cha
                  operation, describe_elements(code), format);
 }
 
-/* The exporter's refusal, NumPy's of dates for one, as an error of this operation. */
+/* Turns the exporter's error, such as NumPy's for dates, into one of this operation. */
 static void reword_refusal(const char *operation, PyObject *object) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
         return;
@@ -155,7 +156,8 @@ static void reword_refusal(const char *operation, PyObject *object) {
     PyObject *type, *reason, *traceback;
     PyErr_Fetch(&type, &reason, &traceback);
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: %R does not share its memory (%S); convert it first, as x.astype('float32') does in NumPy",
+                 "%s: expected an object that shares its memory, got %R (%S); convert it first, as x.astype('float32') "
+                 "does in NumPy",
                  operation, (PyObject *)Py_TYPE(object), reason);
     Py_XDECREF(type);
     Py_XDECREF(reason);
@@ -349,7 +351,7 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     case LW_WEAK_INT:
     case LW_WEAK_BIG_INT:
         return lw_promote(strong, LW_INT32);
-    case LW_WEAK_FLOAT: /* a float meets 64-bit integers in float64, which holds more of them */
+    case LW_WEAK_FLOAT: /* int64 and float promote to float64, which holds more integers than float32 */
         return strong == LW_INT64 ? LW_FLOAT64 : strong >= LW_FLOAT16 ? strong : LW_FLOAT32;
     default:
         return strong < 0 ? LW_FLOAT32 : strong;
@@ -367,19 +369,20 @@ int lw_kernel_dtype(const lw_operation *operation, int variant, int computed) {
     if (computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0) {
         return LW_FLOAT32;
     }
-    int offered = -1; /* the widest dtype to convert to that has a kernel */
+    int offered = -1; /* the widest dtype with a kernel, for the error */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         offered = kernels[dtype] >= 0 ? dtype : offered;
     }
     int both = computed == LW_INT64 && offered == LW_FLOAT32 && kernels[LW_INT32] >= 0;
-    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "%s: %s inputs are not supported; convert them first, for example with astype(x, lw.%s)%s",
-                 operation->name, lw_dtype_name(computed), offered < 0 ? "float32" : lw_dtype_name(offered),
-                 both ? " or astype(x, lw.int32)" : "");
+    PyErr_Format(
+        lw_error_class(LW_DTYPE_ERROR),
+        "%s: expected a dtype with a kernel, got %s; convert the inputs first, for example with astype(x, lw.%s)%s",
+        operation->name, lw_dtype_name(computed), offered < 0 ? "float32" : lw_dtype_name(offered),
+        both ? " or astype(x, lw.int32)" : "");
     return -1;
 }
 
-/* IEEE 754 binary16 from a double, rounded once, to nearest even. */
+/* Rounds a double to IEEE 754 binary16, to nearest even. */
 static uint16_t encode_half(double value) {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -389,10 +392,11 @@ static uint16_t encode_half(double value) {
         return sign | 0x7e00;
     }
     double absolute = value < 0 ? -value : value;
-    if (absolute >= 65520.0) { /* halfway past the largest finite */
+    if (absolute >= 65520.0) { /* halfway between the largest finite value, 65504, and 2^16 */
         return sign | 0x7c00;
     }
-    /* Adding 2^(e+42) leaves ten fraction bits, rounded to even by the addition; below 2^-14, multiples of 2^-24. */
+    /* Adding 2^(e+42) leaves ten fraction bits, rounded to even by the addition. Below 2^-14, e = -14: multiples of
+     * 2^-24. */
     int exponent = (int)(magnitude >> 52) - 1023;
     exponent = exponent < -14 ? -14 : exponent;
     uint64_t anchor_bits = (uint64_t)(exponent + 42 + 1023) << 52;
@@ -416,20 +420,22 @@ static int encode(const char *operation, lw_weakness weakness, lw_scalar value, 
     case LW_INT32:
     case LW_INT64:
         if (weakness == LW_WEAK_FLOAT) {
-            PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: a float does not fit into %s; convert with astype first",
-                         operation, lw_dtype_name(dtype));
+            PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                         "%s: expected an int for dtype %s, got a float; convert with astype first", operation,
+                         lw_dtype_name(dtype));
             return -1;
         }
         if (weakness == LW_WEAK_BIG_INT) {
-            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: an int beyond 64 bits does not fit into %s; give a float, or convert with astype",
-                         operation, lw_dtype_name(dtype));
+            PyErr_Format(
+                lw_error_class(LW_RANGE_ERROR),
+                "%s: expected a number within %s, got an int beyond 64 bits; give a float, or convert with astype",
+                operation, lw_dtype_name(dtype));
             return -1;
         }
         if (dtype == LW_INT32 && integer != (int32_t)integer) {
             PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: %lld does not fit into %s; give a float, or convert with astype", operation,
-                         (long long)integer, lw_dtype_name(dtype));
+                         "%s: expected a number within %s, got %lld; give a float, or convert with astype", operation,
+                         lw_dtype_name(dtype), (long long)integer);
             return -1;
         }
         if (dtype == LW_INT32) {
@@ -475,7 +481,7 @@ int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
     if (!converted) {
         return -1;
     }
-    lw_tensor *tensor = operand->tensor; /* still says where the operand lives */
+    lw_tensor *tensor = operand->tensor; /* the original still decides where the call runs */
     lw_release_operand(operand);
     lw_operand_from_tensor(converted, operand);
     operand->tensor = tensor;

@@ -1,11 +1,11 @@
-/* What the extension knows of an operation: derived from its contract by the generator (lanewise_operations.c). */
+/* Operations as the extension sees them. The generator writes the table from the contracts (lanewise_operations.c). */
 #pragma once
 
 #include "lanewise.h"
 #include "pyabi.h"
 #include "visibility.h"
 
-/* One call_<kind>() of call.h resolves all operations of a kind. */
+/* The handler of each kind resolves and runs its operations: see `handlers` in call.c. */
 typedef enum lw_kind {
     LW_KIND_ELEMENTWISE,
     LW_KIND_CAST,
@@ -29,12 +29,12 @@ typedef enum lw_kind {
 typedef enum lw_complexity { LW_LOW, LW_MEDIUM, LW_HIGH, LW_COMPLEXITY_COUNT } lw_complexity;
 
 typedef enum lw_parameter_type {
-    /* handed to the kernel, in the contract's order */
+    /* passed to the kernel, in the contract's order */
     LW_PARAMETER_FLOAT,
     LW_PARAMETER_INT,
     LW_PARAMETER_BOOL,
     LW_PARAMETER_CHOICE,
-    /* consumed by the host */
+    /* used by the extension itself */
     LW_PARAMETER_AXIS,
     LW_PARAMETER_KEEPDIMS,
     LW_PARAMETER_DTYPE,
@@ -47,23 +47,23 @@ typedef struct lw_parameter {
     const char *name;
     lw_parameter_type type;
     uint8_t required;   /* no default */
-    uint8_t positional; /* may also be given by position, after the inputs */
+    uint8_t positional; /* also accepted by position, after the inputs */
     uint8_t default_is_none;
-    lw_scalar default_value;    /* a choice: its position in choices; a pair: both halves equal */
+    lw_scalar default_value;    /* a choice: its index in `choices`; a pair: the value of both halves */
     const char *const *choices; /* NULL-terminated, or NULL */
-    double low, high;           /* of a float or an int: between which numbers it must be */
-    const char *wanted;         /* in words */
+    double low, high;           /* limits of a float or an int, inclusive */
+    const char *limits_text;    /* the limits in words, for errors */
 } lw_parameter;
 
-/* What stands for an optional input that is None. */
+/* What an optional input that is None stands for. */
 typedef enum lw_absent { LW_REQUIRED, LW_ABSENT, LW_ABSENT_LOWEST, LW_ABSENT_HIGHEST } lw_absent;
 
 typedef struct lw_input {
     const char *name;
-    int8_t dtype; /* an lw_dtype where the contract fixes it, -1 where the inputs share the computed one */
+    int8_t dtype; /* an lw_dtype if the contract fixes it; -1 to promote with the other inputs */
     uint8_t absent;
-    int8_t ndim;        /* that it must have, or -1 */
-    const char *wanted; /* where there is an ndim: the contract's words for what it must be */
+    int8_t ndim;             /* the required number of dimensions, or -1 for any */
+    const char *description; /* the contract's description, for errors about ndim */
 } lw_input;
 
 typedef struct lw_operation {
@@ -72,27 +72,27 @@ typedef struct lw_operation {
     lw_complexity complexity;
     uint8_t input_count;
     uint8_t parameter_count;
-    int8_t variant_parameter; /* the parameter whose choice selects the kernels, or -1 */
+    int8_t variant_parameter; /* the parameter whose choice selects a row of `kernels`, or -1 */
     const lw_input *inputs;
     const lw_parameter *parameters;
-    /* Per variant (one without variants, LW_DTYPE_COUNT for a cast: the target dtype) and computed dtype: the
-     * position in lw_kernels, or -1 where there is no such kernel. */
+    /* Indices into lw_kernels, or -1 where there is no kernel. One row per variant (for a cast: per target dtype), one
+     * column per promoted dtype. */
     const int16_t (*kernels)[LW_DTYPE_COUNT];
-    int8_t results[LW_DTYPE_COUNT]; /* result dtype per computed dtype, or -1 */
+    int8_t results[LW_DTYPE_COUNT]; /* the result's dtype per promoted dtype, or -1 */
     uint8_t takes_out;
-    uint8_t in_place;      /* so many inputs, from the first on, may be `out` */
-    uint8_t takes_number;  /* rows: of an input without dimensions, one of its own */
-    uint8_t refuses_empty; /* reductions and rows of nothing are an error: there is no identity */
+    uint8_t in_place;      /* `out` may be one of the first `in_place` inputs */
+    uint8_t takes_number;  /* rows: accept a 0-dimensional input, as one row of one element */
+    uint8_t refuses_empty; /* reductions and rows: refuse an axis without elements, since there is no identity */
 } lw_operation;
 
-/* The generated table. LW_OPERATION_add and so on are its positions (lanewise_operations.h). */
+/* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */
 LW_HIDDEN const lw_operation lw_operations[];
 
-/* Generated method tables, one stub an operation: functions of the module and methods of Tensor (where the first
- * input is self). Both end with a NULL entry. */
+/* Generated method tables with one stub per operation: functions of the module, and methods of Tensor, whose first
+ * input is self. Both end with a NULL entry. */
 LW_HIDDEN PyMethodDef lw_operation_functions[];
 LW_HIDDEN PyMethodDef lw_operation_methods[];
 
-/* What the stubs call. `self` is NULL for a function of the module. */
+/* Called by the stubs. `self` is NULL for a function of the module. */
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments, Py_ssize_t argument_count,
                   PyObject *keyword_names);

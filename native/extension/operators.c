@@ -1,12 +1,11 @@
-/* Operators of Tensor. Each slot names its operation; one that the contracts do not have (yet) is left out, so a new
- * contract brings its operator with it. */
+/* Operators of Tensor. Each slot names its operation; without a contract for it, the slot stays empty. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* The operations behind the operators, NULL where there is no contract. */
+/* The operations behind the operators, NULL without a contract. */
 static struct {
     const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
     const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
@@ -14,7 +13,7 @@ static struct {
     const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
 } operations;
 
-/* Whether an operand is of a kind that an operation can take: what else meets a tensor has its own say. */
+/* Whether operations accept an object. If not, the operator returns NotImplemented and the other operand decides. */
 static int is_operand(PyObject *object) {
     if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) || lw_is_tuple(object) ||
         PyObject_CheckBuffer(object)) {
@@ -35,21 +34,21 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
     return lw_call_inputs(operation, inputs, NULL);
 }
 
-/* Whether a += b can write a's memory as it reads: b has a's dtype and shape and memory of its own. */
+/* Whether a += b can write the elements of a while reading b: same dtype and shape, different storage. */
 static int can_write_directly(const lw_tensor *a, PyObject *object) {
     const lw_tensor *b = (const lw_tensor *)object;
     return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
            memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
 }
 
-/* Whether the result for a target and a number, or a tensor of the target's dtype, has the target's dtype. */
+/* Whether the result has the target's dtype, given that b is a number or a tensor of that dtype. */
 static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, PyObject *b) {
     int is_wider =
         lw_is_float(b) ? target->dtype < LW_FLOAT16 : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;
     return !is_wider && operation->results[target->dtype] == target->dtype;
 }
 
-/* a += b keeps a's dtype and writes a's elements, wherever they are. */
+/* a += b keeps the dtype of a and writes its elements, strided ones too. */
 static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
@@ -58,7 +57,8 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     }
     if (target->read_only) {
         return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "%s: the tensor is read-only; write the result to a new one", operation->name);
+                            "%s: expected a writable tensor, got a read-only one; write the result to a new one",
+                            operation->name);
     }
     PyObject *const inputs[2] = {a, b};
     int direct = operation->kind == LW_KIND_ELEMENTWISE && target->contiguous && lw_is_host(target->backend) &&
@@ -74,10 +74,10 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     if (computed->dtype != target->dtype) {
         int whole = operation == operations.divide && target->dtype == LW_INT32;
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: the result is %s, and the tensor on the left stays %s; write x = x %s y in place of x %s= y, "
-                     "or use astype first%s",
-                     operation->name, lw_dtype_name(computed->dtype), lw_dtype_name(target->dtype), sign, sign,
-                     whole ? "; x //= y gives whole numbers" : "");
+                     "%s: expected a result of the left tensor's dtype %s, got %s; write x = x %s y in place of x %s= "
+                     "y, or use astype first%s",
+                     operation->name, lw_dtype_name(target->dtype), lw_dtype_name(computed->dtype), sign, sign,
+                     whole ? "; x //= y keeps int32" : "");
     } else if (computed->ndim != target->ndim ||
                memcmp(computed->shape, target->shape, sizeof(int64_t) * (size_t)target->ndim) != 0) {
         char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
@@ -127,12 +127,12 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
         Py_XDECREF(remainder);
         return NULL;
     }
-    PyTuple_SetItem(both, 0, quotient); /* which take the references */
+    PyTuple_SetItem(both, 0, quotient); /* steals the references */
     PyTuple_SetItem(both, 1, remainder);
     return both;
 }
 
-/* pow(a, b, modulus) is for Python's integers alone. */
+/* The form with a modulus is for Python's integers only. */
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {
         Py_INCREF(Py_NotImplemented);
@@ -162,15 +162,13 @@ static PyObject *slot_compare(PyObject *a, PyObject *b, int comparison) {
     return binary(by_code[comparison], a, b);
 }
 
-/* The one element of a tensor of size 1. */
 PyObject *lw_single_item(PyObject *self, const char *what) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->size != 1) {
         char text[LW_SHAPE_TEXT];
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "%s: a tensor of shape %s has %lld elements, one is wanted; %s", what,
-                            lw_shape_text(text, tensor->ndim, tensor->shape), (long long)tensor->size,
-                            strcmp(what, "bool") == 0 ? "use any(), all() or an index" : "pick it with an index");
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected a tensor of one element, got shape %s; %s",
+                            what, lw_shape_text(text, tensor->ndim, tensor->shape),
+                            strcmp(what, "bool") == 0 ? "use any(), all() or an index" : "select one with an index");
     }
     if (!lw_is_host(tensor->backend)) {
         return lw_refuse_device(what);
@@ -198,7 +196,7 @@ static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFl
 static PyObject *slot_index(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
     if (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: a %s tensor is no index; int32 is wanted",
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: expected an int32 or int64 tensor, got %s",
                             lw_dtype_name(tensor->dtype));
     }
     return lw_single_item(x, "index");

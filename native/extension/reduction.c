@@ -1,8 +1,8 @@
-/* Calls of reductions and row operations: the axes that a kernel works along are moved behind the others. */
+/* Calls of reductions and row operations. The layout puts the axes along which a kernel works last. */
 #include "arguments.h"
 #include <string.h>
 
-/* Kept axes first, then the reduced ones, each in their order. Returns the number of reduced axes. */
+/* Orders the axes: kept ones first, then reduced ones. Returns the number of reduced axes. */
 static int order_axes(int ndim, const uint8_t *reduced, int *order) {
     int position = 0;
     for (int axis = 0; axis < ndim; axis++) {
@@ -30,27 +30,27 @@ static int64_t reduced_extent(int ndim, const int64_t *shape, const uint8_t *red
 static int refuse_extent(const lw_operation *operation, int64_t extent) {
     if (extent == 0 && operation->refuses_empty) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the axis has no elements, at least one is wanted; check the size before the call",
+                     "%s: expected an axis with at least one element, got an empty one; check the size before the call",
                      operation->name);
         return 1;
     }
     if (extent > INT32_MAX && operation->kind == LW_KIND_INDEX_REDUCTION) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the axis has %lld elements; int32 results count up to 2147483647, so split it",
-                     operation->name, (long long)extent);
+                     "%s: expected an axis of at most 2147483647 elements, got %lld; split it", operation->name,
+                     (long long)extent);
         return 1;
     }
     return 0;
 }
 
-/* What is reduced: the inputs' common shape, and which of its axes. */
+/* The common shape of the inputs, and which of its axes are reduced. */
 typedef struct reduction {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     uint8_t reduced[LW_MAX_NDIM];
 } reduction;
 
-/* Walks the inputs and out together; out stands still along the reduced axes. */
+/* Fills the layout; the stride of out is 0 along reduced axes. */
 static void fill_reduction_layout(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count,
                                   int keepdims, const lw_tensor *out) {
     int order[LW_MAX_NDIM];
@@ -69,7 +69,7 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
         strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
     }
     lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
-    if (inner == 0) { /* 0-dimensional inputs, or axis=(): one element each */
+    if (inner == 0) { /* 0-dimensional inputs, or axis=(): reductions of one element */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
         for (int operand = 0; operand <= count; operand++) {
@@ -79,7 +79,7 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
     }
 }
 
-/* The axis argument, its default, or all axes of an operation that has none. */
+/* Parses the axis argument, or its default; all axes if the operation has no such parameter. */
 static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -93,7 +93,7 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     return status;
 }
 
-/* The inputs' common shape. Elements that go together are not broadcast along a reduced axis. */
+/* Resolves the common shape of the inputs and the axes. Inputs do not broadcast along a reduced axis. */
 static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
@@ -107,7 +107,7 @@ static int resolve_reduction(const lw_arguments *arguments, const lw_operand *in
             if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: shapes %s and %s do not fit; along the axis they must be equal", operation->name,
+                             "%s: expected shapes that are equal along the axis, got %s and %s", operation->name,
                              lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
                              lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
                 return -1;
@@ -135,7 +135,7 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "%s: axis is %R; an int is wanted, or None for the flattened tensor", operation->name,
+                            "%s: expected an int or None for axis, got %R; None flattens the tensor", operation->name,
                             axes);
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count));
@@ -170,15 +170,15 @@ PyObject *lw_call_reduction(const lw_arguments *arguments) {
     return lw_call_with_operands(arguments, compute_reduction);
 }
 
-/* A weight or bias of a row operation: one value an element of the row. */
+/* Checks a weight or bias of a row operation, which has one value per element of a row. */
 static int check_row_operand(const lw_operation *operation, int input, const lw_operand *operand, int64_t row) {
     if (operand->ndim == 1 && operand->shape[0] == row) {
         return 0;
     }
-    char given[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has shape %s; one dimension of the row's %lld is wanted",
-                 operation->name, operation->inputs[input].name, lw_shape_text(given, operand->ndim, operand->shape),
-                 (long long)row);
+    char got[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s of shape (%lld,), the extent of a row, got %s",
+                 operation->name, operation->inputs[input].name, (long long)row,
+                 lw_shape_text(got, operand->ndim, operand->shape));
     return -1;
 }
 
@@ -191,17 +191,16 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
     PyObject *axis_object = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
     if (x->ndim == 0 && !operation->takes_number) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: the input has no dimension; at least one is wanted, the row", operation->name);
+                            "%s: expected at least 1 dimension, the row, got a 0-dimensional tensor", operation->name);
     }
     if (axis_parameter >= 0 && operation->parameters[axis_parameter].default_is_none) {
         axis_object = axis_object == Py_None ? NULL : axis_object;
         if (!axis_object && x->ndim > 1) {
-            return PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                                "%s: the input has %d dimensions, and no axis is named; give axis=", operation->name,
-                                x->ndim);
+            return PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: expected axis= for %d dimensions, got none",
+                                operation->name, x->ndim);
         }
     }
-    int dimensions = x->ndim ? x->ndim : 1; /* a number is a row of one */
+    int dimensions = x->ndim ? x->ndim : 1; /* a 0-dimensional tensor is a row of one element */
     int axis = axis_object ? lw_parse_axis(operation->name, axis_object, dimensions) : dimensions - 1;
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
     if (axis < 0 || dtype < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||

@@ -1,17 +1,19 @@
-/* What every kind of call resolves: where it runs, its broadcast shape, collapsed strides, its output. */
+/* Steps that all kinds of calls share: reading inputs, choosing a backend, broadcasting, collapsing, preparing the
+ * output. */
 #include "call.h"
 #include "errors.h"
 #include <string.h>
 
-lw_outcome lw_resolve_place(const lw_operand *operands, int count, lw_place *place) {
+lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, int count, lw_place *place) {
     place->backend = -1;
     for (int i = 0; i < count; i++) {
         const lw_tensor *tensor = operands[i].tensor;
         if (operands[i].data && tensor && tensor->committed && tensor->backend != place->backend) {
             if (place->backend >= 0 && lw_strict_backends) {
-                PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                             "operands are on the backends %s and %s; move one with to(), or leave strict_backends()",
-                             lw_backend_name(place->backend), lw_backend_name(tensor->backend));
+                PyErr_Format(
+                    lw_error_class(LW_BACKEND_ERROR),
+                    "%s: expected operands on one backend inside strict_backends(), got %s and %s; move one with to()",
+                    operation, lw_backend_name(place->backend), lw_backend_name(tensor->backend));
                 return LW_FAILED;
             }
             place->backend = tensor->backend > place->backend ? tensor->backend : place->backend;
@@ -41,13 +43,14 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
     for (int i = 0; i < count && status == LW_DONE; i++) {
         const lw_input *input = &operation->inputs[i];
         if (input->ndim >= 0 && operands[i].data && operands[i].ndim != input->ndim) {
-            char given[LW_SHAPE_TEXT];
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: %s has shape %s; wanted is %s", operation->name,
-                         input->name, lw_shape_text(given, operands[i].ndim, operands[i].shape), input->wanted);
+            char got[LW_SHAPE_TEXT];
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s with %d dimension%s, got shape %s; %s: %s",
+                         operation->name, input->name, input->ndim, input->ndim == 1 ? "" : "s",
+                         lw_shape_text(got, operands[i].ndim, operands[i].shape), input->name, input->description);
             return LW_FAILED;
         }
     }
-    return status == LW_DONE ? lw_resolve_place(operands, count, place) : status;
+    return status == LW_DONE ? lw_resolve_place(operation->name, operands, count, place) : status;
 }
 
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute) {
@@ -78,11 +81,12 @@ int lw_broadcast_shape(const char *operation, const lw_operand *operands, int co
             if (shape[axis] == 1) {
                 shape[axis] = extent;
             } else if (extent != 1 && extent != shape[axis]) {
-                char given[LW_SHAPE_TEXT], others[LW_SHAPE_TEXT];
+                char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: shapes %s and %s do not broadcast; extents must be equal or 1, counted from the last",
-                             operation, lw_shape_text(others, ndim, shape),
-                             lw_shape_text(given, operands[i].ndim, operands[i].shape));
+                             "%s: expected shapes that broadcast, got %s and %s; extents must be equal or 1, counted "
+                             "from the last",
+                             operation, lw_shape_text(first, ndim, shape),
+                             lw_shape_text(second, operands[i].ndim, operands[i].shape));
                 return -1;
             }
         }
@@ -98,7 +102,7 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Whether dimensions `outer` and the one kept last in the layout make one even walk for every operand. */
+/* Whether every operand steps evenly through `axis` and the dimension `last` of the layout, the one before it. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {
@@ -134,7 +138,7 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     if (first_inner >= ndim) {
         kept_outer = kept;
     }
-    if (kept == kept_outer && (inner > 0 || kept == 0)) { /* kernels work along one dimension at least */
+    if (kept == kept_outer && (inner > 0 || kept == 0)) { /* kernels need at least one dimension */
         layout->shape[kept] = 1;
         for (int i = 0; i < operand_count; i++) {
             layout->strides[i][kept] = 0;
@@ -145,7 +149,7 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 
-/* The first and one past the last byte that an array touches. */
+/* The range of bytes that an array spans. */
 static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
                           const char **low, const char **high) {
     *low = data;
@@ -172,7 +176,7 @@ int lw_overlaps(const lw_tensor *out, const lw_operand *operand) {
     return low < out_high && out_low < high;
 }
 
-/* The same elements in the same places: a kernel may then read and write one array. */
+/* Whether the operand is the output itself, so that a kernel may read and write it element by element. */
 static int coincides(const lw_tensor *out, const lw_operand *operand) {
     return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
            memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&
@@ -188,30 +192,33 @@ static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, 
     }
     lw_tensor *out = (lw_tensor *)object;
     if (out->read_only) {
-        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: out is read-only; give a writable tensor", operation);
+        PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR), "%s: expected a writable tensor for out, got a read-only one",
+                     operation);
         return NULL;
     }
     if (out->dtype != dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: out has dtype %s, the result %s; give an out of that dtype",
-                     operation, lw_dtype_name(out->dtype), lw_dtype_name(dtype));
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected a tensor of dtype %s for out, got %s", operation,
+                     lw_dtype_name(dtype), lw_dtype_name(out->dtype));
         return NULL;
     }
     if (out->ndim != ndim || memcmp(out->shape, shape, sizeof(int64_t) * (size_t)ndim) != 0) {
-        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: out has shape %s, the result %s; give an out of that shape",
-                     operation, lw_shape_text(given, out->ndim, out->shape), lw_shape_text(wanted, ndim, shape));
+        char expected[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a tensor of shape %s for out, got %s", operation,
+                     lw_shape_text(expected, ndim, shape), lw_shape_text(got, out->ndim, out->shape));
         return NULL;
     }
     if (!out->contiguous) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: out is not contiguous; give a contiguous tensor, or assign the result with out[...] = ...",
+                     "%s: expected a contiguous tensor for out, got a strided one; assign the result with out[...] = "
+                     "... instead",
                      operation);
         return NULL;
     }
     for (int i = 0; i < count; i++) {
         if (lw_overlaps(out, &operands[i]) && !(i < in_place && coincides(out, &operands[i]))) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "%s: out shares memory with input %d; give an out of its own, or copy the input first",
+                         "%s: expected an out that shares no memory with the inputs, got one that overlaps input %d; "
+                         "copy the input first",
                          operation, i + 1);
             return NULL;
         }

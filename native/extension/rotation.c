@@ -1,25 +1,23 @@
-/* Calls of rope: the axis of positions and the last one come behind the others in the layout. */
+/* Calls of rope. The layout puts the axis of positions and the last axis last. */
 #include "arguments.h"
 
-enum { SCALING = 3, NTK = 1 }; /* the contract's fourth parameter for kernels, and its second choice */
+enum { SCALING = 3, NTK = 1 }; /* the fourth kernel parameter of the contract, and its second choice */
 
-/* The axis of positions; -1 with an error set. */
+/* Resolves the axis of positions. -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     const lw_operation *operation = arguments->operation;
-    char given[LW_SHAPE_TEXT];
+    char got[LW_SHAPE_TEXT];
     if (x->ndim < 2 || x->shape[x->ndim - 1] % 2) {
-        PyErr_Format(
-            lw_error_class(LW_SHAPE_ERROR),
-            "%s: x has shape %s; positions and an even number of elements at each are wanted, (..., length, d)",
-            operation->name, lw_shape_text(given, x->ndim, x->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected x of shape (..., length, d) with an even d, got %s",
+                     operation->name, lw_shape_text(got, x->ndim, x->shape));
         return -1;
     }
     PyObject *object = arguments->parameters[lw_find_parameter(operation, LW_PARAMETER_AXIS)];
     int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: axis %R is the last, whose elements turn; name the axis of positions", operation->name,
-                     object);
+                     "%s: expected the axis of positions, got %R, the last axis, whose elements are rotated",
+                     operation->name, object);
         return -1;
     }
     return axis;
@@ -41,8 +39,8 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
     }
     if (parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: x has 2 elements at each position, and ntk's exponent d / (d - 2) is not defined; use "
-                            "scaling='linear'",
+                            "%s: expected more than 2 elements at each position with scaling='ntk', got 2, for which d "
+                            "/ (d - 2) is undefined; use scaling='linear'",
                             operation->name);
     }
     lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x,

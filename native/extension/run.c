@@ -1,4 +1,5 @@
-/* Running a kernel: the context it is lent, the GIL, threads, interruption, and errors from its status. */
+/* Runs kernels: sets up their context, releases the GIL, shares work between threads, checks for Ctrl-C, and raises the
+ * error of a status. */
 #if !defined(_WIN32) && !defined(__wasm__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif
@@ -15,34 +16,38 @@ unsigned long long __stdcall GetTickCount64(void);
 #include <time.h>
 #endif
 
-/* Below this much work a kernel takes a few microseconds, and giving up the GIL costs more. */
+/* Kernels with less work take a few microseconds; releasing the GIL would cost more. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
-/* How often a long kernel asks Python whether Ctrl-C was pressed. Taking the GIL back may wait for other threads,
- * so not after every task. */
+/* How often a long kernel checks for Ctrl-C. Not after every task: taking the GIL back may wait for other threads. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* Work that each thread must have, so that another pays: about 20 microseconds. Two Zen 4 cores of a virtual machine
- * that share no cache, 2026-11: `x + y` of 128 K elements takes 16.8 us on one thread and 9.7 on two which are awake, but
- * 20 and 30 where the other sleeps; 256 K elements 35 and 19, asleep 37 and 53; exp of 256 K 50 and 28, asleep 52 and
- * 54; exp of 512 K, asleep, 100 and 78. Products of matrices, which exchange what they pack, pay from 256 x 256 on: 304
- * and 171; 192 x 192 takes 129 and 146. */
+/* Least work per thread for which another thread pays, about 20 microseconds. Microseconds on one thread and on two, on
+ * two Zen 4 cores of a virtual machine that share no cache, 2026-11; the second thread is awake or has to be woken:
+ *
+ *                       awake         asleep
+ *   x + y of 128 K      16.8   9.7    20    30
+ *   x + y of 256 K      35    19      37    53
+ *   exp of 256 K        50    28      52    54
+ *   exp of 512 K                     100    78
+ *   192 x 192 matmul   129   146
+ *   256 x 256 matmul   304   171 */
 enum { WORK_FOR_A_THREAD = 1 << 17 };
 
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
     int64_t next_check;
-    int threads; /* that may share the work */
+    int threads; /* the most that may share the work */
 } host;
 
 static int64_t milliseconds(void) {
 #if defined(_WIN32)
     return (int64_t)GetTickCount64();
 #elif defined(__wasm__)
-    static int64_t calls; /* no clock, but no other thread to wait for either: asking is cheap */
+    static int64_t calls; /* no clock; but without other threads the check is cheap, so make it each time */
     return calls += SIGNAL_CHECK_MILLISECONDS;
 #else
-#if defined(CLOCK_MONOTONIC_COARSE) /* a few milliseconds wrong, but to read it no loads have to be over */
+#if defined(CLOCK_MONOTONIC_COARSE) /* a few milliseconds coarse, but reading it does not serialize the pipeline */
     enum { CLOCK = CLOCK_MONOTONIC_COARSE };
 #else
     enum { CLOCK = CLOCK_MONOTONIC };
@@ -103,8 +108,8 @@ static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
     if (threads < 1 || threads > LW_MAX_THREADS) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "set_num_threads: from 1 to %d are wanted",
-                            LW_MAX_THREADS);
+        return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "set_num_threads: expected an int from 1 to %d, got %zd",
+                            LW_MAX_THREADS, threads);
     }
     lw_set_threads((int)threads);
     Py_INCREF(Py_None);
@@ -124,8 +129,7 @@ PyMethodDef lw_thread_functions[] = {
 
 #endif
 
-/* Where there is no memory, what tensors left behind may be in the way; it is the GIL's, which no other thread of the
- * pool has. */
+/* Out of memory: frees the cached blocks and retries. The GIL guards that cache; pool threads do not hold it. */
 static void *allocate(lw_context *context, size_t bytes) {
     void *memory = lw_aligned_allocate(bytes);
     if (memory) {
@@ -160,9 +164,9 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         break;
     case LW_NO_MEMORY:
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                     "%s: no memory for the kernel's scratch; use smaller arrays, or release some", operation->name);
+                     "%s: cannot allocate the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
-    case LW_BAD_INDEX: /* the parameters are gather.c's */
+    case LW_BAD_INDEX: /* only kernels of gather.c report this; the parameters are theirs */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
@@ -175,18 +179,18 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     const lw_library *library = lw_libraries[backend];
     lw_kernel *kernel = kernel_index < 0 ? NULL : ((lw_kernel *const *)&library->kernels)[kernel_index];
     if (!kernel) {
-        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: the backend %s has no kernel for these dtypes",
+        PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: expected a backend with a kernel for these dtypes, got %s",
                      operation->name, lw_backend_name(backend));
         return -1;
     }
     host host = {NULL, 0, 1};
-    lw_context context; /* the message and the index stay unset until a kernel sets them */
+    lw_context context; /* `message` and `bad_index` stay uninitialized until a kernel sets them */
     context.run = run_tasks;
     context.allocate = allocate;
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* less work has no result that is worth knowing it */
+    context.cache_bytes = 0; /* small results are never streamed, so skip looking up the cache size */
     lw_float_modes modes = lw_float_modes_take_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

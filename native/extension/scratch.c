@@ -1,10 +1,9 @@
-/* Scratch memory for kernels comes and goes with every call, from any thread, while the GIL is released. Freed blocks wait
- * in a few slots, each taken and filled by one atomic exchange: no thread ever waits for another, and a fork finds
- * nothing locked. */
+/* Scratch memory for kernels, allocated and freed in every call by any thread without the GIL. Freed blocks wait in a
+ * few slots, each read and written by one atomic exchange: no thread waits for another, and a fork copies no lock. */
 #include "memory.h"
 #include "module.h"
 
-#if defined(__wasm__) /* no page faults to save */
+#if defined(__wasm__) /* no page faults to avoid */
 
 void *lw_aligned_allocate(size_t bytes) { return bytes > PTRDIFF_MAX / 2 ? NULL : lw_block_allocate(bytes); }
 
@@ -23,9 +22,9 @@ void lw_scratch_trim(void) {}
 #include <stdatomic.h>
 
 enum {
-    HEADER_BYTES = 64, /* `scratch` stands before the memory, in the same block */
+    HEADER_BYTES = 64, /* `scratch` precedes the memory in the same block */
     SLOTS = 16,
-    WORTH_KEEPING = 1 << 16 /* malloc is good at less */
+    WORTH_KEEPING = 1 << 16 /* malloc is fast below */
 };
 
 typedef struct scratch {
@@ -34,7 +33,7 @@ typedef struct scratch {
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* what the block last put here had: a hint that saves taking it */
+    _Atomic size_t bytes; /* size of the block last stored here: a hint, so that a scan need not take it out */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;
@@ -50,7 +49,7 @@ static scratch *pop_slot(int slot) {
 }
 
 static void push_slot(scratch *block) {
-    size_t bytes = block->bytes; /* once it is in a slot, it is another's */
+    size_t bytes = block->bytes; /* once in a slot, the block may belong to another thread */
     atomic_fetch_add(&cached_bytes, (int64_t)bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
         scratch *none = NULL;
@@ -72,25 +71,25 @@ void *lw_aligned_allocate(size_t bytes) {
     if (bytes > PTRDIFF_MAX / 2) {
         return NULL;
     }
-    size_t wanted = HEADER_BYTES + bytes;
+    size_t needed = HEADER_BYTES + bytes;
     scratch *block = NULL;
-    for (int slot = 0; slot < SLOTS && !block && wanted >= WORTH_KEEPING; slot++) {
+    for (int slot = 0; slot < SLOTS && !block && needed >= WORTH_KEEPING; slot++) {
         size_t has = atomic_load_explicit(&slots[slot].bytes, memory_order_relaxed);
-        if (has < wanted || has > 2 * wanted) {
+        if (has < needed || has > 2 * needed) {
             continue;
         }
         block = pop_slot(slot);
-        if (block && block->bytes < wanted) { /* another thread's has come there meanwhile */
+        if (block && block->bytes < needed) { /* another thread has replaced it */
             push_slot(block);
             block = NULL;
         }
     }
     if (!block) {
-        block = lw_block_allocate(wanted);
+        block = lw_block_allocate(needed);
         if (!block) {
             return NULL;
         }
-        block->bytes = wanted;
+        block->bytes = needed;
     }
     return (char *)block + HEADER_BYTES;
 }

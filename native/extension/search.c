@@ -1,4 +1,4 @@
-/* Calls of searchsorted: the places of elements in a sorted tensor of one dimension. */
+/* Calls of searchsorted: positions of elements in a sorted one-dimensional tensor. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
@@ -8,10 +8,10 @@ static int check_row(const char *operation, const lw_operand *row) {
     if (row->ndim == 1 && row->shape[0] <= INT32_MAX) {
         return 0;
     }
-    char given[LW_SHAPE_TEXT];
+    char got[LW_SHAPE_TEXT];
     PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "%s: x1 has shape %s; one dimension of at most 2147483647 elements is wanted, sorted", operation,
-                 lw_shape_text(given, row->ndim, row->shape));
+                 "%s: expected a sorted x1 of one dimension and at most 2147483647 elements, got shape %s", operation,
+                 lw_shape_text(got, row->ndim, row->shape));
     return -1;
 }
 
@@ -52,14 +52,13 @@ static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *
     if (sorter->ndim == 1 && sorter->size == row->size) {
         return 0;
     }
-    char given[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "%s: sorter has shape %s; one dimension of x1's %lld elements is wanted, as argsort(x1) gives it",
-                 operation, lw_shape_text(given, sorter->ndim, sorter->shape), (long long)row->size);
+    char got[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected sorter of shape (%lld,), as argsort(x1) returns, got %s",
+                 operation, (long long)row->size, lw_shape_text(got, sorter->ndim, sorter->shape));
     return -1;
 }
 
-/* The elements in the order of a sorter, as take has them; its errors are ours. */
+/* Calls take to order x1 by the sorter; errors name searchsorted. */
 static PyObject *sort_by_sorter(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
     lw_operation take = lw_operations[LW_OPERATION_take];

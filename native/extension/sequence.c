@@ -1,4 +1,4 @@
-/* Numbers and nested sequences of numbers, both ways: from lists to tensors, from elements to Python numbers. */
+/* Numbers and nested sequences of numbers: reading them into tensors, and elements back into Python numbers. */
 #include "arguments.h"
 #include "exchange.h"
 #include <string.h>
@@ -45,13 +45,13 @@ PyObject *lw_item(int dtype, const char *data) {
     }
 }
 
-/* The shape that the first entries suggest; the rest is held against it when it is read. */
+/* The shape that the first entry of each level suggests. read_level() checks the others. */
 static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (lw_is_sequence(object)) {
         if (ndim == LW_MAX_NDIM) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the list is nested more than %d deep", operation,
-                         LW_MAX_NDIM);
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected lists nested at most %d deep, got deeper ones",
+                         operation, LW_MAX_NDIM);
             return -1;
         }
         shape[ndim++] = lw_sequence_size(object);
@@ -67,15 +67,15 @@ typedef struct reader {
     const char *operation;
     int ndim;
     const int64_t *shape;
-    int weakest;     /* the kind of number that the dtype has to hold */
-    int needs_int64; /* an int that needs 64 bits */
-    int dtype;       /* to encode in, once it is known */
+    int widest;      /* the widest lw_weakness among the numbers */
+    int needs_int64; /* whether an int exceeds 32 bits */
+    int dtype;       /* of the tensor, in the second pass */
     char *next;
 } reader;
 
 static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {
     if (!lw_is_int(object) && !lw_is_float(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: the list holds %R; numbers are wanted",
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected numbers in the list, got %R",
                      reader->operation, object);
         return -1;
     }
@@ -83,7 +83,7 @@ static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, 
     return 0;
 }
 
-/* A 0-dimensional tensor among the numbers counts as its number. */
+/* A 0-dimensional tensor counts as its element. A new reference. */
 static PyObject *item_or_self(PyObject *object) {
     if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
         return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);
@@ -106,7 +106,7 @@ static int read_leaf(reader *reader, PyObject *object) {
         reader->next += lw_item_size(reader->dtype);
         return result;
     }
-    reader->weakest = (int)weakness > reader->weakest ? (int)weakness : reader->weakest;
+    reader->widest = (int)weakness > reader->widest ? (int)weakness : reader->widest;
     reader->needs_int64 |= weakness == LW_WEAK_BIG_INT || (weakness == LW_WEAK_INT && value.i != (int32_t)value.i);
     return 0;
 }
@@ -115,7 +115,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
     int leaf = depth == reader->ndim;
     if (lw_is_sequence(object) == leaf || (!leaf && lw_sequence_size(object) != reader->shape[depth])) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the nested list is ragged at depth %d; all lists of one level must be equally long",
+                     "%s: expected lists of equal length at each level, got a ragged list at depth %d",
                      reader->operation, depth);
         return -1;
     }
@@ -123,8 +123,8 @@ static int read_level(reader *reader, PyObject *object, int depth) {
         return read_leaf(reader, object);
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
-        if (i >= lw_sequence_size(object)) { /* an element's __index__ or the like has shortened it */
-            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read",
+        if (i >= lw_sequence_size(object)) { /* an element's __index__ or the like may shorten it */
+            PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read; pass a copy",
                          reader->operation);
             return -1;
         }
@@ -146,10 +146,10 @@ lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int 
         return NULL;
     }
     if (dtype < 0) {
-        dtype = reader.weakest == LW_WEAK_BOOL                                   ? LW_BOOL
-                : reader.weakest == LW_STRONG || reader.weakest == LW_WEAK_FLOAT ? LW_FLOAT32
-                : reader.needs_int64                                             ? LW_INT64
-                                                                                 : LW_INT32;
+        dtype = reader.widest == LW_WEAK_BOOL                                  ? LW_BOOL
+                : reader.widest == LW_STRONG || reader.widest == LW_WEAK_FLOAT ? LW_FLOAT32
+                : reader.needs_int64                                           ? LW_INT64
+                                                                               : LW_INT32;
     }
     int committed;
     int backend = lw_host_backend(&committed);

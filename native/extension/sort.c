@@ -1,15 +1,15 @@
-/* Calls of sort and argsort, and the indices of the first elements for topk (lanewise/sorting.py). */
+/* Calls of sort and argsort, and the first indices of argsort for topk (lanewise/sorting.py). */
 #include "arguments.h"
 #include "lanewise_operations.h"
 
-/* Sorts the rows of x along an axis; the result has `count` elements along it, all of them where count is negative. */
+/* Sorts x along an axis. The result keeps the first `count` elements along it, or all if `count` is negative. */
 static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int axis, int64_t count, int descending,
-                            PyObject *given, lw_place place) {
+                            PyObject *out_argument, lw_place place) {
     int64_t extent = x->shape[axis];
     if (extent > INT32_MAX) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: the axis has %lld elements; at most 2147483647 are sorted, so split it",
-                            operation->name, (long long)extent);
+                            "%s: expected an axis of at most 2147483647 elements, got %lld; split it", operation->name,
+                            (long long)extent);
     }
     int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
     if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
@@ -20,11 +20,11 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
         shape[i] = i == axis && count >= 0 ? count : x->shape[i];
     }
     lw_tensor *out =
-        lw_prepare_output(operation->name, given, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
+        lw_prepare_output(operation->name, out_argument, operation->results[dtype], x->ndim, shape, x, 1, 0, place);
     if (!out || out->size == 0) {
         return (PyObject *)out;
     }
-    for (int i = 0; i < x->ndim; i++) { /* the axis comes last */
+    for (int i = 0; i < x->ndim; i++) { /* put the axis last */
         int source = i == x->ndim - 1 ? axis : i + (i >= axis);
         moved[i] = x->shape[source];
         strides[0][i] = x->strides[source];
@@ -48,23 +48,24 @@ static PyObject *compute_sort(const lw_arguments *arguments, lw_operand *x, lw_p
 
 PyObject *lw_call_sort(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_sort); }
 
-/* argsort_first(x, count, axis, descending): of argsort's result the first `count` along the axis. */
+/* argsort_first(x, count, axis, descending): the first `count` elements of argsort along the axis. */
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "argsort_first(x, count, axis, descending) is wanted");
+                            "argsort_first: expected (x, count, axis, descending), with a tensor as x");
     }
     lw_operand x;
     lw_place place;
     lw_operand_from_tensor((lw_tensor *)arguments[0], &x);
     Py_ssize_t first = PyNumber_AsSsize_t(arguments[1], NULL);
     int axis = lw_parse_axis("topk", arguments[2], x.ndim), descending = PyObject_IsTrue(arguments[3]);
-    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place(&x, 1, &place) == LW_FAILED) {
+    if (axis < 0 || descending < 0 || PyErr_Occurred() || lw_resolve_place("topk", &x, 1, &place) == LW_FAILED) {
         return NULL;
     }
     if (!lw_is_host(place.backend)) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "topk: computed on the CPU; move the tensor with to()");
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                            "topk: expected a tensor on the CPU, got one on a GPU; move it with to(\"cpu\")");
     }
     PyObject *result = sort_along(&lw_operations[LW_OPERATION_argsort], &x, axis, first, descending, NULL, place);
     lw_release_operands(&x, 1);

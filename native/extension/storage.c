@@ -1,7 +1,7 @@
-/* Pooled storage. Arrays are freed and made again all the time; asking the system each time costs more than most
- * small operations, and large fresh memory costs page faults. Freed blocks wait in one list a size class, four classes
- * to each power of two, so at most a quarter of a block is waste. What waits together is limited: beyond, the class
- * that has been out of use longest gives back its blocks. The GIL guards it all. */
+/* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator takes
+ * longer than most small operations, and large fresh memory costs page faults. Freed blocks wait in one list per size
+ * class, four classes per power of two, so at most a quarter of a block is wasted. The cache has a limit: above it, the
+ * class unused for longest frees its blocks. The GIL guards all of it. */
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -9,27 +9,27 @@
 #include <stdlib.h>
 
 enum {
-    HEADER_BYTES = 64, /* lw_storage stands before its data, in the same block */
+    HEADER_BYTES = 64, /* lw_storage precedes its data in the same block */
     SMALLEST_CLASS = 64,
     CLASSES_PER_OCTAVE = 4,
     CLASS_COUNT = CLASSES_PER_OCTAVE * 58 + 1,
-    LARGE = 1 << 20 /* a block of this size is worth asking how much memory there is */
+    LARGE = 1 << 20 /* blocks from this size on read the limit, which depends on the machine */
 };
 
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
 static struct {
     lw_storage *first; /* linked through `owner` */
-    int64_t last_used; /* how many blocks had been asked for when one was put here last */
+    int64_t last_used; /* allocation_count when a block was last added */
 } pool[CLASS_COUNT];
 
-/* In bytes, without headers. Kernels' scratch looks at the first two without the GIL. */
+/* In bytes, without headers. Freeing scratch reads the first two without the GIL. */
 static _Atomic int64_t cached_bytes,
-    cache_limit = (int64_t)256 << 20;      /* a sixteenth of WebAssembly's memory; others are asked */
-static int64_t reserved_bytes, peak_bytes; /* of the system, kept or not; the most that was in use */
+    cache_limit =
+        (int64_t)256 << 20; /* 1/16 of WebAssembly's memory; replaced on other platforms by read_cache_limit() */
+static int64_t reserved_bytes, peak_bytes; /* from the system, cached blocks included; the most in use at once */
 static int64_t allocation_count, system_allocation_count,
-    retry_count; /* counts of blocks: all, those from the system, and of these the ones that the
-                                        system had only once nothing was kept */
+    retry_count; /* of blocks: all, those from the system, and those that needed the cache to be freed first */
 static int cache_limit_is_known;
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
@@ -39,13 +39,13 @@ int64_t lw_cache_space_left(void) {
     return load_bytes(&cache_limit) - load_bytes(&cached_bytes) - lw_cached_scratch_bytes();
 }
 
-/* The class of a size and the class's own size: SMALLEST 2^e (1 + s/4), with s from 1 to 4. */
+/* The class of a size, and the size of its blocks: SMALLEST_CLASS 2^e (1 + s/4), s from 1 to 4. */
 static int size_class(size_t bytes, size_t *class_bytes) {
     if (bytes <= SMALLEST_CLASS) {
         *class_bytes = SMALLEST_CLASS;
         return 0;
     }
-    int exponent = 63 - __builtin_clzll((bytes - 1) / SMALLEST_CLASS); /* SMALLEST 2^e < bytes <= SMALLEST 2^(e+1) */
+    int exponent = 63 - __builtin_clzll((bytes - 1) / SMALLEST_CLASS); /* 2^e < bytes / SMALLEST_CLASS <= 2^(e+1) */
     size_t base = (size_t)SMALLEST_CLASS << exponent;
     size_t step = base / CLASSES_PER_OCTAVE;
     size_t steps = (bytes - base + step - 1) / step;
@@ -58,7 +58,7 @@ static void free_block(lw_storage *storage) {
     lw_block_free(storage, HEADER_BYTES + storage->bytes);
 }
 
-/* A block of a class that has some. */
+/* Removes a block from the list of a class, which must not be empty. */
 static lw_storage *pop_block(int index) {
     lw_storage *storage = pool[index].first;
     pool[index].first = storage->owner;
@@ -66,7 +66,7 @@ static lw_storage *pop_block(int index) {
     return storage;
 }
 
-/* Gives back blocks of other classes than `index`, those first that were out of use longest, until there is room. */
+/* Frees blocks of classes other than `index`, those unused for longest first, until `bytes` fit into the cache. */
 static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
     while (lw_cache_space_left() < bytes) {
         int oldest = -1;
@@ -94,7 +94,8 @@ static int read_cache_limit(void) { return 0; }
 
 #else
 
-/* Looking at the machine takes time that importing the package and small work do not need to spend. */
+/* The limit depends on the machine's memory. Reading that takes time, which importing the package and small work need
+ * not spend. */
 static int read_cache_limit(void) {
     if (cache_limit_is_known) {
         return 0;
@@ -105,7 +106,7 @@ static int read_cache_limit(void) {
     if (bytes < 0) {
         return -1;
     }
-    if (!cache_limit_is_known) { /* another thread may have set it meanwhile */
+    if (!cache_limit_is_known) { /* another thread may have set it in the hook */
         cache_limit_is_known = 1;
         store_bytes(&cache_limit, bytes);
     }
@@ -114,7 +115,7 @@ static int read_cache_limit(void) {
 
 #endif
 
-/* Kept out of lw_storage_new(), which most calls go through. */
+/* Not inlined into lw_storage_new(), the hot path. */
 static __attribute__((noinline)) lw_storage *new_block(const char *operation, int64_t bytes, int index,
                                                        size_t class_bytes) {
     if (class_bytes >= LARGE && read_cache_limit() < 0) {
@@ -137,7 +138,7 @@ static __attribute__((noinline)) lw_storage *new_block(const char *operation, in
 }
 
 lw_storage *lw_storage_new(const char *operation, int64_t bytes) {
-    if (bytes > PTRDIFF_MAX / 2) { /* the class is larger, and a header comes on top */
+    if (bytes > PTRDIFF_MAX / 2) { /* leaves room for rounding up and the header */
         lw_raise_no_memory(operation, bytes);
         return NULL;
     }
@@ -205,12 +206,12 @@ static PyObject *empty_cache(PyObject *module, PyObject *unused) {
 /* lanewise/memory.py has checked the number. */
 static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
     (void)module;
-    int64_t wanted = PyLong_AsLongLong(bytes);
+    int64_t new_limit = PyLong_AsLongLong(bytes);
     if (PyErr_Occurred()) {
         return NULL;
     }
     cache_limit_is_known = 1;
-    store_bytes(&cache_limit, wanted);
+    store_bytes(&cache_limit, new_limit);
     if (!make_room(0, -1)) {
         lw_scratch_trim();
     }
@@ -223,7 +224,7 @@ static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     return none();
 }
 
-/* memory_stats(): the numbers that lanewise/memory.py names. */
+/* memory_stats(): the numbers, which lanewise/memory.py names. */
 static PyObject *memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (read_cache_limit() < 0) {

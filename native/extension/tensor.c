@@ -1,4 +1,4 @@
-/* The Tensor type: making tensors and views, and their attributes. */
+/* The Tensor type: creating tensors and views, and their attributes. */
 #include "tensor.h"
 #include "errors.h"
 #include "module.h"
@@ -18,7 +18,7 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
     for (int i = ndim - 1; i >= 0; i--) {
         strides[i] = bytes;
         if (shape[i] == 0) {
-            empty = 1; /* as NumPy: the other extents still must not overflow */
+            empty = 1; /* the other extents must not overflow either, as in NumPy */
         } else if (__builtin_mul_overflow(bytes, shape[i], &bytes)) {
             return -1;
         }
@@ -59,7 +59,7 @@ lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64
     if (bytes < 0) {
         char text[LW_SHAPE_TEXT];
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: a %s array of shape %s has more bytes than 64 bits count; use a smaller shape", operation,
+                     "%s: expected a %s array of fewer than 2^63 bytes, got shape %s; use a smaller shape", operation,
                      lw_dtype_name(dtype), lw_shape_text(text, ndim, shape));
         return NULL;
     }
@@ -207,7 +207,7 @@ static PyObject *get_transpose(PyObject *self, void *closure) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim != 2) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "T: the tensor has %d dimensions, 2 are wanted; use mT for the last two, or permute_dims",
+                            "T: expected 2 dimensions, got %d; use mT to swap the last two, or permute_dims",
                             tensor->ndim);
     }
     int64_t shape[2] = {tensor->shape[1], tensor->shape[0]};
@@ -219,8 +219,7 @@ static PyObject *get_matrix_transpose(PyObject *self, void *closure) {
     (void)closure;
     lw_tensor *tensor = (lw_tensor *)self;
     if (tensor->ndim < 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "mT: the tensor has %d dimensions, at least 2 are wanted",
-                            tensor->ndim);
+        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "mT: expected at least 2 dimensions, got %d", tensor->ndim);
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, tensor->ndim, tensor->shape, tensor->strides);
     if (view) {
@@ -240,14 +239,14 @@ static PyGetSetDef attributes[] = {
     {"ndim", get_ndim, NULL, "The number of dimensions.", NULL},
     {"size", get_size, NULL, "The number of elements.", NULL},
     {"itemsize", get_item_size, NULL, "Bytes of one element.", NULL},
-    {"nbytes", get_bytes, NULL, "Bytes of all elements together.", NULL},
+    {"nbytes", get_bytes, NULL, "Bytes of all elements.", NULL},
     {"dtype", get_dtype, NULL, "The type of the elements.", NULL},
     {"readonly", get_read_only, NULL, "Whether the memory may not be written.", NULL},
-    {"is_contiguous", get_contiguous, NULL, "Whether the elements lie in row-major order without gaps.", NULL},
+    {"is_contiguous", get_contiguous, NULL, "Whether the elements are stored in row-major order without gaps.", NULL},
     {"is_committed", get_committed, NULL, "Whether the user placed the tensor on its backend.", NULL},
     {"_backend_name", get_backend_name, NULL, NULL, NULL},
-    {"T", get_transpose, NULL, "The transpose of a matrix, a view.", NULL},
-    {"mT", get_matrix_transpose, NULL, "The last two dimensions swapped, a view.", NULL},
+    {"T", get_transpose, NULL, "A view of the transpose of a matrix.", NULL},
+    {"mT", get_matrix_transpose, NULL, "A view with the last two dimensions swapped.", NULL},
     {NULL, NULL, NULL, NULL, NULL},
 };
 
@@ -256,8 +255,7 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* The type takes one table: the operations' generated methods and those written by hand. It lives as long as the
- * process, as the type does. */
+/* The type takes one method table: the generated methods of operations, then those of other files. Allocated once. */
 static PyMethodDef *join_methods(void) {
     PyMethodDef *const tables[] = {lw_operation_methods, lw_exchange_methods, lw_backend_methods};
     size_t count = 1;
@@ -285,7 +283,8 @@ int lw_tensor_setup(PyObject *module) {
         return -1;
     }
     PyType_Slot slots[96] = {
-        {Py_tp_doc, "An array of one dtype on one backend. Make one with asarray, zeros, ones, full, arange or rand."},
+        {Py_tp_doc,
+         "An array of one dtype on one backend. Create one with asarray, zeros, ones, full, arange or rand."},
         {Py_tp_dealloc, (void *)tensor_dealloc},
         {Py_tp_getset, attributes},
         {Py_tp_members, members},

@@ -5,7 +5,7 @@
 #include "pyabi.h"
 #include "visibility.h"
 
-/* Backends in the order of their priority; names in backends.c. */
+/* Backends in order of priority; backends.c has their names. */
 typedef enum lw_backend {
     LW_BACKEND_CUDA,
     LW_BACKEND_WGPU,
@@ -22,33 +22,33 @@ typedef enum lw_backend {
 
 static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512; }
 
-/* Memory that tensors share. The count is guarded by the GIL. */
+/* Memory that tensors share. The GIL guards the count. */
 typedef struct lw_storage lw_storage;
 struct lw_storage {
     Py_ssize_t references;
-    char *data; /* host address; NULL where `owner` is a device's buffer */
+    char *data; /* host address; NULL if `owner` is a device's buffer */
     size_t bytes;
     int read_only;
-    int size_class;                       /* of the pool, or -1 where the memory is somebody else's */
-    void (*release)(lw_storage *storage); /* of somebody else's memory */
-    void *owner;                          /* what `release` lets go */
+    int size_class;                       /* of the cache in storage.c, or -1 for borrowed memory */
+    void (*release)(lw_storage *storage); /* of borrowed memory */
+    void *owner;                          /* what `release` releases */
 };
 
-/* A new storage of at least `bytes`, 64-byte aligned, from the pool; NULL with OutOfMemoryError set. */
+/* A new storage of at least `bytes`, 64-byte aligned, from the cache if possible. NULL with OutOfMemoryError set. */
 lw_storage *lw_storage_new(const char *operation, int64_t bytes);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 
 typedef struct lw_tensor {
     PyObject_HEAD lw_storage *storage;
-    char *data; /* the first element: storage->data and an offset */
+    char *data; /* the first element, within the storage */
     int64_t size;
     int8_t dtype;
     int8_t ndim;
     int8_t backend;
-    uint8_t committed;  /* the user placed it on its backend */
+    uint8_t committed;  /* the user chose its backend */
     uint8_t contiguous; /* row-major without gaps */
-    uint8_t read_only;  /* borrowed memory that may not be written, or broadcast */
+    uint8_t read_only;  /* borrowed read-only memory, or broadcast */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
@@ -63,19 +63,19 @@ static inline int64_t lw_item_size(int dtype) {
 }
 const char *lw_dtype_name(int dtype);
 
-/* An empty row-major tensor; its elements are whatever the memory held. `operation` names the caller in errors:
- * a shape whose size overflows, too many dimensions, no memory. */
+/* A row-major tensor with uninitialized elements. NULL with an error set, which names `operation`, if the shape
+ * overflows or memory runs out. */
 lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed);
-/* Another tensor on the same storage; takes over nothing. Sets size and contiguous from shape and strides. */
+/* Another tensor on the same storage, which gains a reference. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
-/* A tensor over `storage`, whose reference it takes over, also when it fails. */
+/* A tensor on `storage`, whose reference it takes over, even on failure. */
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 
-/* Row-major strides of a shape; returns the number of bytes, or -1 where it overflows. */
+/* Fills in the row-major strides of a shape. Returns its size in bytes, or -1 if that overflows. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 
 PyObject *lw_int_tuple(int count, const int64_t *values);
 
-int lw_tensor_setup(PyObject *module); /* makes the type */
+int lw_tensor_setup(PyObject *module); /* creates the type */

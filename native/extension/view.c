@@ -1,11 +1,11 @@
-/* Views: the same elements under another shape, without a kernel and, wherever strides allow it, without a copy.
- * Those that are made of others come from lanewise/shaping.py. */
+/* Views: the same elements in another shape, without a kernel, and without a copy if the strides allow it.
+ * lanewise/shaping.py composes others from these. */
 #include "arguments.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Replaces a -1 by what the size leaves for it. */
+/* Replaces an extent of -1 by the one that fills the size. */
 static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor *tensor) {
     int unknown = -1;
     int64_t known = 1;
@@ -24,16 +24,16 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     if (!overflow && unknown < 0 && known == size) {
         return 0;
     }
-    char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-    PyErr_Format(
-        lw_error_class(LW_SHAPE_ERROR),
-        "reshape: %lld elements of shape %s do not fill shape %s; the sizes must be equal, one extent may be -1",
-        (long long)size, lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape));
+    char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                 "reshape: expected a shape of %lld elements, as %s has, got %s; one extent may be -1", (long long)size,
+                 lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape));
     return -1;
 }
 
-/* Strides that walk the elements in the same order under another shape; 0 where only a copy can. Both shapes are
- * cut into the shortest runs of dimensions with equal products; within a run the old one must be evenly spaced. */
+/* Computes strides that visit the elements in the same order in another shape. Returns 0 if only a copy can. Splits
+ * both shapes into the shortest runs of dimensions with equal products; within each run the old dimensions must be
+ * evenly spaced. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;
@@ -64,7 +64,7 @@ static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int
             strides[i - 1] = strides[i] * shape[i];
         }
     }
-    for (; new < ndim; new++) { /* extents of 1 at the end */
+    for (; new < ndim; new++) { /* trailing extents of 1 */
         strides[new] = lw_item_size(tensor->dtype);
     }
     return 1;
@@ -99,10 +99,9 @@ static lw_tensor *reshape(lw_tensor *tensor, PyObject *argument) {
 static lw_tensor *matrix_transpose(lw_tensor *tensor, PyObject *argument) {
     (void)argument;
     if (tensor->ndim < 2) {
-        char given[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "matrix_transpose: x has shape %s; at least 2 dimensions are wanted, (..., m, n)",
-                     lw_shape_text(given, tensor->ndim, tensor->shape));
+        char got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "matrix_transpose: expected x of shape (..., m, n), got %s",
+                     lw_shape_text(got, tensor->ndim, tensor->shape));
         return NULL;
     }
     return (lw_tensor *)PyObject_GetAttrString((PyObject *)tensor, "mT");
@@ -116,7 +115,7 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
         count = lw_parse_shape("permute_dims", "axes", argument, axes);
     } else {
         for (int i = 0; i < count; i++) {
-            axes[i] = count - 1 - i; /* reversed */
+            axes[i] = count - 1 - i; /* reversed by default */
         }
     }
     int is_permutation = count == tensor->ndim;
@@ -130,8 +129,8 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
         }
     }
     if (count >= 0 && !is_permutation) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: axes %R are not a permutation of %d dimensions",
-                     argument, tensor->ndim);
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: expected a permutation of %d axes, got %R",
+                     tensor->ndim, argument);
     }
     return count < 0 || !is_permutation ? NULL : lw_tensor_view(tensor, tensor->data, count, shape, strides);
 }
@@ -152,14 +151,14 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int64_t ignored[LW_MAX_NDIM];
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
-        char given[LW_SHAPE_TEXT], wanted[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: shape %s does not broadcast to %s%s",
-                     lw_shape_text(given, tensor->ndim, tensor->shape), lw_shape_text(wanted, ndim, shape),
-                     too_large ? ", which has more elements than can be counted" : "");
+        char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: expected a shape to which %s broadcasts, got %s%s",
+                     lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape),
+                     too_large ? "; its size exceeds 64 bits" : "");
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
-    if (view && view->size != tensor->size) { /* one element in several places: not to be written */
+    if (view && view->size != tensor->size) { /* elements repeat, so it must not be written */
         view->read_only = 1;
     }
     return view;
@@ -167,9 +166,8 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
     if (tensor->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "expand_dims: the result would have %d dimensions, at most %d are supported", LW_MAX_NDIM + 1,
-                     LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "expand_dims: expected an array of at most %d dimensions, got %d",
+                     LW_MAX_NDIM - 1, tensor->ndim);
         return NULL;
     }
     int axis = 0;
@@ -187,7 +185,7 @@ static lw_tensor *expand_dims(lw_tensor *tensor, PyObject *argument) {
 
 static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
     uint8_t dropped[LW_MAX_NDIM];
-    int given = argument && argument != Py_None;
+    int is_named = argument && argument != Py_None;
     if (lw_parse_axes("squeeze", argument, tensor->ndim, dropped) < 0) {
         return NULL;
     }
@@ -197,9 +195,10 @@ static lw_tensor *squeeze(lw_tensor *tensor, PyObject *argument) {
         if (dropped[i] && tensor->shape[i] == 1) {
             continue;
         }
-        if (dropped[i] && given) {
-            PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "squeeze: axis %d has extent %lld; only extents of 1 can go",
-                         i, (long long)tensor->shape[i]);
+        if (dropped[i] && is_named) {
+            PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                         "squeeze: expected axes of extent 1, got axis %d of extent %lld", i,
+                         (long long)tensor->shape[i]);
             return NULL;
         }
         shape[ndim] = tensor->shape[i];

@@ -1,6 +1,6 @@
-/* Data that the files of the extension share. -fvisibility speaks of definitions alone: without a word in the
- * declaration the others would reach it through a table that the loader fills, and LLVM 14 would export it from a
- * WebAssembly module. */
+/* Marks data that the files of the extension share. -fvisibility=hidden covers definitions only: without the attribute
+ * on the declaration, other files would access the data through the global offset table, and LLVM 14 would export it
+ * from a WebAssembly module. */
 #pragma once
 
 #define LW_HIDDEN extern __attribute__((visibility("hidden")))

@@ -1,4 +1,4 @@
-/* Calls of conv2d, max_pool2d and avg_pool2d: images (N, C, H, W), or (C, H, W) for a single one. */
+/* Calls of conv2d, max_pool2d and avg_pool2d on images (N, C, H, W), or (C, H, W) for a single one. */
 #include "arguments.h"
 #include <string.h>
 
@@ -9,18 +9,18 @@ static int parse_named_pair(const lw_arguments *arguments, const char *name, int
             return lw_parse_pair(arguments, i, minimum, pair);
         }
     }
-    return 0; /* the operation has none: what the caller filled in stays */
+    return 0; /* without such a parameter, the caller's values stay */
 }
 
-/* The number of windows along one dimension; -1 with an error set where the kernel exceeds the padded image. */
+/* The number of windows along one dimension. -1 with an error set if the window exceeds the padded image. */
 static int64_t window_count(const lw_operation *operation, const lw_window_layout *layout, int axis) {
     int64_t reach = layout->dilation[axis] * (layout->kernel_size[axis] - 1) + 1;
     int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
     if (reach > padded) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the window reaches over %lld %s but the padded image has %lld; use a smaller kernel, less "
-                     "dilation or more padding",
-                     operation->name, (long long)reach, axis ? "columns" : "rows", (long long)padded);
+                     "%s: expected a window within the padded image's %lld %s, got one of %lld; use a smaller kernel, "
+                     "less dilation or more padding",
+                     operation->name, (long long)padded, axis ? "columns" : "rows", (long long)reach);
         return -1;
     }
     return (padded - reach) / layout->stride[axis] + 1;
@@ -29,9 +29,9 @@ static int64_t window_count(const lw_operation *operation, const lw_window_layou
 static int set_image_layout(const lw_operation *operation, const lw_operand *x, lw_window_layout *layout) {
     int single = x->ndim == 3;
     if (!single && x->ndim != 4) {
-        char given[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the input has shape %s; (N, C, H, W) or (C, H, W) is wanted",
-                     operation->name, lw_shape_text(given, x->ndim, x->shape));
+        char got[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected images (N, C, H, W) or (C, H, W), got shape %s",
+                     operation->name, lw_shape_text(got, x->ndim, x->shape));
         return -1;
     }
     layout->batch = single ? 1 : x->shape[0];
@@ -47,37 +47,37 @@ static int set_image_layout(const lw_operation *operation, const lw_operand *x, 
 
 static int set_weight_layout(const lw_operation *operation, const lw_operand *weight, const lw_operand *bias,
                              lw_window_layout *layout) {
-    char given[LW_SHAPE_TEXT];
+    char got[LW_SHAPE_TEXT];
     int64_t groups = layout->groups;
     if (weight->ndim != 4) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the weight has shape %s; (O, I, H, W) is wanted",
-                     operation->name, lw_shape_text(given, weight->ndim, weight->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected weight (O, I, H, W), got shape %s", operation->name,
+                     lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     layout->out_channels = weight->shape[0];
     if (groups < 1 || layout->in_channels % groups || layout->out_channels % groups) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: groups is %lld; a divisor of the %lld input and %lld output channels is wanted",
-                     operation->name, (long long)groups, (long long)layout->in_channels,
-                     (long long)layout->out_channels);
+                     "%s: expected groups to divide the %lld input and %lld output channels, got %lld", operation->name,
+                     (long long)layout->in_channels, (long long)layout->out_channels, (long long)groups);
         return -1;
     }
     if (weight->shape[1] != layout->in_channels / groups) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the weight has shape %s, but %lld input channels in %lld groups want (O, %lld, H, W)",
-                     operation->name, lw_shape_text(given, weight->ndim, weight->shape), (long long)layout->in_channels,
-                     (long long)groups, (long long)(layout->in_channels / groups));
+                     "%s: expected weight (O, %lld, H, W) for %lld input channels in %lld groups, got shape %s",
+                     operation->name, (long long)(layout->in_channels / groups), (long long)layout->in_channels,
+                     (long long)groups, lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     if (weight->shape[2] < 1 || weight->shape[3] < 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the weight has shape %s; its windows are empty",
-                     operation->name, lw_shape_text(given, weight->ndim, weight->shape));
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                     "%s: expected a weight with windows of at least 1 x 1, got shape %s", operation->name,
+                     lw_shape_text(got, weight->ndim, weight->shape));
         return -1;
     }
     if (bias->data && (bias->ndim != 1 || bias->shape[0] != layout->out_channels)) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: the bias has shape %s; (%lld,) is wanted, one an output channel", operation->name,
-                     lw_shape_text(given, bias->ndim, bias->shape), (long long)layout->out_channels);
+                     "%s: expected bias of shape (%lld,), one value per output channel, got %s", operation->name,
+                     (long long)layout->out_channels, lw_shape_text(got, bias->ndim, bias->shape));
         return -1;
     }
     layout->kernel_size[0] = weight->shape[2];
@@ -87,13 +87,13 @@ static int set_weight_layout(const lw_operation *operation, const lw_operand *we
     return 0;
 }
 
-/* A pooling window: each channel for itself, side by side unless a stride is given. */
+/* Sets up a pooling window. Channels are independent; the stride defaults to the window's size. */
 static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layout) {
     if (parse_named_pair(arguments, "kernel_size", 1, layout->kernel_size) < 0) {
         return -1;
     }
     if (layout->in_size[0] == 0 || layout->in_size[1] == 0) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: the images are %lld x %lld; at least one element is wanted",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected images of at least 1 x 1, got %lld x %lld",
                      arguments->operation->name, (long long)layout->in_size[0], (long long)layout->in_size[1]);
         return -1;
     }
@@ -102,10 +102,10 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
     return 0;
 }
 
-/* Stride, padding and dilation, and the number of windows that they leave. */
+/* Sets stride, padding and dilation, and the number of windows that follows from them. */
 static int set_window_layout(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
     const lw_operation *operation = arguments->operation;
-    int follows = pools && !lw_has_parameter(arguments, "stride"); /* the size of the window */
+    int follows = pools && !lw_has_parameter(arguments, "stride"); /* set_pool_layout() has set it */
     if ((!follows && parse_named_pair(arguments, "stride", 1, layout->stride) < 0) ||
         parse_named_pair(arguments, "padding", 0, layout->padding) < 0 ||
         parse_named_pair(arguments, "dilation", 1, layout->dilation) < 0) {
@@ -114,8 +114,9 @@ static int set_window_layout(const lw_arguments *arguments, int pools, lw_window
     for (int axis = 0; axis < 2; axis++) {
         if (pools && 2 * layout->padding[axis] > layout->kernel_size[axis]) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "%s: padding %lld exceeds half the window's %lld; some windows would hold nothing",
-                         operation->name, (long long)layout->padding[axis], (long long)layout->kernel_size[axis]);
+                         "%s: expected padding of at most half the window's %lld, got %lld; larger padding leaves "
+                         "windows without elements",
+                         operation->name, (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
             return -1;
         }
         layout->out_size[axis] = window_count(operation, layout, axis);
@@ -150,7 +151,7 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
             return NULL;
         }
     } else {
-        layout.groups = parameters[0].i; /* conv2d's one parameter for the kernel */
+        layout.groups = parameters[0].i; /* the only kernel parameter of conv2d */
         if (set_weight_layout(operation, &operands[1], &operands[2], &layout) < 0) {
             return NULL;
         }

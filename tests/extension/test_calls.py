@@ -35,32 +35,32 @@ def test_out_is_refused(out, error, match):
 
 def test_out_that_overlaps_is_refused():
     base = lw.arange(8, dtype=lw.float32)
-    with pytest.raises(lw.ArgumentError, match="shares memory with input 1"):
+    with pytest.raises(lw.ArgumentError, match=r"shares no memory .* overlaps input 1"):
         lw.add(base[:4], 1, out=base[1:5])
-    with pytest.raises(lw.ArgumentError, match="shares memory"):
+    with pytest.raises(lw.ArgumentError, match="shares no memory with the inputs"):
         lw.sum(base.reshape(2, 4), axis=0, out=base[:4])
     square = lw.ones((4, 4))
-    with pytest.raises(lw.ArgumentError, match="shares memory"):
+    with pytest.raises(lw.ArgumentError, match="shares no memory with the inputs"):
         lw.matmul(square, square, out=square)
     assert base.tolist() == list(range(8))
 
 
-def test_missing_surplus_and_unknown_arguments():
-    with pytest.raises(TypeError, match="'x2' is missing"):
+def test_missing_surplus_unknown_and_repeated_arguments():
+    with pytest.raises(TypeError, match="expected an argument for x2, got none"):
         lw.add(1)
-    with pytest.raises(TypeError, match="more than 2 positional"):
+    with pytest.raises(TypeError, match="expected at most 2 positional arguments, got more"):
         lw.add(1, 2, 3)
     with pytest.raises(TypeError, match="no parameter 'where'"):
         lw.add(1, 2, where=3)
-    with pytest.raises(TypeError, match="given twice"):
+    with pytest.raises(TypeError, match="expected each argument once, got 'x1' twice"):
         lw.add(1, 2, x1=3)
-    with pytest.raises(TypeError, match="'x2' is missing"):
+    with pytest.raises(TypeError, match="expected an argument for x2, got none"):
         lw.ones((1,)).add()
 
 
-def test_none_is_no_tensor():
+def test_none_is_not_a_tensor():
     for call in (lambda: lw.sin(None), lambda: lw.add(1, None), lambda: lw.matmul(x1=None, x2=[1.0])):
-        with pytest.raises(TypeError, match=r"^(sin: x|add: x2|matmul: x1) is None; a tensor, .* is wanted"):
+        with pytest.raises(TypeError, match=r"^(sin|add|matmul): expected a tensor, .* for (x|x2|x1), got None"):
             call()
     assert lw.clip([1.0], None, 0.5).tolist() == [0.5]
 
@@ -78,8 +78,8 @@ def test_axis_out_of_range(axis):
         lw.softmax(lw.ones((2, 3)), axis=axis)
 
 
-def test_one_axis_where_one_is_wanted():
-    with pytest.raises(lw.ArgumentTypeError, match="an int is wanted"):
+def test_index_reductions_accept_one_axis():
+    with pytest.raises(lw.ArgumentTypeError, match="expected an int or None for axis"):
         lw.argmax(lw.ones((2, 3)), axis=(0, 1))
 
 
@@ -121,18 +121,18 @@ def test_axis_of_another_type(axis):
         lambda x: lw.conv2d(IMAGE, IMAGE, groups=True),
     ],
 )
-def test_bools_are_no_ints(call):
+def test_bools_are_not_ints(call):
     with pytest.raises(TypeError, match=r"expected an int|integers are wanted"):
         call(lw.ones((2, 3)))
 
 
 @pytest.mark.parametrize("function", [lw.max, lw.argmax, lw.softmax])
-def test_nothing_has_no_extreme(function):
-    with pytest.raises(lw.ShapeError, match="no elements"):
+def test_empty_axes_without_an_identity_are_refused(function):
+    with pytest.raises(lw.ShapeError, match="expected an axis with at least one element"):
         function(lw.zeros((0,)))
 
 
-def test_sums_of_nothing():
+def test_sums_of_empty_axes():
     assert lw.sum(lw.zeros((0,))).tolist() == 0
     assert lw.sum(lw.zeros((2, 0)), axis=1).tolist() == [0, 0]
     assert lw.sum(lw.zeros((0, 2)), axis=1).shape == (0,)
@@ -147,17 +147,20 @@ def test_choices():
 
 
 def test_shapes_that_do_not_broadcast():
-    with pytest.raises(lw.ShapeError, match=r"add: shapes \(2, 3\) and \(4,\) do not broadcast"):
+    with pytest.raises(lw.ShapeError, match=r"^add: expected shapes that broadcast, got \(2, 3\) and \(4,\)"):
         lw.add(lw.ones((2, 3)), lw.ones((4,)))
 
 
 def test_shapes_that_do_not_align():
-    with pytest.raises(lw.ShapeError, match=r"matmul: shapes \(3, 4\) and \(5, 6\) do not align; the inner"):
+    with pytest.raises(
+        lw.ShapeError, match=r"^matmul: expected x2 of shape \(4, n\), got x1 \(3, 4\) and x2 \(5, 6\)$"
+    ):
         lw.matmul(lw.ones((3, 4)), lw.ones((5, 6)))
-    with pytest.raises(lw.ShapeError, match="at least 1"):
+    with pytest.raises(lw.ShapeError, match="x1 with at least 1 dimension, got 0"):
         lw.matmul(lw.ones(()), lw.ones((5, 6)))
     with pytest.raises(
-        lw.ShapeError, match=r"^matmul: shapes \(2, 3, 4\) and \(3, 4, 5\) do not align; .*before the last two"
+        lw.ShapeError,
+        match=r"^matmul: expected dimensions before the last two .*, got x1 \(2, 3, 4\) and x2 \(3, 4, 5\)$",
     ):
         lw.matmul(lw.ones((2, 3, 4)), lw.ones((3, 4, 5)))
 
@@ -184,7 +187,7 @@ def test_broadcast_results_too_large():
 def test_indices_out_of_range():
     x = lw.ones((3, 4))
     for bad in (3, -4, 2**20):
-        with pytest.raises(lw.IndexOutOfRangeError, match="out of range"):
+        with pytest.raises(lw.IndexOutOfRangeError, match="expected indices within axis 0 of extent 3"):
             lw.take(x, [0, bad], axis=0)
     with pytest.raises(lw.IndexOutOfRangeError, match=str(2**32)):
         lw.take(x, np.array([2**32]), axis=0)
@@ -199,33 +202,33 @@ def test_indices_out_of_range():
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: index 9 .* for axis 0 of extent 3$"),
-        (lambda x: lw.take(IMAGE, [9], axis=-1), lw.IndexOutOfRangeError, "take: index 9 .* for axis 3 of extent 4$"),
+        (lambda x: lw.take(x, [9], axis=0), lw.IndexOutOfRangeError, "take: .* axis 0 of extent 3, got 9$"),
+        (lambda x: lw.take(IMAGE, [9], axis=-1), lw.IndexOutOfRangeError, "take: .* axis 3 of extent 4, got 9$"),
         (
             lambda x: lw.take(IMAGE, [16]),
             lw.IndexOutOfRangeError,
-            "take: index 16 .* the flattened tensor of extent 16$",
+            "take: .* the flattened tensor of extent 16, got 16$",
         ),
-        (lambda x: lw.take(x, np.array([2**32])), lw.IndexOutOfRangeError, "take: .* for axis 0 of extent 3$"),
+        (lambda x: lw.take(x, np.array([2**32])), lw.IndexOutOfRangeError, "take: .* extent 3, got 4294967296$"),
         (
             lambda x: lw.take_along_axis(x, [-4]),
             lw.IndexOutOfRangeError,
-            "take_along_axis: index -4 .* axis 0 of extent 3$",
+            "take_along_axis: .* axis 0 of extent 3, got -4$",
         ),
-        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: index 9 .* axis 0 of extent 1$"),
-        (lambda x: x[9], lw.IndexOutOfRangeError, "index: 9 .* for axis 0 of extent 3$"),
-        (lambda x: x[::0], lw.ArgumentError, "index: .* the step not 0"),
-        (lambda x: x["a":], lw.ArgumentTypeError, "index: slice.* are ints"),
-        (lambda x: x[lw.arange(3) :], lw.ArgumentError, r"index: .*\(3,\) has 3 elements.* pick it with an index$"),
-        (float, lw.ArgumentError, "float: .* pick it with an index$"),
+        (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: .* axis 0 of extent 1, got 9$"),
+        (lambda x: x[9], lw.IndexOutOfRangeError, "index: .* axis 0 of extent 3, got 9$"),
+        (lambda x: x[::0], lw.ArgumentError, "index: expected a slice of ints with a step other than 0"),
+        (lambda x: x["a":], lw.ArgumentTypeError, "index: expected a slice of ints"),
+        (lambda x: x[lw.arange(3) :], lw.ArgumentError, r"index: .* one element, got shape \(3,\); select one"),
+        (float, lw.ArgumentError, "float: .* select one with an index$"),
         (bool, lw.ArgumentError, r"bool: .* use any\(\), all\(\) or an index$"),
         (lambda x: f"{x:.2f}", lw.ArgumentError, r"format: '.2f' is for one number, .*\(3,\)"),
         (lambda x: list(lw.sum(x)), lw.ArgumentTypeError, "iter: "),
         (lambda x: len(lw.sum(x)), lw.ArgumentTypeError, "len: "),
-        (lambda x: lw.broadcast_to(x, (2**62, 3)), lw.ShapeError, "broadcast_to: .*more elements than can be counted"),
+        (lambda x: lw.broadcast_to(x, (2**62, 3)), lw.ShapeError, "broadcast_to: .*; its size exceeds 64 bits"),
         (lw.matrix_transpose, lw.ShapeError, "matrix_transpose: "),
-        (lambda x: lw.rope(lw.ones((2, 4)), axis=-1), lw.AxisError, "rope: axis -1 is the last"),
-        (lambda x: lw.rope(lw.ones((2, 2)), scaling="ntk"), lw.ShapeError, "rope: .*not defined; use scaling='linear'"),
+        (lambda x: lw.rope(lw.ones((2, 4)), axis=-1), lw.AxisError, "rope: expected the axis of positions, got -1"),
+        (lambda x: lw.rope(lw.ones((2, 2)), scaling="ntk"), lw.ShapeError, "rope: .* undefined; use scaling='linear'"),
         (
             lambda x: lw.conv2d(IMAGE, IMAGE, padding="same"),
             lw.ArgumentTypeError,
@@ -247,13 +250,13 @@ def test_errors_name_what_is_wrong(call, error, message):
 
 
 def test_windows_larger_than_the_image():
-    with pytest.raises(lw.ShapeError, match="reaches over 5 rows"):
+    with pytest.raises(lw.ShapeError, match="expected a window within the padded image's 4 rows, got one of 5"):
         lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 5, 5)))
     with pytest.raises(lw.ArgumentError, match="groups"):
         lw.conv2d(lw.ones((1, 4, 4, 4)), lw.ones((1, 1, 3, 3)), groups=3)
     with pytest.raises(lw.ArgumentError, match="stride"):
         lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 3, 3)), stride=0)
-    with pytest.raises(lw.ShapeError, match="input channels"):
+    with pytest.raises(lw.ShapeError, match="for 2 input channels in 1 groups"):
         lw.conv2d(lw.ones((1, 2, 4, 4)), lw.ones((1, 1, 3, 3)))
     with pytest.raises(lw.ArgumentError, match="padding"):
         lw.max_pool2d(lw.ones((1, 1, 4, 4)), kernel_size=2, padding=2)

@@ -91,7 +91,7 @@ def test_numpy_functions_return_the_tensor_that_is_out():
 def test_one_element():
     t = lw.asarray([[2.5]])
     assert t.item() == 2.5 and f"{t[0, 0]:.3f}" == "2.500" and f"{t}" == str(t)
-    with pytest.raises(lw.ArgumentError, match="3 elements"):
+    with pytest.raises(lw.ArgumentError, match=r"expected a tensor of one element, got shape \(3,\)"):
         lw.ones((3,)).item()
 
 
@@ -222,7 +222,7 @@ def test_ragged_lists_are_refused(ragged):
 
 
 def test_lists_of_other_things_are_refused():
-    with pytest.raises(lw.ArgumentTypeError, match="numbers are wanted"):
+    with pytest.raises(lw.ArgumentTypeError, match="expected numbers in the list"):
         lw.asarray(["a"])
     with pytest.raises(OverflowError):
         lw.asarray([2**70])

@@ -87,9 +87,9 @@ def test_numbers_of_numpy_are_weak(values, number):
 
 def test_numbers_of_numpy_that_do_not_fit():
     x = lw.asarray([1, 2])
-    with pytest.raises(lw.RangeError, match=r"^add: 1099511627776 does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got 1099511627776"):
         x + np.int64(2**40)
-    with pytest.raises(lw.RangeError, match=r"^add: .* 64 bits does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got an int beyond 64 bits"):
         x + np.uint64(2**63)
     assert (x < np.int64(2**40)).tolist() == [True, True]
     assert (lw.asarray([1.0]) * np.uint64(2**63)).tolist() == [2.0**63]
@@ -114,11 +114,11 @@ def test_divide_of_integers_is_float32():
 
 
 def test_int_that_does_not_fit_is_refused():
-    with pytest.raises(lw.RangeError, match=r"^add: 1099511627776 does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got 1099511627776"):
         lw.asarray([1, 2]) + 2**40
-    with pytest.raises(lw.RangeError, match=r"^add: .* 64 bits does not fit into int32"):
+    with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got an int beyond 64 bits"):
         lw.asarray([1, 2]) + 2**80
-    with pytest.raises(lw.RangeError, match=r"^asarray: .* does not fit into int64"):
+    with pytest.raises(lw.RangeError, match=r"^asarray: expected a number within int64, got an int beyond 64 bits"):
         lw.asarray(2**80)
 
 
@@ -175,8 +175,8 @@ def test_in_place_keeps_memory_and_dtype(x, y):
 )
 def test_in_place_refuses_another_dtype(dtype, name, sign, value, result):
     t = lw.asarray([1, 0, 1]).astype(dtype)
-    wanted = f"write x = x {sign} y in place of x {sign}= y"
-    with pytest.raises(lw.DTypeError, match=rf"the result is {result}, .* stays {dtype}; {re.escape(wanted)}"):
+    advice = re.escape(f"write x = x {sign} y in place of x {sign}= y")
+    with pytest.raises(lw.DTypeError, match=rf"expected .* dtype {dtype}, got {result}; {advice}"):
         getattr(operator, name)(t, value)
     assert t.tolist() == [1, 0, 1]
 
@@ -192,7 +192,9 @@ def test_in_place_division_of_integers_names_the_other_one():
 def test_integers_have_no_negative_powers():
     t = lw.asarray([1, 2])
     for call in (lambda: t**-1, lambda: lw.pow(t, -2), lambda: lw.pow(2, -1), lambda: t.astype(bool) ** -1):
-        with pytest.raises(ValueError, match=r"^pow: int32 to the power -\d; .* a float, -\d\.0, .*astype"):
+        with pytest.raises(
+            ValueError, match=r"^pow: expected an exponent of at least 0 .*, got -\d; .* -\d\.0, .*astype"
+        ):
             call()
     with pytest.raises(ValueError, match=r"^pow: "):
         t **= -1
@@ -386,7 +388,7 @@ def test_rounding_protocols(x):
         round(lw.ones(3), 2)
     one = lw.asarray([-2.5])
     assert (math.floor(one), math.ceil(one), math.trunc(one)) == (-3, -2, -2)
-    with pytest.raises(lw.ArgumentError, match="3 elements"):
+    with pytest.raises(lw.ArgumentError, match=r"one element, got shape \(3,\)"):
         math.trunc(lw.ones(3))
 
 
@@ -412,9 +414,9 @@ def test_numbers_of_one_element():
     assert int(lw.asarray([[7]])) == 7
     assert bool(lw.asarray([True]))
     assert [10, 20, 30][lw.asarray(1)] == 20
-    with pytest.raises(lw.ArgumentError, match="2 elements"):
+    with pytest.raises(lw.ArgumentError, match=r"one element, got shape \(2,\)"):
         bool(lw.asarray([1, 2]))
-    with pytest.raises(TypeError, match="no index"):
+    with pytest.raises(TypeError, match=r"^index: expected an int32 or int64 tensor, got float32"):
         operator.index(lw.asarray(1.0))
 
 

@@ -256,7 +256,7 @@ EXHAUSTED = """
 def test_what_is_kept_gives_way_when_memory_runs_out(call: str, retries: int):
     lines = run(EXHAUSTED.format(call=call)).splitlines()
     assert lines[0] == f"{retries} True"
-    assert lines[1].startswith("ones: no memory for 4294967296 bytes")
+    assert lines[1].startswith("ones: cannot allocate 4294967296 bytes")
     assert lines[2] == "10.0"
 
 

@@ -53,7 +53,7 @@ def test_values_of_numpy_and_of_tensors():
 
 @pytest.mark.parametrize("shape", [-1, (2, -3)])
 def test_negative_extents(shape):
-    with pytest.raises(lw.ShapeError, match="negative"):
+    with pytest.raises(lw.ShapeError, match="expected extents of at least 0"):
         lw.zeros(shape)
 
 
@@ -124,7 +124,7 @@ def test_a_range_that_fits_no_memory():
 @pytest.mark.parametrize("name", ["zeros", "ones", "empty"])
 def test_errors_name_the_function_that_was_called(name):
     function = getattr(lw, name)
-    with pytest.raises(lw.ShapeError, match=f"^{name}: shape .-1,. has a negative extent"):
+    with pytest.raises(lw.ShapeError, match=f"^{name}: expected extents of at least 0 for shape, got .-1,."):
         function(-1)
     with pytest.raises(lw.ShapeError, match=f"^{name}: "):
         function((1,) * 9)
@@ -259,7 +259,7 @@ def test_asarray_refuses_what_does_not(wrong):
 def test_numbers_that_a_dtype_does_not_hold(number, dtype, error):
     """Alone, in a list and as a value to fill with."""
     for call in (lambda: lw.asarray(number, dtype), lambda: lw.asarray([number], dtype)):
-        with pytest.raises(error, match=rf"^asarray: .* not fit into {dtype}"):
+        with pytest.raises(error, match=rf"^asarray: expected an? (number within|int for dtype) {dtype}, got "):
             call()
     with pytest.raises(error, match=r"^full: "):
         lw.full(1, number, dtype)

@@ -137,7 +137,7 @@ def test_embedding_takes_indices_of_either_width_and_lists():
         assert lw.embedding(indices, weight).tolist() == [[4, 5], [0, 1]]
     assert lw.embedding(1, weight).tolist() == [2, 3]
     assert lw.embedding([], weight).shape == (0, 2)
-    with pytest.raises(lw.DTypeError, match=r"^embedding: indices are float32"):
+    with pytest.raises(lw.DTypeError, match=r"^embedding: expected indices of int32 or int64, got float32"):
         lw.embedding([1.0], weight)
 
 
@@ -159,8 +159,8 @@ def test_embedding_takes_indices_of_either_width_and_lists():
         (lambda: lw.stack([[1], [2]], axis=2), lw.AxisError, "^stack: expected an axis within 2 dimensions, got 2"),
         (lambda: lw.flip({1}), lw.ArgumentTypeError, "^flip: x: a set holds no numbers"),
         (lambda: lw.flip([1], axis="0"), lw.ArgumentTypeError, "^flip: expected an int for axis, got '0'"),
-        (lambda: lw.flip([1], 0, 0), lw.ArgumentTypeError, "^flip: more than "),
-        (lambda: lw.moveaxis([1], 0), lw.ArgumentTypeError, "^moveaxis: the argument 'destination' is missing"),
+        (lambda: lw.flip([1], 0, 0), lw.ArgumentTypeError, "^flip: expected at most "),
+        (lambda: lw.moveaxis([1], 0), lw.ArgumentTypeError, "^moveaxis: expected an argument for destination"),
         (lambda: lw.split([1, 2, 3], 2), lw.ShapeError, "^split: axis 0 of extent 3 does not divide into 2 equal"),
         (lambda: lw.repeat([1], [0.5]), lw.DTypeError, "^repeat: repeats are float32"),
         (lambda: lw.pad([1.0], 1, constant_values="x"), lw.ArgumentTypeError, "^pad: "),
@@ -175,7 +175,7 @@ def test_what_does_not_fit(call, error, message):
 
 @pytest.mark.parametrize(("call", "extent"), [(lw.tile, 2**60), (lw.repeat, 3 * 2**60)])
 def test_more_copies_than_can_be_counted(call, extent):
-    with pytest.raises(lw.ShapeError, match=f"^{call.__name__}: .*{extent}.*more bytes than 64 bits count"):
+    with pytest.raises(lw.ShapeError, match=f"^{call.__name__}: .* fewer than 2.63 bytes, .*{extent}"):
         call([1.0, 2.0, 3.0], 2**60)
 
 
