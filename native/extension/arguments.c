@@ -27,6 +27,14 @@ static int_status read_int(PyObject *object, int64_t *value) {
     return overflow ? INT_TOO_LARGE : INT_READ;
 }
 
+/* A new reference to the element of a sequence, or to the object itself where it is not one. An earlier element's __index__ may have
+ * shortened a list: IndexError then. */
+static PyObject *new_element(PyObject *object, Py_ssize_t index) {
+    PyObject *element = lw_is_sequence(object) ? lw_sequence_item(object, index) : object;
+    Py_XINCREF(element);
+    return element;
+}
+
 /* Raises the error of a status other than INT_READ. `expected` is what the whole argument should have been. */
 static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
                       int_status status, lw_error too_large) {
@@ -80,10 +88,11 @@ int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t red
     if (is_all) {
         return 0;
     }
-    int is_sequence = lw_is_sequence(object);
-    Py_ssize_t count = is_sequence ? lw_sequence_size(object) : 1;
+    Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        int axis = lw_parse_axis(operation, is_sequence ? lw_sequence_item(object, i) : object, ndim);
+        PyObject *element = new_element(object, i);
+        int axis = element ? lw_parse_axis(operation, element, ndim) : -1;
+        Py_XDECREF(element);
         if (axis < 0) {
             return -1;
         }
@@ -112,10 +121,11 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
 /* One int, or the ints of a sequence of at most LW_MAX_NDIM. Returns their number. */
 static int parse_ints(const char *operation, const char *parameter, PyObject *object, const char *expected,
                       lw_error too_large, int64_t values[LW_MAX_NDIM]) {
-    int is_sequence = lw_is_sequence(object);
-    Py_ssize_t count = is_sequence ? lw_sequence_size(object) : 1;
+    Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;
     for (Py_ssize_t i = 0; i < count; i++) {
-        int_status status = read_int(is_sequence ? lw_sequence_item(object, i) : object, &values[i]);
+        PyObject *element = new_element(object, i);
+        int_status status = element ? read_int(element, &values[i]) : INT_FAILED;
+        Py_XDECREF(element);
         if (status != INT_READ) {
             return refuse_int(operation, parameter, object, expected, status, too_large);
         }

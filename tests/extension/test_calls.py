@@ -279,3 +279,22 @@ def test_methods_are_the_functions():
     assert x.reshape(4).tolist() == x.reshape((4,)).tolist() == x.reshape(-1).tolist()
     assert x.reshape(2, -1).shape == (2, 2)
     assert x.permute_dims(1, 0).tolist() == x.T.tolist()
+
+
+class Shortening:
+    """An int that clears the list it is in."""
+
+    def __init__(self, owner):
+        self.owner = owner
+
+    def __index__(self):
+        self.owner.clear()
+        return 0
+
+
+@pytest.mark.parametrize("call", [lambda ints: lw.zeros(ints), lambda ints: lw.sum(lw.zeros((2, 2)), axis=ints)])
+def test_a_list_of_ints_that_shrinks_while_it_is_read_is_refused(call):
+    ints = []
+    ints += [Shortening(ints), Shortening(ints)]
+    with pytest.raises(IndexError):
+        call(ints)
