@@ -1,7 +1,6 @@
-"""Tests eigendecomposition: matrices known to be hard, the same bits on every instruction set, and its time."""
+"""Tests eigendecomposition: matrices known to be hard, and the same bits on every instruction set."""
 
 import pickle
-import time
 
 import numpy as np
 import pytest
@@ -93,10 +92,3 @@ def test_result_is_a_picklable_named_tuple():
     result = pickle.loads(pickle.dumps(lw.eigh([[2.0]])))
     assert type(result).__name__ == "EighResult"
     assert (result.eigenvalues.tolist(), result[1].tolist()) == ([2.0], [[1.0]])
-
-
-def test_a_second_is_enough_for_256(backend):
-    x = RANDOM.standard_normal((256, 256)).astype("float32")
-    start = time.thread_time()
-    lw.eigh(x)
-    assert time.thread_time() - start < 1
