@@ -90,7 +90,10 @@ def info(arguments: Sequence[str]) -> int:
 
     print(f"lanewise {_version.__version__}, Python {platform.python_version()} on {platform.machine()}")
     features = ", ".join(registry.cpu_features()) or "no vector instructions that Lanewise knows"
-    print(f"This CPU has {features}.\n")
+    print(f"This CPU has {features}.")
+    if hidden := registry.hidden_features():
+        print(f"LANEWISE_HIDE hides {', '.join(hidden)}.")
+    print()
     discovery.print_backend_summary()
     print(f"Default backend: {selection.default_backend().name}")
     return 0

@@ -26,6 +26,7 @@ __all__ = [
     "ensure_open",
     "executor",
     "force_cpu",
+    "hidden_features",
     "missing",
     "opens",
     "register",
@@ -83,9 +84,24 @@ def _cpu_bits() -> int:
     return bits
 
 
+@functools.cache
+def _hidden_bits() -> int:
+    """The instruction sets that LANEWISE_HIDE names. Tests use it to run as on an older CPU."""
+    names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
+    unknown = [name for name in names if name not in _FEATURES]
+    if unknown:
+        raise ArgumentError(f"LANEWISE_HIDE: expected names from {', '.join(_FEATURES)}, got {', '.join(unknown)}")
+    return sum(_FEATURES[name][0] for name in set(names))
+
+
+def hidden_features() -> tuple[str, ...]:
+    """The instruction sets that LANEWISE_HIDE hides, whether or not this CPU has them."""
+    return tuple(label for bit, label in _FEATURES.values() if _hidden_bits() & bit)
+
+
 def cpu_features() -> tuple[str, ...]:
-    """What this CPU has and its operating system enables, by the names of instruction sets."""
-    bits = _cpu_bits()
+    """The instruction sets that this CPU has, its operating system enables and LANEWISE_HIDE does not hide."""
+    bits = _cpu_bits() & ~_hidden_bits()
     return tuple(label for bit, label in _FEATURES.values() if bits & bit)
 
 
@@ -115,7 +131,7 @@ class CpuLibrary:
         self.backend = backend
 
     def missing(self) -> str:
-        """The instruction sets that the CPU lacks, or that the library is not there."""
+        """Says which instruction sets the CPU lacks or LANEWISE_HIDE hides, or that the library is not there."""
         family = _FAMILIES.get(self.backend)
         if family and family != _family():
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
@@ -125,6 +141,9 @@ class CpuLibrary:
             return f"this build of lanewise has no {self.backend.label} library{reason and f': {reason}'}"
         bits = _cpu_bits()
         needed = [_FEATURES[name] for name in library.cpu_features]
+        hidden = [label for bit, label in needed if bit & _hidden_bits()]
+        if hidden:
+            return f"hidden by LANEWISE_HIDE: {', '.join(hidden)}"
         lacking = [label for bit, label in needed if not bits & bit]
         if lacking:
             where = "this WebAssembly engine" if _family() == "WebAssembly" else "this CPU, or its operating system,"

@@ -26,7 +26,10 @@ def package(tmp_path):
 
 
 def run(package: Path, code: str) -> subprocess.CompletedProcess[str]:
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("LANEWISE_")}
+    kept = "LANEWISE_HIDE"
+    environment = {
+        name: value for name, value in os.environ.items() if name == kept or not name.startswith("LANEWISE_")
+    }
     environment["PYTHONPATH"] = str(package.parent)
     environment.pop("PYTHONSAFEPATH", None)
     return subprocess.run(

@@ -18,8 +18,8 @@ MISSING = [info.name for info in lw.backends() if not info.available]
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in a new process, where lanewise is loaded afresh."""
-    kept = "LANEWISE_CACHE_DIR"  # which has nothing in it
-    clean = {name: value for name, value in os.environ.items() if name == kept or not name.startswith("LANEWISE_")}
+    kept = ("LANEWISE_CACHE_DIR", "LANEWISE_HIDE")  # the cache directory is empty
+    clean = {name: value for name, value in os.environ.items() if name in kept or not name.startswith("LANEWISE_")}
     return subprocess.run(
         [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, check=False
     )
@@ -60,6 +60,39 @@ def test_force_cpu():
     assert done.stdout.count("LANEWISE_FORCE_CPU keeps GPUs out") == 2
     assert "LANEWISE_FORCE_CPU keeps" not in python(code, LANEWISE_FORCE_CPU="0").stdout
     assert "set it to 1 or 0" in python(code, LANEWISE_FORCE_CPU="maybe").stderr
+
+
+@pytest.mark.skipif(len(HOSTS) == 1, reason="this machine has no instruction set to hide")
+def test_hidden_instruction_sets():
+    code = """
+import lanewise as lw
+from lanewise import registry
+reasons = {info.name.value: info.reason for info in lw.backends()}
+print(*registry.cpu_features(), lw.ones(2).backend, sep="\\n")
+print(*(f"{name}: {reason}" for name, reason in reasons.items()), sep="\\n")
+lw.init_backend("scalar")
+try:
+    lw.init_backend(%r)
+except lw.BackendUnavailableError as error:
+    print(error)
+"""
+    best = HOSTS[0].value
+    done = python(code % best, LANEWISE_HIDE=f" {best.upper()} ,")
+    features, _, rest = done.stdout.partition(f"\n{HOSTS[1].value}\n")
+    assert rest.count("hidden by LANEWISE_HIDE: ") >= 2, done
+    assert f"{best} is not available: hidden by LANEWISE_HIDE: " in rest
+    assert best not in features.lower().replace("-", "").split("\n")
+
+
+def test_what_is_hidden_hides_what_needs_it():
+    code = "import lanewise as lw; print(*(info.name.value for info in lw.backends() if info.available))"
+    assert python(code, LANEWISE_HIDE="sse2,neon,simd128").stdout.strip() == "scalar"
+
+
+def test_an_unknown_hidden_name_lists_the_known_ones():
+    done = python(SHOW, LANEWISE_HIDE="avx2,avx513")
+    assert "ArgumentError: LANEWISE_HIDE: expected names from sse2, avx, avx2, " in done.stderr
+    assert done.stderr.strip().endswith("got avx513")
 
 
 @pytest.mark.parametrize("backend", HOSTS)
