@@ -128,38 +128,51 @@ def test_multiprocessing_by_fork():
 
 
 def test_control_c_interrupts_all_threads(interrupted):
-    interrupted("lw.set_num_threads(3); a = lw.rand((2048, 2048))", "for _ in range(1000): lw.matmul(a, a)")
+    interrupted(
+        "lw.set_num_threads(3); a = lw.ones((4096, 4096)); out = lw.zeros((4096, 4096))",
+        "lw.matmul(a, a, out=out)",
+        "lw.any(out != 4096)",
+    )
 
 
-def test_an_idle_pool_uses_no_time():
+def test_an_idle_pool_uses_no_processor_time():
+    """Threads spin briefly for the next call, then sleep. On a busy machine the spinning may be late: any one of
+    several intervals counts."""
     x = lw.rand((1 << 20,))
-    for _ in range(20):
-        lw.exp(x)
-    time.sleep(0.02)
-    before = time.process_time()
-    time.sleep(0.5)
-    assert time.process_time() - before < 0.02
+
+    def idle_seconds() -> float:
+        for _ in range(20):
+            lw.exp(x)
+        time.sleep(0.02)
+        before = time.process_time()
+        time.sleep(0.5)
+        return time.process_time() - before
+
+    assert any(idle_seconds() < 0.02 for _ in range(5))
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """Others in this process may have some of their own, but none come."""
+    """Other libraries may have started threads in this process; their number must not change."""
     x = lw.rand((1 << 20,))
+
+    def count() -> int:
+        return len(os.listdir("/proc/self/task"))
+
     lw.set_num_threads(1)
-    deadline = time.monotonic() + 10
-    alone = len(os.listdir("/proc/self/task"))
-    while time.monotonic() < deadline:
+    alone, before = count(), 0
+    while alone != before:  # until the threads of earlier tests have ended
         lw.exp(x)
-        time.sleep(0.05)
-        alone, before = len(os.listdir("/proc/self/task")), alone
-        if alone == before:
-            break
+        time.sleep(0.1)
+        alone, before = count(), alone
     for number in (2, 5):
         lw.set_num_threads(number)
         for _ in range(20):
             lw.exp(x)
-        assert len(os.listdir("/proc/self/task")) == alone + number - 1
+        assert count() == alone + number - 1
     lw.set_num_threads(1)
-    while len(os.listdir("/proc/self/task")) > alone and time.monotonic() < deadline:
+    for _ in range(6000):  # a thread ends when it is next scheduled
+        if count() == alone:
+            break
         time.sleep(0.01)
-    assert len(os.listdir("/proc/self/task")) == alone
+    assert count() == alone

@@ -1,7 +1,8 @@
-"""The module as a whole: its names, the array API's inspection, and what importing it costs."""
+"""The module as a whole: its names, the array API's inspection, and what importing it loads."""
 
 from __future__ import annotations
 
+import json
 import math
 import os
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import lanewise as lw
+from lanewise import libraries
 
 
 def test_everything_public_is_there_once():
@@ -46,29 +48,62 @@ def test_array_namespace_info():
         info.dtypes(device="tpu")
 
 
+# What an import loads decides how long it takes. Modules that are slow to import, or that most programs do not need:
+SLOW = (
+    *(
+        "argparse",
+        "asyncio",
+        "ctypes",
+        "dataclasses",
+        "inspect",
+        "logging",
+        "multiprocessing",
+        "platform",
+        "subprocess",
+    ),
+    *("tempfile", "unittest", "yaml", "lanewise.cli", "lanewise.hardware", "lanewise.timing"),
+)
+PACKAGES = ("lanewise.bench", "lanewise.demo", "lanewise.webgpu", "lanewise.wasm")
 FRESH = """
-import sys, time
-start = time.process_time()  # other processes do not count
+import json, sys
+before = set(sys.modules)
+opened = []
+sys.addaudithook(lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None)
 import lanewise
-seconds = time.process_time() - start
-heavy = [name for name in ("numpy", "dataclasses", "inspect", "argparse", "wgpu", "cffi") if name in sys.modules]
-print(seconds, *heavy)
+loaded = sorted(set(sys.modules) - before)
+print(json.dumps([loaded, opened, lanewise.ones(1).backend]))
 """
 
 
-def test_importing_is_fast_and_needs_no_numpy(tmp_path):
-    best = min(_import(tmp_path) for _ in range(5))
-    assert best < 0.05, f"import lanewise took {best * 1000:.0f} ms; 50 are allowed"
+@pytest.fixture(scope="module")
+def imported() -> tuple[list[str], list[str], str]:
+    """The modules that `import lanewise` loads in a new process, the files that it opens, and the default backend."""
+    # -S: site-packages may hold .pth files that import modules
+    command = [sys.executable, "-S", "-c", FRESH]
+    environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    loaded, opened, backend = json.loads(done.stdout)
+    return loaded, opened, backend
 
 
-def _import(bytecode: Path) -> float:
-    """Seconds, from bytecode but for the first time: pip compiles what it installs."""
-    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
-    surroundings["PYTHONPYCACHEPREFIX"] = str(bytecode)
-    done = subprocess.run([sys.executable, "-c", FRESH], env=surroundings, capture_output=True, text=True, check=True)
-    seconds, *heavy = done.stdout.split()
-    assert heavy == []
-    return float(seconds)
+def test_an_import_loads_no_other_package(imported):
+    roots = {name.partition(".")[0] for name in imported[0]}
+    assert roots - sys.stdlib_module_names == {"lanewise"}
+
+
+def test_an_import_loads_no_slow_module(imported):
+    loaded = set(imported[0])
+    assert not loaded & set(SLOW)
+    assert not [name for name in loaded if name.startswith(PACKAGES)]
+    assert len(loaded) < 110  # with those of the standard library
+
+
+def test_an_import_opens_one_library(imported):
+    _, opened, backend = imported
+    folder = Path(libraries.DIRECTORY)
+    read = [Path(path).name for path in opened if Path(path).parent == folder]
+    kernels = json.loads((folder / "manifest.json").read_text())["libraries"][backend]["file"]
+    assert sorted(read) == sorted(["manifest.json", kernels])  # each once: the library is hashed before it is loaded
 
 
 def test_without_numpy():

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
-import time
 import venv
 import zipfile
 from collections.abc import Callable
@@ -80,8 +80,7 @@ def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> Non
 
 
 def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:
-    """The README's first command, from a source archive, on a path with no compiler; within three minutes."""
-    began = time.monotonic()
+    """The README's first command, from a source archive, on a path with no compiler. Everything is compiled once."""
     folder = tmp_path / "venv"
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
@@ -89,19 +88,22 @@ def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, t
     names += ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "PIP_CONFIG_FILE", "PIP_EXTRA_INDEX_URL")
     environment = {name: os.environ[name] for name in names if name in os.environ} | {"PATH": str(programs)}
 
-    def run(*words: str) -> str:
+    def run(*words: str) -> subprocess.CompletedProcess[str]:
         command = [str(programs / "python"), *words]
         done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
-        return done.stdout
+        return done
 
-    run("-m", "pip", "install", "--disable-pip-version-check", str(archive))
-    said = run("-m", "lanewise", "demo")
-    assert time.monotonic() - began < 180
+    log = run("-m", "pip", "install", "--verbose", "--disable-pip-version-check", str(archive)).stderr
+    built = re.findall(r"^\s*built (\S+)", log, re.MULTILINE)
+    libraries = sorted(host().library(isa) for isa in host().isas)
+    assert sorted(name for name in built if name.startswith("kernels_")) == libraries
+    assert len(built) == len(set(built)), "compiled twice"
+    said = run("-m", "lanewise", "demo").stdout
     assert "All" in said and "predictions agree" in said
     tags = next(folder.rglob("lanewise-*.dist-info/WHEEL")).read_text()
     assert all(f"Tag: cp311-abi3-{platform}" in tags for platform in host().wheel_platform.split("."))
-    assert run("-c", "import sys, lanewise; print('numpy' in sys.modules)") == "False\n"
+    assert run("-c", "import sys, lanewise; print('numpy' in sys.modules)").stdout == "False\n"
 
 
 def test_one_binary_for_every_python(tmp_path: Path) -> None:
