@@ -1,5 +1,6 @@
-"""What the tests need of a machine: system packages, a virtual environment, and the list of backends that it can run
-and so must test. Standard library only, because it runs before anything is installed."""
+"""Prepares a machine for the tests: installs system packages, creates the virtual environment, and lists the backends
+that the machine can run and so must test. Uses only the standard library, because it runs before anything is
+installed."""
 
 from __future__ import annotations
 
@@ -12,82 +13,107 @@ import shutil
 import subprocess
 import sys
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
-__all__ = ["ROOT", "install_system_packages", "prepare", "required"]
+__all__ = ["ROOT", "install_system_packages", "prepare", "required", "testable"]
 
 ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
-# PyPI's packages that are large and that most tests do without: 0.8 GB, where pip is offered the build for the CPU.
+# Large packages of PyPI (0.8 GB), installed only where the tests must not be without them.
 PEERS = {"torch": "torch==2.13.0"}
 
-# Debian's name, and others that tests/wasm takes as well
+# Names of programs that tests/wasm accepts: Debian's first
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
+FIREFOX = ("firefox-esr", "firefox")
+WEBKIT_DRIVER = "WebKitWebDriver"
 
 
-def _chromium() -> bool:
-    return any(map(shutil.which, CHROMIUM))
+def program(names: Iterable[str]) -> str | None:
+    """The first of these programs that is installed."""
+    return next(filter(None, map(shutil.which, names)), None)
+
+
+def minibrowser() -> Path | None:
+    """WebKitGTK's own small browser, which its driver starts. It is not on the path."""
+    return max(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), default=None)
+
+
+def webkit() -> bool:
+    """Whether the tests can run WebKitGTK: its driver, its browser, and a display without a screen."""
+    return bool(shutil.which(WEBKIT_DRIVER) and minibrowser() and shutil.which("Xvfb"))
 
 
 def _lavapipe() -> bool:
     return any(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
 
 
-# Debian's package, and whether what it gives is there already, from wherever.
+# Debian's package, and whether what it provides is installed already, from any source.
 SYSTEM: dict[str, Callable[[], object]] = {
-    "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian keeps it apart from its Python
-    "gcc": lambda: shutil.which("gcc"),  # the second compiler, and the sanitizers' runtimes
+    "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian splits it from python3
+    "gcc": lambda: shutil.which("gcc"),  # a second compiler, with the sanitizers' libraries
     "libc6-dev": lambda: shutil.which("gcc") and Path("/usr/include/stdio.h").exists(),
     "qemu-user": lambda: shutil.which("qemu-aarch64") and shutil.which("qemu-x86_64"),
     "mesa-vulkan-drivers": _lavapipe,  # lavapipe: WebGPU without a GPU
     "libvulkan1": lambda: ctypes.util.find_library("vulkan"),
     "nodejs": lambda: shutil.which("node"),
     "npm": lambda: shutil.which("npm"),
-    "chromium": _chromium,  # Pyodide in a page and in a worker
+    # browsers to run Pyodide in
+    "chromium": lambda: program(CHROMIUM),
+    "firefox-esr": lambda: program(FIREFOX),
+    "webkit2gtk-driver": lambda: shutil.which(WEBKIT_DRIVER) and minibrowser(),
+    "xvfb": lambda: shutil.which("Xvfb"),  # WebKitGTK's browser needs a display
     "emscripten": lambda: shutil.which("emcc"),  # the compiler that `pyodide build` calls
 }
 
 
 def install_system_packages() -> str:
-    """Installs what is missing where that is possible; says what is still missing, or nothing."""
+    """Installs what is missing, where that is possible; returns a line that says what is still missing, or ""."""
     missing = [package for package, present in SYSTEM.items() if not present()]
     apt = shutil.which("apt-get")
-    become = [] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["sudo", "-n"]
+    sudo = [] if hasattr(os, "geteuid") and os.geteuid() == 0 else ["sudo", "-n"]
     if not missing:
         return ""
-    if not apt or (become and not shutil.which("sudo")):
-        return f"missing, and not installed for want of apt-get and root: {', '.join(missing)}"
+    if not apt or (sudo and not shutil.which("sudo")):
+        return f"not installed, because apt-get or root is missing: {', '.join(missing)}"
     environment = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
-    for arguments in (["update", "-q"], ["install", "-y", "-q", "--no-install-recommends", *missing]):
-        done = subprocess.run(
-            [*become, apt, *arguments],
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [*sudo, apt, *arguments],
             env=environment,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             check=False,
         )
-        if done.returncode:
-            return f"apt-get {arguments[0]} failed for {', '.join(missing)}: {done.stderr.strip()[-300:]}"
-    print(f"installed {', '.join(missing)}")
-    return ""
+
+    install = ("install", "-y", "-q", "--no-install-recommends")
+    done = run("update", "-q")
+    if done.returncode == 0 and run(*install, *missing).returncode == 0:
+        print(f"installed {', '.join(missing)}")
+        return ""
+    if done.returncode == 0:  # a system may lack one of them, or name it differently
+        failed = [package for package in missing if (done := run(*install, package)).returncode]
+    else:
+        failed = missing
+    return f"apt-get could not install {', '.join(failed)}: {done.stderr.strip()[-300:]}" if failed else ""
 
 
 def prepare() -> Path:
-    """The Python of the tests' virtual environment, made or brought up to date. Peers are installed where the tests
-    must not be without them."""
+    """Creates or updates the tests' virtual environment and returns its Python. Installs a peer if LANEWISE_REQUIRE or
+    LANEWISE_ALSO_REQUIRE names it."""
     python = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = FOLDER / "requirements.stamp"
-    wanted = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
+    expected = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
     pip = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    if not (python.exists() and stamp.exists() and stamp.read_text() == wanted):
+    if not (python.exists() and stamp.exists() and stamp.read_text() == expected):
         shutil.rmtree(FOLDER, ignore_errors=True)
         venv.create(FOLDER, with_pip=True)
         subprocess.run([*pip, "-r", str(REQUIREMENTS)], check=True, stdin=subprocess.DEVNULL)
-        stamp.write_text(wanted)
+        stamp.write_text(expected)
     for peer in PEERS.keys() & (_named("LANEWISE_REQUIRE") | _named("LANEWISE_ALSO_REQUIRE")):
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
@@ -97,42 +123,56 @@ def prepare() -> Path:
 
 
 def _named(variable: str) -> set[str]:
-    return set(os.environ.get(variable, "").split(",")) - {""}
+    return {name.strip().lower() for name in os.environ.get(variable, "").split(",")} - {""}
+
+
+def testable() -> dict[str, str]:
+    """Everything that the tests can require of a machine, each with why this one lacks it, or "".
+
+    The CPU's features are read from the operating system, not from the code under test."""
+    return {
+        "neon": "" if shutil.which("qemu-aarch64") else "qemu-aarch64 is not installed",
+        **_instruction_sets(),
+        "simd128": "" if shutil.which("node") else "Node is not installed",
+        "chromium": "" if program(CHROMIUM) else "Chromium is not installed",
+        "firefox": "" if program(FIREFOX) else "Firefox is not installed",
+        "webkit": "" if webkit() else "WebKitGTK with its driver, or Xvfb, is not installed",
+        "emcc": "" if shutil.which("emcc") else "emcc is not installed",
+        "wgpu": "" if _lavapipe() and ctypes.util.find_library("vulkan") else "Vulkan or lavapipe is not installed",
+        "cuda-compile": "" if shutil.which("nvcc") else "nvcc is not installed",
+    }
 
 
 def required() -> str:
-    """LANEWISE_REQUIRE for this machine: the backends that it can run, so that none of them is skipped unnoticed.
+    """LANEWISE_REQUIRE for this machine: all that it can test, so that nothing is skipped unnoticed.
 
-    The processor's own word is read from the kernel here, not from the code under test. LANEWISE_ALSO_REQUIRE adds what
-    must be tested even where this machine lacks it, in CI: a browser that could not be installed, PyTorch as a peer."""
-    backends = ["scalar", *_instruction_sets()]
-    if shutil.which("qemu-aarch64") and "neon" not in backends:
-        backends.append("neon")
-    if shutil.which("node"):
-        backends.append("simd128")
-    if _chromium():
-        backends.append("chromium")
-    if shutil.which("emcc"):
-        backends.append("emcc")
-    if _lavapipe() and ctypes.util.find_library("vulkan"):
-        backends.append("wgpu")
-    if shutil.which("nvcc"):
-        backends.append("cuda-compile")
-    return ",".join([*backends, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(backends))])
+    LANEWISE_ALSO_REQUIRE adds what must be tested even where this machine lacks it, as CI does: a browser that could
+    not be installed, or PyTorch as a peer."""
+    names = [name for name, reason in testable().items() if not reason]
+    return ",".join([*names, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(names))])
 
 
-def _instruction_sets() -> list[str]:
+def _instruction_sets() -> dict[str, str]:
+    """The CPU backends of this machine's own architecture."""
+    hidden = _named("LANEWISE_HIDE")
     if platform.machine().lower() in ("aarch64", "arm64"):
-        return ["neon"]
+        return {"scalar": "", "neon": "hidden by LANEWISE_HIDE" if "neon" in hidden else ""}
     try:
         text = Path("/proc/cpuinfo").read_text()
     except OSError:
-        return []
+        text = ""
     flags = {word for line in text.splitlines() if line.startswith("flags") for word in line.split()}
     needs = {
+        "scalar": set(),
         "sse2": {"sse2"},
-        "avx": {"avx"},
-        "avx2": {"avx2", "fma", "f16c"},
-        "avx512": {"avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"},
+        "avx": {"sse2", "avx"},
+        "avx2": {"sse2", "avx", "avx2", "fma", "f16c"},
+        "avx512": {"sse2", "avx", "avx2", "fma", "f16c", "avx512f", "avx512bw", "avx512dq", "avx512vl"},
     }
-    return [name for name, words in needs.items() if words <= flags]
+    reasons = {}
+    for name, words in needs.items():
+        if hidden & {name, *words}:
+            reasons[name] = "hidden by LANEWISE_HIDE"
+        else:
+            reasons[name] = "" if words <= flags else f"this CPU lacks {', '.join(sorted(words - flags))}"
+    return reasons

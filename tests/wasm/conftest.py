@@ -7,8 +7,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,12 +17,12 @@ sys.path += [str(ROOT), str(ROOT / "tests"), str(Path(__file__).parent)]
 
 import chromium  # noqa: E402
 import engines  # noqa: E402
+import environment  # noqa: E402
 import pyodide_fixture  # noqa: E402
 import support  # noqa: E402
+import webdriver  # noqa: E402
+from console import PAGES, Console  # noqa: E402
 from local_site import LocalSite  # noqa: E402
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 # What `pyodide build` puts in front of emcc: its own flags follow those of the project, and it takes what ends in .so
 # for an extension.
@@ -75,8 +75,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Path(named).resolve()
     folder = tmp_path_factory.mktemp("dist")
     command = [sys.executable, str(ROOT / "wasm" / "build.py"), "--no-build-isolation", "--dist", str(folder)]
-    environment = {name: value for name, value in os.environ.items() if name != "CC"}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    surroundings = {name: value for name, value in os.environ.items() if name != "CC"}
+    done = subprocess.run(command, env=surroundings, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         pytest.fail(f"wasm/build.py stopped:\n{done.stdout}{done.stderr}")
     (built,) = folder.glob("*.whl")
@@ -93,10 +93,10 @@ def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler.write_text(WRAPPER)
     compiler.chmod(0o755)
     # emcc is a Python program that imports what lies beside it
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    environment |= {"CC": str(compiler), "PYODIDE": "1", "_PYTHON_HOST_PLATFORM": "emscripten_5_0_3_wasm32"}
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    surroundings |= {"CC": str(compiler), "PYODIDE": "1", "_PYTHON_HOST_PLATFORM": "emscripten_5_0_3_wasm32"}
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=600, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, timeout=600, check=False)
     if done.returncode:
         pytest.fail(f"the build with emcc stopped:\n{done.stdout}{done.stderr}")
     (built,) = folder.glob("*.whl")
@@ -114,25 +114,39 @@ def any_wheel(request: pytest.FixtureRequest) -> Path:
 def site(wheel: Path) -> Iterator[LocalSite]:
     """The server with the Pyodides and the package index."""
     folders = {f"pyodide-{version}": engines.distribution(version) for version in pyodide_fixture.DISTRIBUTIONS}
-    found = LocalSite({"pages": chromium.PAGES, **folders}, {"lanewise": wheel})
+    found = LocalSite({"pages": PAGES, **folders}, {"lanewise": wheel})
     yield found
     found.close()
 
 
 @pytest.fixture(scope="session")
-def launcher() -> Iterator[chromium.Chromium]:
+def driver() -> Iterator[chromium.Driver]:
     if chromium.program() is None:
         engines.absent("Chromium is not installed", "chromium")
-    found = chromium.Chromium()
-    yield found
-    found.close()
+    with closing(chromium.Driver()) as started:
+        yield started
+
+
+@pytest.fixture(scope="session", name="chromium")
+def chromium_browser(driver: chromium.Driver) -> Iterator[chromium.Chromium]:
+    with closing(driver.launch()) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session")
-def browser(launcher: chromium.Chromium) -> Iterator[Browser]:
-    found = launcher.launch()
-    yield found
-    found.close()
+def firefox() -> Iterator[webdriver.Firefox]:
+    if environment.program(environment.FIREFOX) is None:
+        engines.absent("Firefox is not installed", "firefox")
+    with closing(webdriver.Firefox()) as browser:
+        yield browser
+
+
+@pytest.fixture(scope="session")
+def webkit() -> Iterator[webdriver.WebKit]:
+    if not environment.webkit():
+        engines.absent("WebKitGTK with its driver, or Xvfb, is not installed", "webkit")
+    with closing(webdriver.WebKit()) as browser:
+        yield browser
 
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
@@ -146,7 +160,6 @@ def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engi
     if place in engines.NODES:
         yield engines.NodeEngine(engines.node(place), engines.distribution(version), version, wheel)
         return
-    opened, served = request.getfixturevalue("browser"), request.getfixturevalue("site")
-    console = chromium.Console(opened, served, version, worker=place == "worker")
-    yield engines.BrowserEngine(console, version)
-    console.close()
+    browser, site = request.getfixturevalue(engines.BROWSERS[place]), request.getfixturevalue("site")
+    with closing(Console(browser, site, version, worker=place == "worker")) as console:
+        yield engines.BrowserEngine(console)

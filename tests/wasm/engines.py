@@ -1,5 +1,6 @@
-"""Every place where the WASM tests run: each Pyodide in the system's Node, in a newer one, in a page of Chromium and
-in a worker. A test asks its `engine` to run a program and does not know which it is."""
+"""The engines that the WASM tests run in: the oldest and the newest Pyodide in the system's Node, in a newer Node, in a
+page of Chromium and in a worker, and in another browser; one between them in two of these. A test asks its `engine` to
+run a program and does not know which it is."""
 
 from __future__ import annotations
 
@@ -7,35 +8,34 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-import chromium
 import pyodide_fixture
 import pyodide_runner
+from console import Console
 from support import absent
 
 from wasm import build
 
-RELAXED_SINCE = 21  # the first Node with relaxed SIMD; every Chromium that Debian has had since has it
+RELAXED_SINCE = 21  # the first Node with relaxed SIMD
 NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
-BROWSERS = ("page", "worker")
+BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
+EVERYWHERE = (*NODES, "page", "worker")
+PLACES = {"0.27.7": (*EVERYWHERE, "webkit"), "0.29.5": ("node", "page"), "314.0.7": (*EVERYWHERE, "firefox")}
 EMCC = "emcc-314.0.7"  # the system's Node, with the wheel that emcc makes
-ENGINES = [
-    *(f"{place}-{version}" for version in sorted(pyodide_fixture.DISTRIBUTIONS) for place in (*NODES, *BROWSERS)),
-    EMCC,
-]
+ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
 
 
 class Engine(Protocol):
-    """A Pyodide with lanewise, and with NumPy where its distribution carries NumPy."""
+    """A Pyodide with lanewise, and with NumPy if its distribution has it."""
 
     version: str
-    backends: frozenset[str]  # that the engine can run
+    backends: frozenset[str]  # those that the engine can run
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
         """The value of the program's last expression, which must be JSON."""
 
 
 class NodeEngine:
-    """A new process for each program."""
+    """Runs each program in a new process of Node."""
 
     def __init__(self, program: str, folder: Path, version: str, wheel: Path, flags: Sequence[str] = ()) -> None:
         self.program, self.folder, self.version, self.wheel, self.flags = program, folder, version, wheel, flags
@@ -57,19 +57,17 @@ class NodeEngine:
 
 
 class BrowserEngine:
-    """One page for all programs, as in a notebook."""
+    """Runs all programs in one page, as a notebook does."""
 
-    backends = frozenset({"simd128", "relaxed_simd", "scalar"})
-
-    def __init__(self, console: chromium.Console, version: str) -> None:
-        self.console, self.version = console, version
+    def __init__(self, console: Console) -> None:
+        self.console, self.version, self.backends = console, console.pyodide, console.browser.backends
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
         return self.console.run(program, mounts=mounts, timeout=timeout)
 
 
 def node(place: str) -> str:
-    """The program of one of NODES."""
+    """The path of one of NODES."""
     found = NODES[place]()
     if found is None:
         absent(f"{place} is not installed", "simd128")
@@ -82,5 +80,5 @@ def distribution(version: str) -> Path:
     try:
         return pyodide_fixture.fetch(version)
     except pyodide_fixture.FixtureError as error:
-        absent(f"Pyodide {version} cannot be had: {error}", "simd128")
+        absent(f"Pyodide {version} could not be fetched: {error}", "simd128")
         raise

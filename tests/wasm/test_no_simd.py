@@ -1,21 +1,19 @@
-"""An engine without SIMD: V8 has none where the processor lacks SSE4.1, and its flag makes it believe so. The wheel
-installs there, and the scalar kernels do everything."""
+"""An engine without SIMD: V8 has none on a processor without SSE4.1, and a flag makes it assume one. The wheel installs
+there, and every operation runs on the scalar kernels."""
 
 from __future__ import annotations
 
 import platform
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import chromium
 import engines
 import pyodide_fixture
 import pytest
+from console import Console
 from local_site import LocalSite
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 PROGRAM = Path(__file__).parent / "programs" / "smoke.py"
 FLAG = "--no-enable-sse4-1"
@@ -26,10 +24,9 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture
-def old_browser(launcher: chromium.Chromium) -> Iterator[Browser]:
-    opened = launcher.launch([FLAG])
-    yield opened
-    opened.close()
+def old_chromium(driver: chromium.Driver) -> Iterator[chromium.Chromium]:
+    with closing(driver.launch([FLAG])) as browser:
+        yield browser
 
 
 def check(engine: engines.Engine) -> None:
@@ -45,6 +42,5 @@ def test_in_node(version: str, node: str, wheel: Path) -> None:
 
 
 @pytest.mark.parametrize("version", sorted(pyodide_fixture.DISTRIBUTIONS))
-def test_in_chromium(version: str, old_browser: Browser, site: LocalSite) -> None:
-    console = chromium.Console(old_browser, site, version, worker=False)
-    check(engines.BrowserEngine(console, version))
+def test_in_chromium(version: str, old_chromium: chromium.Chromium, site: LocalSite) -> None:
+    check(engines.BrowserEngine(Console(old_chromium, site, version)))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import chromium
 import pyodide_fixture
 import pyodide_runner
 import pytest
+from chromium import Chromium
+from console import Console
 from engines import Engine
 from local_site import LocalSite
-
-if TYPE_CHECKING:
-    from playwright.sync_api import Browser
 
 PROGRAMS = Path(__file__).parent / "programs"
 TERMS = 1 << 20
@@ -59,11 +58,10 @@ def test_the_bits_are_those_of_the_native_backends(inside: dict[str, Any], nativ
     assert len(set(reproducible.values())) == 1, reproducible
 
 
-def test_a_page_that_crashes_is_opened_anew(browser: Browser, site: LocalSite) -> None:
+def test_a_page_that_crashes_is_opened_again(chromium: Chromium, site: LocalSite) -> None:
     from playwright.sync_api import Error
 
-    console = chromium.Console(browser, site, max(pyodide_fixture.DISTRIBUTIONS), worker=False)
-    with pytest.raises(Error, match="crash"):
-        console.page.goto("chrome://crash")
-    assert "scalar" in console.run(PROGRAMS / "smoke.py")
-    console.close()
+    with closing(Console(chromium, site, max(pyodide_fixture.DISTRIBUTIONS))) as console:
+        with pytest.raises(Error, match="crash"):
+            console.page.open("chrome://crash")
+        assert "scalar" in console.run(PROGRAMS / "smoke.py")

@@ -1,4 +1,4 @@
-// One Pyodide, in a page or in a worker: tests/wasm/chromium.py asks it to start, then to run programs. What it
+// One Pyodide, in a page or in a worker: tests/wasm/console.py asks it to start, then to run programs. What it
 // answers is {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
 let pyodide;
 const printed = []; // what the last programs printed, for the message of one that fails

@@ -1,0 +1,102 @@
+"""A Pyodide in a browser's page, or in a worker of that page, with lanewise installed there by micropip from a local
+index, as a notebook installs it. Any browser will do that can open a page and evaluate JavaScript in it."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import pyodide_fixture
+from local_site import LocalSite
+from pyodide_runner import ProgramError
+
+PAGES = Path(__file__).with_name("browser")
+START_SECONDS = 300  # a busy machine takes tens of seconds to compile Pyodide
+INSTALL = """
+import micropip
+
+micropip.set_index_urls(["{origin}/simple"])
+await micropip.install("lanewise")
+"""
+
+
+class PageCrashedError(ProgramError):
+    """The page's process has ended."""
+
+
+class Page(Protocol):
+    """A page that shows browser/console.html."""
+
+    def open(self, address: str) -> None:
+        """Loads the address, until `window.begin` is defined."""
+
+    def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
+        """Calls `window.begin(question)` and returns `window.outcome` once it is defined: {"result": ...} or
+        {"error": ...}. ProgramError when there is no outcome after so many seconds."""
+
+    def close(self) -> None:
+        """Closes the page."""
+
+
+class Browser(Protocol):
+    """A running browser."""
+
+    backends: frozenset[str]  # those that its engine can run
+
+    def new_page(self) -> Page:
+        """An empty page."""
+
+    def close(self) -> None:
+        """Ends the browser."""
+
+
+class Console:
+    """One Pyodide that runs programs, one after another."""
+
+    def __init__(self, browser: Browser, site: LocalSite, version: str, *, worker: bool = False) -> None:
+        self.browser, self.site, self.pyodide, self.worker = browser, site, version, worker
+        self._open()
+
+    def _open(self) -> None:
+        self.page = self.browser.new_page()
+        self.page.open(f"{self.site.origin}/pages/console.html{'?worker' if self.worker else ''}")
+        index = f"{self.site.origin}/pyodide-{self.pyodide}/"
+        names = pyodide_fixture.installer(self.pyodide)
+        packages = [index + name if name.endswith(".whl") else name for name in names]
+        if pyodide_fixture.carries(self.pyodide, "numpy"):
+            packages.append("numpy")
+        self.version: str = self._ask("start", START_SECONDS, index=index, packages=packages)
+        began = time.monotonic()
+        self._run("install", INSTALL.format(origin=self.site.origin), {}, START_SECONDS)
+        self.install_seconds = time.monotonic() - began
+
+    def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
+        """The value of the program's last expression, which must be JSON. If the page crashes, the program runs once
+        more in a new page: Chromium's own process has crashed while tests ran."""
+        arguments = program.name, program.read_text(encoding="utf-8"), mounts or {}, timeout
+        try:
+            return self._run(*arguments)
+        except PageCrashedError as error:
+            print(f"once more in a new page: {error}")
+            self.page.close()
+            self._open()
+            return self._run(*arguments)
+
+    def close(self) -> None:
+        self.page.close()
+
+    def _run(self, name: str, source: str, mounts: Mapping[str, Path], timeout: float) -> Any:
+        addresses = {inside: self.site.archive(outside) for inside, outside in mounts.items()}
+        try:
+            return json.loads(self._ask("run", timeout, source=source, filename=name, mounts=addresses))
+        except ProgramError as error:
+            raise type(error)(f"{name}: {error}") from None
+
+    def _ask(self, call: str, timeout: float, **argument: Any) -> Any:
+        outcome = self.page.ask({"call": call, **argument}, timeout)
+        if "error" in outcome:
+            raise ProgramError(outcome["error"])
+        return outcome["result"]
