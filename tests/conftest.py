@@ -1,4 +1,4 @@
-"""For all tests: what the user of this machine has calibrated decides nothing here."""
+"""Keeps the calibration of this machine's user out of the tests: points them at an empty cache folder."""
 
 from __future__ import annotations
 

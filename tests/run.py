@@ -1,8 +1,8 @@
-"""Runs every test there is, from a bare checkout: installs what is missing, builds, checks the code's form, then runs
-each folder of tests as a stage, side by side where that hurts nothing. Needs Python 3.11 and nothing else.
+"""Runs all tests from a bare checkout: installs what is missing, builds, checks the style of the code, then runs each
+folder of tests as a stage. Needs nothing but Python 3.11.
 
-    python3 tests/run.py                 everything; the last line is `N passed, M failed`
-    python3 tests/run.py lint extension  these stages only (build always comes first)
+    python3 tests/run.py                 runs everything; the last line is `N passed, M failed`
+    python3 tests/run.py lint extension  builds, then runs these stages
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ if sys.version_info < (3, 11):  # noqa: UP036  (pip would say it, but this runs 
     sys.exit("Lanewise needs Python 3.11 or later; this is " + sys.version.split()[0])
 
 import support
-from environment import ROOT, install_system_packages, prepare, required
+from environment import ROOT, install_system_packages, prepare, required, testable
 
 REPORTS = ROOT / "build" / "reports"
 
-# Stages that measure time, or are over at once: these come first, one after another.
+# These stages run first, one at a time: they look at processor time or take seconds.
 ALONE = ("lint", "package", "bench", "extension")
-# The others run side by side. The stages of one lane follow one another: both of these build for other platforms in
-# the same folders. The longest begin first, and what is not named here is a lane of its own.
-LANES = (("native", "packaging"), ("wasm",), ("core",))
+# The other stages run in groups, side by side. The stages of a group run one after another: native and packaging build
+# for other platforms in the same folders. The longest group starts first; a stage not named here is a group by itself.
+GROUPS = (("native", "packaging"), ("wasm",), ("core",))
 
 
 @dataclass
 class Stage:
-    """What ran under one name, how long it took and what came of it."""
+    """The outcome of one stage."""
 
     name: str
     seconds: float = 0.0
@@ -47,38 +47,39 @@ class Stage:
 
 
 class Runner:
-    """Runs commands in the tests' environment and counts."""
+    """Runs commands in the tests' environment and counts what passed and failed."""
 
     def __init__(self, python: Path) -> None:
         self.python = python
         self.environment = {
             **os.environ,
             "PATH": f"{python.parent}{os.pathsep}{os.environ.get('PATH', '')}",
-            "PYTHONSAFEPATH": "1",  # what is installed is tested, not what lies in the current folder
+            "PYTHONSAFEPATH": "1",  # import the installed package, not the current folder
             "LANEWISE_REQUIRE": os.environ.get("LANEWISE_REQUIRE") or required(),
         }
 
     def command(self, stage: Stage, title: str, *words: str | Path) -> bool:
-        """One command that passes when it exits with 0."""
+        """Runs one command, which passes if it exits with 0."""
         status = self._run(stage, f"{stage.name}: {title}", words)
         stage.passed += not status
         stage.failed += bool(status)
         return not status
 
-    def pytest(self, stage: Stage, *paths: Path) -> None:
-        """The tests in some files or folders, counted one by one."""
+    def pytest(self, stage: Stage, folder: Path) -> None:
+        """Runs the tests of a folder and counts each."""
         report = REPORTS / f"{stage.name}.xml"
         report.unlink(missing_ok=True)
-        words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", *paths]
+        words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", folder]
         status = self._run(stage, stage.name, words)
         before = stage.failed
         if report.exists():
             _count(report, stage)
-        if status and stage.failed == before:  # it crashed, or found no test
+        if status and stage.failed == before:  # pytest crashed, or collected no test
             stage.failed += 1
 
     def _run(self, stage: Stage, title: str, words: Sequence[str | Path]) -> int:
-        """The exit status. The command's output is printed at its end, so that stages side by side do not mix."""
+        """Runs a command and returns its exit status. Prints the output when the command has ended, so that the output
+        of stages that run side by side does not mix."""
         print(f"== {title} begins", flush=True)
         began = time.monotonic()
         done = subprocess.run(
@@ -108,7 +109,7 @@ def _count(report: Path, stage: Stage) -> None:
 
 
 def build(runner: Runner, stage: Stage) -> bool:
-    """Installs the package in place, with the environment's own compiler, and writes what the tests compare with."""
+    """Installs the package in place, with the environment's compiler, and writes the oracle for the tests."""
     pip = [runner.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return (
         runner.command(stage, "install in place", *pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)
@@ -120,52 +121,49 @@ def build(runner: Runner, stage: Stage) -> bool:
 
 
 def lint(runner: Runner, stage: Stage) -> None:
-    """The form of the code: the same tools as the commit hooks."""
+    """Checks the style of the code, with the tools of the commit hooks and the scripts of tests/style."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    names = tracked.stdout.split("\n") if tracked.returncode == 0 else []  # a source archive has no list
+    names = tracked.stdout.split("\n") if tracked.returncode == 0 else []  # a source archive is not a git checkout
     sources = [name for name in names if name.endswith((".c", ".h", ".cu"))]
     runner.command(stage, "ruff check", "ruff", "check")
     runner.command(stage, "ruff format", "ruff", "format", "--check")
     if sources:
         runner.command(stage, "clang-format", "clang-format", "--dry-run", "-Werror", *sources)
     runner.command(stage, "mypy", runner.python, "-m", "mypy")
+    if names:
+        runner.command(stage, "files", runner.python, ROOT / "tests" / "style" / "check_files.py")
 
 
-def folders() -> dict[str, list[Path]]:
-    """Each folder of tests is a stage; what lies beside them is the stage `package`."""
-    tests = ROOT / "tests"
-    found = {"package": sorted(tests.glob("test_*.py"))}
-    for folder in sorted(path for path in tests.iterdir() if path.is_dir()):
-        if any(folder.rglob("test_*.py")):
-            found[folder.name] = [*found.get(folder.name, []), folder]
-    return {name: paths for name, paths in found.items() if paths}
+def folders() -> dict[str, Path]:
+    """The folders of tests, by the names of their stages."""
+    tests = sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir())
+    return {folder.name: folder for folder in tests if any(folder.rglob("test_*.py"))}
 
 
-def lanes(names: Iterable[str]) -> list[list[str]]:
-    """What runs side by side with the rest, each in its order."""
-    named = [list(lane) for lane in LANES]
-    rest = [name for name in names if not any(name in lane for lane in named)]
-    return [*([name for name in lane if name in names] for lane in named), *([name] for name in rest)]
+def groups(names: Iterable[str]) -> list[list[str]]:
+    """The stages that run side by side with others, as lists of those that run one after another."""
+    named = [name for group in GROUPS for name in group]
+    return [*([name for name in group if name in names] for group in GROUPS), *([n] for n in names if n not in named)]
 
 
 def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
-    """These stages, in the order of their names' list."""
+    """Runs these stages and returns them in the order of their names."""
     stages = {name: Stage(name) for name in names}
 
-    def follow(lane: Iterable[str]) -> None:
-        for name in lane:
+    def run_group(group: Iterable[str]) -> None:
+        for name in group:
             if name == "lint":
                 lint(runner, stages[name])
             else:
-                runner.pytest(stages[name], *folders()[name])
+                runner.pytest(stages[name], folders()[name])
 
-    follow([name for name in ALONE if name in stages])
+    run_group([name for name in ALONE if name in stages])
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        list(pool.map(follow, lanes([name for name in names if name not in ALONE])))
+        list(pool.map(run_group, groups([name for name in names if name not in ALONE])))
     return list(stages.values())
 
 
-# LANEWISE_REQUIRE's names -> the columns of the support matrix that must have no gap
+# Names in LANEWISE_REQUIRE, each with the columns of the support matrix that must then have no gap
 COLUMNS = {
     **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
     "simd128": ("simd128", "relaxed_simd"),
@@ -173,7 +171,7 @@ COLUMNS = {
 
 
 def matrix(runner: Runner, stage: Stage) -> None:
-    """Every operation must have run, and passed, on every CPU backend that is required here, and in WebAssembly."""
+    """Counts the operations that passed on every required CPU backend and in WebAssembly, and lists the others."""
     described = json.loads((ROOT / "build" / "generated" / "lanewise" / "_lib" / "operations.json").read_text())
     names = [each["name"] for each in described["operations"]]
     needed = runner.environment["LANEWISE_REQUIRE"].split(",")
@@ -183,8 +181,9 @@ def matrix(runner: Runner, stage: Stage) -> None:
     stage.passed, stage.failed = len(names) - len(lacking), len(lacking)
 
 
-def summary(stages: list[Stage], minutes: float, notes: str) -> int:
-    """Minutes per stage and in all, the reasons of skips, and the total on the last line."""
+def summary(stages: list[Stage], minutes: float, notes: Iterable[str]) -> int:
+    """Prints minutes and counts by stage, what was skipped and why, and the total on the last line. Returns the exit
+    status."""
     width = max(len(stage.name) for stage in stages)
     print(f"\n{'stage':<{width}}  minutes  passed  failed  skipped")
     for stage in stages:
@@ -194,8 +193,8 @@ def summary(stages: list[Stage], minutes: float, notes: str) -> int:
     total = sum((stage.skipped for stage in stages), Counter[str]())
     for reason, count in total.most_common():
         print(f"skipped {count}: {reason}")
-    if notes:
-        print(notes)
+    for note in notes:
+        print(note)
     if support.TABLE.exists():
         print(f"support matrix: {support.TABLE.relative_to(ROOT)}")
     failed = sum(stage.failed for stage in stages)
@@ -206,13 +205,13 @@ def summary(stages: list[Stage], minutes: float, notes: str) -> int:
 def main() -> int:
     choices = ["lint", *folders()]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("stages", nargs="*", metavar="stage", help=f"only these of: {', '.join(choices)}")
-    wanted = parser.parse_args().stages or choices
-    if unknown := sorted(set(wanted) - set(choices)):
-        parser.error(f"no stage {', '.join(unknown)}; there are {', '.join(choices)}")
+    parser.add_argument("stages", nargs="*", metavar="stage", help=f"one of {', '.join(choices)}; default: all")
+    chosen = parser.parse_args().stages or choices
+    if unknown := sorted(set(chosen) - set(choices)):
+        parser.error(f"expected stages from {', '.join(choices)}; got {', '.join(unknown)}")
     setup = Stage("setup")
     began = time.monotonic()
-    notes = install_system_packages()
+    notes = [note for note in [install_system_packages()] if note]
     runner = Runner(prepare())
     setup.seconds = time.monotonic() - began
     print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
@@ -220,11 +219,14 @@ def main() -> int:
     support.clear()  # the matrix shows what passes in this run
     stages = [setup, Stage("build")]
     if build(runner, stages[1]):
-        stages += run(runner, [name for name in choices if name in wanted])
+        stages += run(runner, [name for name in choices if name in chosen])
         support.publish()
-        if set(wanted) == set(choices):
+        if set(chosen) == set(choices):
             stages.append(Stage("matrix"))
             matrix(runner, stages[-1])
+    notes += [f"not tested on this machine: {name} ({reason})" for name, reason in testable().items() if reason]
+    if left := [name for name in choices if name not in chosen]:
+        notes.append(f"stages not asked for: {', '.join(left)}")
     return summary(stages, (time.monotonic() - began) / 60, notes)
 
 

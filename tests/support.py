@@ -1,9 +1,8 @@
-"""What several folders of tests share: the support matrix, and what becomes of a test for which something is missing.
+"""Shared by several folders of tests: the support matrix, and skipping a test that this machine cannot run.
 
-The support matrix: operations down, backends across, from what tests saw in this run and from nothing else.
-
-A folder of tests notes each outcome and saves them when it ends; the table in build/reports/support.md is then made
-anew from all that was saved since the build. Folders run in processes of their own, so each has a file.
+The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only. A
+folder of tests notes each outcome and saves them to its file when it ends, because folders run in separate processes;
+build/reports/support.md is then written from all files since the build.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ _seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all it
 
 
 def note(operation: str, backend: str, passed: bool) -> None:
-    """Remembers one test's outcome; a skipped test says nothing."""
+    """Records the outcome of one test. Do not call it for a skipped test."""
     backends = _seen.setdefault(operation, {})
     backends[backend] = passed and backends.get(backend, True)
 
 
 def save(folder: str) -> None:
-    """Writes what was noted here, and the table of what all folders noted."""
+    """Writes this folder's outcomes, then the table of all folders."""
     if not _seen:
         return
     SAVED.mkdir(parents=True, exist_ok=True)
@@ -37,13 +36,13 @@ def save(folder: str) -> None:
 
 
 def publish() -> None:
-    """Writes the table of what all folders noted."""
+    """Writes the table of all folders' outcomes."""
     if SAVED.exists():
         TABLE.write_text(table(_merged()), encoding="utf-8")
 
 
 def clear() -> None:
-    """Forgets earlier runs."""
+    """Deletes the outcomes of earlier runs."""
     for path in (*SAVED.glob("*.json"), TABLE):
         path.unlink(missing_ok=True)
 
@@ -59,7 +58,7 @@ def _merged() -> dict[str, dict[str, bool]]:
 
 
 def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
-    """What the matrix lacks: a line for each operation that did not run, or failed, on one of the backends."""
+    """A line for each operation that failed, or did not run, on one of these backends."""
     merged, lacking, backends = _merged(), [], tuple(backends)
     for operation in operations:
         missing = [backend for backend in backends if not merged.get(operation, {}).get(backend)]
@@ -69,7 +68,7 @@ def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
 
 
 def table(outcomes: dict[str, dict[str, bool]]) -> str:
-    """Markdown."""
+    """The matrix in Markdown."""
     backends = [backend for backend in ORDER if any(backend in known for known in outcomes.values())]
     signs = {True: "✓", False: "✗", None: ""}
     lines = [
@@ -84,7 +83,7 @@ def table(outcomes: dict[str, dict[str, bool]]) -> str:
 
 
 def absent(reason: str, what: str) -> None:
-    """Skips the test, or fails it where LANEWISE_REQUIRE names what is missing."""
+    """Skips the test, or fails it if LANEWISE_REQUIRE names `what`."""
     import pytest
 
     if what in os.environ.get("LANEWISE_REQUIRE", "").split(","):
