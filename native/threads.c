@@ -306,6 +306,12 @@ static void after_fork_in_child(void) {
     pool.forks++;
 }
 
+/* Registers the handlers when the library is loaded, before any thread can hold the mutex: after a fork() without them
+ * while it is held, the child's first call would wait for it forever. */
+__attribute__((constructor)) static void handle_forks(void) {
+    pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
+}
+
 static void *worker_on_posix(void *number) {
     run_worker((int)(intptr_t)number);
     return NULL;
@@ -323,11 +329,6 @@ static void block_signals(sigset_t *before) {
 }
 
 static int start_worker(int number) {
-    static int is_prepared;
-    if (!is_prepared) {
-        is_prepared = 1;
-        pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
-    }
     pthread_t thread;
     pthread_attr_t attributes;
     sigset_t signals;
