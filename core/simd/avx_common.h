@@ -1,5 +1,7 @@
 /* What AVX and AVX2 share: 256-bit floats, rounding and masked memory. AVX has no 256-bit integer instructions; the
  * compiler splits vi32 arithmetic in two. */
+#pragma once
+
 #define VF32_LANES 8
 #define SIMD_STREAM 1
 #include <immintrin.h>

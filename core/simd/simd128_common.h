@@ -1,6 +1,8 @@
 /* WebAssembly SIMD128, with and without relaxed SIMD. Engines run min, max and the rounding instructions as one or
  * a few instructions of the machine; pmin and pmax return their first operand when the comparison is false.
  * Included after VF32_LANES is defined. */
+#pragma once
+
 #define SIMD_PARTIAL 0 /* there are no masked loads, and a page downloads every second body: elementwise.h does them */
 
 #include <wasm_simd128.h>

@@ -1,6 +1,5 @@
 /* Counting and reporting for vocabulary.c, and the numbers that it draws from. */
-#ifndef CHECKS_H
-#define CHECKS_H
+#pragma once
 
 #include <math.h>
 #include <stdint.h>
@@ -130,5 +129,3 @@ static float fused(float x, float y, float z) {
     int midway = (double)other - sum == sum - (double)near;
     return midway && lost != 0 && (lost > 0) == (other > near) ? other : near;
 }
-
-#endif

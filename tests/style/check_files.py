@@ -1,0 +1,50 @@
+"""Checks the tracked sources as files: `python tests/style/check_files.py`. Part of the lint stage.
+
+- A source has at most 500 lines.
+- A header has no include guard, and one that several files include has `#pragma once`."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+LONGEST = 500  # lines
+LIMITED = ("py", "c", "h", "cu", "cuh", "wgsl", "js", "mjs")
+GUARD = re.compile(r"^#ifndef (\w+_H_*)\n#define \1$", re.MULTILINE)
+INCLUDE = re.compile(r'^\s*#include "(?:[^"]*/)?([^"/]+)"', re.MULTILINE)
+
+
+def complaints(sources: dict[str, str]) -> list[str]:
+    """What is wrong with the files of these names and texts."""
+    headers = {name: text for name, text in sources.items() if name.endswith((".h", ".cuh"))}
+    including = Counter(header for text in sources.values() for header in set(INCLUDE.findall(text)))
+    long = [
+        f"{name}: {text.count(chr(10))} lines; split it, {LONGEST} is the most"
+        for name, text in sources.items()
+        if text.count("\n") > LONGEST
+    ]
+    guarded = [
+        f"{name}: has an include guard; use #pragma once" for name, text in headers.items() if GUARD.search(text)
+    ]
+    unmarked = [
+        f"{name}: several files include it; add #pragma once"
+        for name, text in headers.items()
+        if including[name.rpartition("/")[2]] > 1 and "#pragma once" not in text
+    ]
+    return long + guarded + unmarked
+
+
+def main() -> int:
+    command = ["git", "ls-files", "-z", "--", *(f"*.{suffix}" for suffix in LIMITED)]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    found = complaints({name: (ROOT / name).read_text(encoding="utf-8") for name in names if name})
+    print("\n".join(found) or "no complaints")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
