@@ -1,53 +1,53 @@
-/* Scaled dot product attention: softmax(scale Q K^T + mask) V, for every index of the batch.
+/* Scaled dot product attention, softmax(scale Q K^T + mask) V, for every index of the batch.
  *
- * In blocks of keys, with what each row of the softmax has seen so far: its largest score, the sum of e^(score -
- * largest), and the values weighted by these. A block that brings a larger score scales the row down. So no memory grows
- * with the number of keys; source: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
- * (arXiv:1805.02867), and Dao et al., FlashAttention, 2022 (arXiv:2205.14135).
+ * Online softmax: keys are processed in blocks. Each row keeps its largest score so far, the sum of exp(score - largest),
+ * and the values weighted by these. When a block brings a larger score, the row is rescaled. So memory does not grow with
+ * the number of keys. Sources: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
+ * (arXiv:1805.02867); Dao et al., FlashAttention, 2022 (arXiv:2205.14135).
  *
- * A chunk of queries meets the blocks of keys one after another. Scores and weighted sums of a block of queries are
- * products of gemm.c's micro-kernel; keys and values are packed once for the chunk. Blocks that no query of the block
- * sees are left out. Few queries read keys and values where they lie, as thin products do.
+ * A chunk of queries processes the blocks of keys in sequence. Scores and weighted sums of a block of queries are products
+ * by the GEMM micro-kernel; keys and values are packed once per chunk. Blocks that no query of the block sees are skipped.
+ * With few queries, keys and values are read in place by unpacked GEMM.
  *
- * A hidden score is -inf. A row that sees nothing is zeros, as in PyTorch. What a hidden key and its value are does not
- * matter, NaN and infinities included: attention_again. */
+ * A hidden score is -inf. The result of a row that sees no key is zeros, as in PyTorch. Hidden keys and values have no
+ * effect, even if they are NaN or infinite: see attention_recompute_row. */
 #pragma once
 
 #include "gemm.c"
 #include "math/exp.h"
 
 enum {
-    ATTENTION_ROWS = 48,                   /* of a block of queries: a multiple of every GEMM_MR */
+    ATTENTION_ROWS = 48,                   /* queries per block; a multiple of every GEMM_MR */
     ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries that share packed keys and values */
-    ATTENTION_KEYS = 128,                  /* of a block: with ATTENTION_ROWS scores in the first-level cache */
-    ATTENTION_UNPACKED_KEYS = 512,         /* of a block where queries are few */
-    ATTENTION_GRAIN = 1 << 20              /* multiplications worth a task */
+    ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
+    ATTENTION_UNPACKED_KEYS = 512,         /* keys per block with few queries */
+    ATTENTION_GRAIN = 1 << 20              /* multiply-adds per task */
 };
 
 typedef struct attention {
     const lw_attention_layout *layout;
     const void *const *inputs;
     char *out;
-    int64_t chunks;          /* of queries, for an index of the batch */
-    int64_t count, per_task; /* of all chunks */
-    int64_t width;           /* of the sums, in whole tiles */
-    int is_unpacked;
+    int64_t chunks;          /* chunks of queries per index of the batch */
+    int64_t count, per_task; /* chunks in total; per task */
+    int64_t width;           /* columns of the sums: value_depth in whole tiles */
+    int is_unpacked;         /* few queries */
 } attention;
 
-/* A chunk at work. */
+/* The state of one chunk. */
 typedef struct attention_chunk {
     const lw_attention_layout *layout;
-    const char *query, *key, *value, *mask; /* of its first query; mask may be NULL */
+    const char *query, *key, *value, *mask; /* for its first query; mask may be NULL */
     char *out;
-    int64_t first, rows, width; /* queries */
-    float *queries;             /* scaled, and packed or in rows */
-    float *sums;                /* of weighted values: rows x width */
-    float *largest, *total;     /* of each row's scores; of its weights */
+    int64_t first, rows, width; /* the first query; queries; as in attention */
+    float *queries;             /* scaled; packed, or row by row if unpacked */
+    float *sums;                /* weighted values, rows x width */
+    float *largest, *total;     /* per row: the largest score, the sum of weights */
     float *keys, *values;       /* a packed block */
-    float *scores, *weights;    /* of a block; packed, or sums of a block */
+    float *scores, *weights;    /* scores of a block; weights, packed, or a block's sums if unpacked */
 } attention_chunk;
 
-/* The keys, relative to `key`, that queries first .. last see between them; nothing where end <= begin. */
+/* Returns the keys that any of queries first .. last sees, relative to `key`. Empty if end <= begin. */
 typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
@@ -56,8 +56,8 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to scores begin .. end - 1, whole registers, and hides what the row does not see. Where the mask is
- * -inf the score is, NaN or not. */
+/* Adds the mask to scores begin .. end - 1, which are whole vectors, and hides keys that the row does not see. A mask of
+ * -inf makes the score -inf even if it was NaN. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
@@ -81,7 +81,7 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
     }
 }
 
-/* e^x for x <= 0, with 0 where that is below e^-87: beside a largest weight of 1 it counts for nothing. NaN stays. */
+/* exp(x) for x <= 0. Below exp(-87) the result is 0, which is negligible next to the largest weight, 1. NaN stays NaN. */
 INLINE vf32 attention_exp(vf32 x) {
     const vf32 low = vf32_set(-87);
     exp_parts parts = exp_reduce(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT_MAGIC));
@@ -89,8 +89,8 @@ INLINE vf32 attention_exp(vf32 x) {
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
-/* Turns the scores of a row into weights, and what was summed before into the same proportion. NaN among the scores is
- * no largest one, but becomes a weight, and so the total. */
+/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. NaN is ignored when looking for
+ * the largest score, but becomes a weight, and so makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
@@ -102,7 +102,7 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
         most = vf32_select(vf32_gt(score, most), score, most);
     }
     float before = c->largest[row], largest = vf32_reduce_maximum(most);
-    vf32 less = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf less -inf is not wanted */
+    vf32 less = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf - -inf would be NaN */
     for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
         vf32 weight = attention_exp(vf32_load(scores + i) - less);
         total = total + weight;
@@ -121,7 +121,7 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
     c->total[row] += sum;
 }
 
-/* A block of queries meets the packed block of keys that begins at `key`. */
+/* Processes a block of queries and the packed block of keys that begins at `key`. */
 static void attention_block(const attention_chunk *c, int64_t first, int64_t key, int64_t keys) {
     const lw_attention_layout *l = c->layout;
     int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(float);
@@ -157,11 +157,11 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     }
 }
 
-/* All keys that the chunk sees, a packed block at a time. */
-static void attention_blocks(const attention_chunk *c, attention_range seen) {
+/* Processes all keys that the chunk sees, packing a block at a time. */
+static void attention_blocks(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
-    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_KEYS) {
-        int64_t keys = min_int64(seen.end - key, ATTENTION_KEYS);
+    for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_KEYS) {
+        int64_t keys = min_int64(visible.end - key, ATTENTION_KEYS);
         for (int64_t j = 0; j < keys; j += GEMM_NR) {
             gemm_pack_b_panel(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
                               l->column_strides[1], min_int64(keys - j, GEMM_NR), l->depth);
@@ -177,11 +177,11 @@ static void attention_blocks(const attention_chunk *c, attention_range seen) {
     }
 }
 
-/* The same for few queries, without packing. */
-static void attention_unpacked(const attention_chunk *c, attention_range seen) {
+/* The same without packing, for few queries. */
+static void attention_unpacked(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
-    for (int64_t key = seen.begin; key < seen.end; key += ATTENTION_UNPACKED_KEYS) {
-        int64_t keys = min_int64(seen.end - key, ATTENTION_UNPACKED_KEYS);
+    for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_UNPACKED_KEYS) {
+        int64_t keys = min_int64(visible.end - key, ATTENTION_UNPACKED_KEYS);
         gemm product = {
             .m = c->rows,
             .n = keys,
@@ -217,7 +217,7 @@ static void attention_unpacked(const attention_chunk *c, attention_range seen) {
     }
 }
 
-/* The queries, scaled. */
+/* Scales and packs the queries, and initializes the sums. */
 static void attention_start(const attention_chunk *c, int is_unpacked) {
     const lw_attention_layout *l = c->layout;
     int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;
@@ -226,7 +226,8 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
         }
-        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) { /* products write none beyond value_depth */
+        for (int64_t i = 0; i < c->rows * c->width;
+             i += VF32_LANES) { /* products do not write columns from value_depth on */
             vf32_store(c->weights + i, vf32_set(0));
         }
     } else {
@@ -249,9 +250,9 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     }
 }
 
-/* A row's result once more, from the keys that it sees alone. Products of blocks multiply the values of hidden keys by 0,
- * which is NaN where they are not finite. Weights are divided first, so sums do not overflow. */
-static void attention_again(const attention_chunk *c, int64_t row, float total) {
+/* Computes a row again, from visible keys only. The products of blocks multiply hidden values by 0, which is NaN if they
+ * are not finite. Weights are divided first, so that sums do not overflow. */
+static void attention_recompute_row(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
     float largest = c->largest[row] == -__builtin_inff() ? 0 : c->largest[row], *sums = c->sums + row * c->width;
@@ -262,7 +263,7 @@ static void attention_again(const attention_chunk *c, int64_t row, float total) 
     for (int64_t key = visible.begin; key < visible.end;) {
         float weights[ATTENTION_KEYS];
         const char *values[ATTENTION_KEYS];
-        int count = 0; /* of a block's keys that are not hidden */
+        int count = 0; /* visible keys in this block */
         for (; key < visible.end && count < ATTENTION_KEYS; key++) {
             const char *k = c->key + key * l->row_strides[1];
             float score = 0, added = 0;
@@ -289,49 +290,50 @@ static void attention_again(const attention_chunk *c, int64_t row, float total) 
     }
 }
 
-/* The sums, divided by the total weight. */
+/* Divides the sums by the total weight and writes the results. */
 static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {
         char *out = c->out + i * l->row_strides[4];
         float *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
-        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN where a result is not finite */
+        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN if a result is not finite */
         for (int64_t j = 0; j < c->width; j += VF32_LANES) {
             vf32 result = vf32_load(sums + j) / total;
             differences = differences + (result - result);
             vf32_store(sums + j, result);
         }
         if (vm32_any(vf32_isnan(differences)) && whole == whole) {
-            attention_again(c, i, whole);
+            attention_recompute_row(c, i, whole);
         }
         copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
     }
 }
 
-/* Cuts a piece of whole registers from scratch memory; with NULL only counts. */
-INLINE float *attention_cut(float *memory, int64_t *used, int64_t count) {
-    float *piece = memory ? memory + *used : NULL;
+/* Takes `count` floats, in whole vectors, from scratch memory. With NULL it only adds up the sizes. */
+INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
+    float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;
-    return piece;
+    return part;
 }
 
-static int64_t attention_memory(const attention *all, attention_chunk *c, float *memory) {
+/* Places the chunk's arrays in `memory`, and returns the number of floats they need. */
+static int64_t attention_place_arrays(const attention *all, attention_chunk *c, float *memory) {
     const lw_attention_layout *l = all->layout;
     int64_t rows = min_int64(l->queries, ATTENTION_CHUNK), used = 0;
     int64_t tiles = divide_up(rows, GEMM_MR) * GEMM_MR;
     c->width = all->width;
-    c->queries = attention_cut(memory, &used, tiles * l->depth);
-    c->sums = attention_cut(memory, &used, tiles * all->width);
-    c->largest = attention_cut(memory, &used, rows);
-    c->total = attention_cut(memory, &used, rows);
+    c->queries = attention_carve(memory, &used, tiles * l->depth);
+    c->sums = attention_carve(memory, &used, tiles * all->width);
+    c->largest = attention_carve(memory, &used, rows);
+    c->total = attention_carve(memory, &used, rows);
     if (all->is_unpacked) {
-        c->scores = attention_cut(memory, &used, rows * ATTENTION_UNPACKED_KEYS);
-        c->weights = attention_cut(memory, &used, rows * all->width);
+        c->scores = attention_carve(memory, &used, rows * ATTENTION_UNPACKED_KEYS);
+        c->weights = attention_carve(memory, &used, rows * all->width);
     } else {
-        c->scores = attention_cut(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
-        c->weights = attention_cut(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
-        c->keys = attention_cut(memory, &used, ATTENTION_KEYS * l->depth);
-        c->values = attention_cut(memory, &used, ATTENTION_KEYS * all->width);
+        c->scores = attention_carve(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
+        c->weights = attention_carve(memory, &used, ATTENTION_ROWS * ATTENTION_KEYS);
+        c->keys = attention_carve(memory, &used, ATTENTION_KEYS * l->depth);
+        c->values = attention_carve(memory, &used, ATTENTION_KEYS * all->width);
     }
     return used;
 }
@@ -340,12 +342,12 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
     const attention *all = argument;
     const lw_attention_layout *l = all->layout;
     attention_chunk c = {.layout = l};
-    size_t bytes = (size_t)attention_memory(all, &c, NULL) * sizeof(float);
+    size_t bytes = (size_t)attention_place_arrays(all, &c, NULL) * sizeof(float);
     float *memory = context->allocate ? context->allocate(context, bytes) : NULL;
     if (!memory) {
         return LW_NO_MEMORY;
     }
-    attention_memory(all, &c, memory);
+    attention_place_arrays(all, &c, memory);
     lw_layout batch = {.ndim = l->batch_ndim};
     for (int32_t d = 0; d < l->batch_ndim; d++) {
         batch.shape[d] = l->batch_shape[d];
@@ -367,12 +369,12 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
             c.mask += it.offset[3] + c.first * l->row_strides[3];
         }
         c.out = all->out + it.offset[4] + c.first * l->row_strides[4];
-        attention_range seen = attention_visible(l, c.first, c.first + c.rows - 1, 0);
+        attention_range visible = attention_visible(l, c.first, c.first + c.rows - 1, 0);
         attention_start(&c, all->is_unpacked);
         if (all->is_unpacked) {
-            attention_unpacked(&c, seen);
+            attention_unpacked(&c, visible);
         } else {
-            attention_blocks(&c, seen);
+            attention_blocks(&c, visible);
         }
         attention_finish(&c);
     }

@@ -1,43 +1,44 @@
-/* Convolution. Two ways:
+/* Convolution, by one of two algorithms:
  *
- * as matrix multiplication, where the patches of images are a matrix that exists only as the packed panels of B. Row
- * (c, p, q) of B, column (image, i, j): x at channel c, and where result (i, j) meets the window's (p, q). A is the
- * weight; C, a row for each output channel, the result. Large images are a product each. Small ones share a product,
- * so that packing A and whole panels of B pay; the images of C lie apart, so such a product goes through memory;
+ * 1. As a matrix product (implicit im2col). B holds the patches of the images; it exists only as the packed panels that
+ *    the micro-kernel reads. Row (c, p, q) and column (image, i, j) of B is the element of channel c that result (i, j)
+ *    sees at the window's (p, q). A is the weight, and a row of C is an output channel. Large images are one product
+ *    each. Small images share a product, so that packing A and filling whole panels of B pay off; because the images of
+ *    the output are not adjacent, such a product is computed in scratch memory and copied.
+ * 2. Directly, in strips of results, for groups with too few output channels to fill the micro-kernel's rows, and for
+ *    strides that a matrix cannot have.
  *
- * in strips, by the definition, for groups with few output channels, which a micro-kernel's rows would not fill, and
- * for layouts whose strides a matrix cannot have. The padding is multiplied like any zeros, so that inf there gives NaN
- * both ways. */
+ * Padding is multiplied like any other zeros, so infinity times padding is NaN in both. */
 #pragma once
 
 #include "gemm.c"
 #include "window.h"
 
 enum {
-    CONV_FEW_CHANNELS = 4,
-    CONV_CHANNELS = 16, /* whose strips are computed together */
-    CONV_TAPS = 16,     /* that are packed together */
-    CONV_COLUMNS = 512  /* of a product of several images: enough to forget what a product costs besides */
+    CONV_MIN_ROWS = 4,  /* output channels of a group; with fewer, compute in strips */
+    CONV_CHANNELS = 16, /* output channels whose strips are computed together */
+    CONV_TAPS = 16,     /* taps that are packed together */
+    CONV_COLUMNS = 512  /* columns of a product of several images, to amortize its fixed cost */
 };
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* of the first image's first group */
-    int64_t x_group; /* bytes from a group of channels of x to the next */
-    int64_t images;  /* in a product */
+    gemm product;    /* for the first image and the first group */
+    int64_t x_group; /* bytes between groups of channels in x */
+    int64_t images;  /* per product */
     int64_t products, per_task;
 } conv;
 
-/* What pack_b needs to know of one product. */
+/* gemm.source of one product: the images that conv_pack reads. */
 typedef struct conv_images {
     const lw_window_layout *layout;
     const char *x;
 } conv_images;
 
-/* Taps that meet all columns of a panel side by side in memory. */
+/* Taps for which the columns of a panel are contiguous in memory. */
 typedef struct conv_taps {
     int64_t count;
-    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* in the window; bytes from a channel */
+    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* position in the window; offset in a channel, in bytes */
     int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
 } conv_taps;
 
@@ -50,7 +51,8 @@ INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number)
     }
 }
 
-/* A channel after the other: what its taps share stays in the first cache, and B is written from front to back. */
+/* Packs the collected taps, channel by channel: the taps of a channel share elements, which stay in L1, and B is written
+ * front to back. */
 static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -71,6 +73,7 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
     taps->count = 0;
 }
 
+/* Packs a panel of B: gemm.pack_b of a convolution. */
 static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -85,7 +88,8 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         if (q == 0) {
             window_tap_row(&tap, &strip, p);
         }
-        int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with this tap in the panel */
+        int64_t channel =
+            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first channel that has this tap in the panel */
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) {
             continue;
@@ -105,7 +109,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     conv_pack_taps(&together, g, first_row, depth, to);
 }
 
-/* Puts what was computed as a matrix where the images are. */
+/* Copies a product of several images from scratch memory to the output. */
 static void conv_store(const conv *all, const float *from, int64_t images, char *out) {
     const gemm *g = &all->product;
     for (int64_t row = 0; row < g->m; row++) {
@@ -116,7 +120,7 @@ static void conv_store(const conv *all, const float *from, int64_t images, char 
     }
 }
 
-/* The product of `images` images and a group of channels. */
+/* Computes the product of `images` images and one group of channels. */
 static lw_status conv_product(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
                               float *memory) {
     const lw_window_layout *w = all->layout;
@@ -167,15 +171,15 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
 
 typedef struct conv_strips {
     const lw_window_layout *layout;
-    const char *x, *weight, *bias; /* the last may be NULL */
+    const char *x, *weight, *bias; /* bias may be NULL */
     char *out;
-    int64_t results;  /* of one channel in all images */
-    int64_t blocks;   /* of channels */
+    int64_t results;  /* of one channel, over all images */
+    int64_t blocks;   /* blocks of channels */
     int64_t count;    /* strips x blocks */
-    int64_t per_task; /* of these */
+    int64_t per_task; /* strips x blocks per task */
 } conv_strips;
 
-/* A strip of each of some output channels: what a tap meets is the same for all of them. */
+/* Computes a strip of results for several output channels, which share the window_tap of each tap. */
 static void conv_compute_strip(const conv_strips *s, const window_strip *strip, int64_t first, int64_t rows,
                                float result[][WINDOW_STRIP]) {
     const lw_window_layout *w = s->layout;
@@ -277,20 +281,19 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     int weight_is_matrix = (weight[2] == w->kernel_size[1] * weight[3] || w->kernel_size[0] == 1) &&
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
-    if (all.product.m < CONV_FEW_CHANNELS || !weight_is_matrix || !out_is_matrix) {
+    if (all.product.m < CONV_MIN_ROWS || !weight_is_matrix || !out_is_matrix) {
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    int64_t most =
-        work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1)); /* a part of a task is small */
+    int64_t most = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1)); /* up to one task's work */
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, most), w->batch);
     if (all.images < 1) {
         all.images = 1;
     }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
-    int is_split =
-        work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK); /* each product, into tasks */
+    int is_split = work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK
+                                                              : GEMM_LARGE_WORK); /* each product is split into tasks */
     all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL_WORK / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }

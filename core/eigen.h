@@ -1,12 +1,13 @@
-/* Eigenvalues and eigenvectors of symmetric matrices, in float64 and rounded at the end.
+/* Eigenvalues and eigenvectors of symmetric matrices, computed in float64 and rounded at the end.
  *
- * Householder reflections make the matrix tridiagonal, A = Q T Q^T; implicit QL steps with Wilkinson's shift make T
- * diagonal, and their rotations turn the rows of Q^T into eigenvectors. Source: Golub and Van Loan, Matrix Computations,
- * 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin, Reinsch and Wilkinson, The QR and QL Algorithms for
- * Symmetric Matrices, 1968.
+ * 1. Householder reflections make the matrix tridiagonal: A = Q T Q^T.
+ * 2. Implicit QL steps with Wilkinson's shift make T diagonal. Their rotations, applied to the rows of Q^T, make these the
+ *    eigenvectors.
+ * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin, Reinsch
+ * and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
- * Everything runs along contiguous rows, which are padded with zeros to whole groups of EIGEN_GROUP. Sums have that many
- * partial ones on every instruction set and nothing is fused, so all of them give the same bits. */
+ * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. Sums have EIGEN_GROUP partial sums
+ * on every instruction set, and nothing is fused, so results are bit-identical everywhere. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -15,28 +16,28 @@
 
 enum {
     EIGEN_GROUP = 16,      /* partial sums */
-    EIGEN_GRAIN = 1 << 16, /* multiplications worth a task */
-    EIGEN_SWEEP = 1 << 20, /* elements turned at once that are worth tasks: threads that take turns at one row wait */
-    EIGEN_COLUMNS = 64,    /* of eigenvectors that a task turns: a sweep's rows of these stay in the cache */
-    EIGEN_STEPS = 60       /* QL steps for one eigenvalue; 2 are usual */
+    EIGEN_GRAIN = 1 << 16, /* multiplications per task */
+    EIGEN_SWEEP = 1 << 20, /* elements that a sweep must rotate to be divided into tasks */
+    EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: a sweep's rows of these stay in the cache */
+    EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 are usual */
 };
 
 typedef struct eigen {
-    int64_t n, width;    /* rows; elements of a row in memory */
-    double *a;           /* the matrix, then Householder's vectors: row i has the one that made it tridiagonal */
-    double *z;           /* eigenvectors as rows, or NULL */
-    double *d, *e;       /* the diagonal, and what is beside d[i] and d[i + 1] */
-    double *h;           /* half the square of each Householder vector's length, 0 where nothing was reflected */
-    double *q;           /* a vector */
+    int64_t n, width;    /* rows; elements per row in memory */
+    double *a;           /* the matrix, then the Householder vectors: row i has that of step i */
+    double *z;           /* Q^T, then eigenvectors as rows; NULL if they are not needed */
+    double *d, *e;       /* the diagonal of T; e[i] is the element between d[i] and d[i + 1] */
+    double *h;           /* half the squared length of each Householder vector; 0 if there was no reflection */
+    double *q;           /* a scratch vector */
     double *c, *s;       /* cosines and sines of a sweep's rotations */
-    int64_t i;           /* the step */
-    int64_t first, last; /* a sweep turns rows last and last + 1, then last - 1 and last, to first */
+    int64_t i;           /* the current step */
+    int64_t first, last; /* a sweep rotates rows (last, last + 1), then (last - 1, last) ... to (first, first + 1) */
     int64_t per_task;
 } eigen;
 
 static double eigen_abs(double x) { return x < 0 ? -x : x; }
 
-/* The dot product of `width` elements. */
+/* Returns the dot product of `width` elements. */
 static double eigen_dot(const double *x, const double *y, int64_t width) {
     enum { VECTORS = EIGEN_GROUP / VF64_LANES };
     vf64 sum[VECTORS];
@@ -70,26 +71,26 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
-/* The row and column of the step: what is above the diagonal's neighbour becomes zeros. v is its Householder vector;
- * 0 where nothing is to do. */
+/* Computes the Householder vector v of the step, which makes the elements beyond the diagonal's neighbor zero, in row i of
+ * A. Returns half its squared length, or 0 if these elements are zero already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
-    double *row = m->a + i * m->width, rest = 0, neighbour = row[i - 1], length, half;
+    double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
     for (int64_t k = 0; k < i - 1; k++) {
-        rest += row[k] * row[k];
+        beyond += row[k] * row[k];
     }
     m->d[i] = row[i];
-    m->e[i - 1] = neighbour;
-    if (rest == 0) {
+    m->e[i - 1] = neighbor;
+    if (beyond == 0) {
         return 0;
     }
-    length = __builtin_sqrt(rest + neighbour * neighbour);
-    if (neighbour > 0) {
+    length = __builtin_sqrt(beyond + neighbor * neighbor);
+    if (neighbor > 0) {
         length = -length;
     }
     m->e[i - 1] = length;
-    half = rest + neighbour * neighbour - neighbour * length;
-    row[i - 1] = neighbour - length;
+    half = beyond + neighbor * neighbor - neighbor * length;
+    row[i - 1] = neighbor - length;
     for (int64_t k = i; k < m->width; k++) {
         row[k] = 0;
     }
@@ -134,7 +135,7 @@ static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const 
     return LW_OK;
 }
 
-/* A sweep's rotations, of some columns of Q^T. */
+/* Applies a sweep's rotations to some columns of Q^T. */
 static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const eigen *m = argument;
@@ -151,13 +152,13 @@ static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void
     return LW_OK;
 }
 
-/* A task for all of rows 0 .. i - 1. */
+/* Runs a task function over rows 0 .. i - 1. */
 static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *task) {
     m->per_task = 1 + EIGEN_GRAIN / m->width;
     return run_tasks(context, divide_up(m->i, m->per_task), task, m);
 }
 
-/* A = Q T Q^T; T is d and e, Householder's vectors stay in A. */
+/* A = Q T Q^T. T is in d and e; A keeps the Householder vectors. */
 static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
     for (m->i = m->n - 1; m->i > 0; m->i--) {
         const double *v = m->a + m->i * m->width;
@@ -184,6 +185,7 @@ static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
+/* Computes Q^T from the Householder vectors. */
 static lw_status eigen_accumulate(lw_context *context, eigen *m) {
     for (int64_t k = 0; k < m->n * m->width; k++) {
         m->z[k] = 0;
@@ -200,7 +202,7 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* One implicit QL step on rows first .. last of T. The rotations are those of rows m->first .. m->last and the next. */
+/* One implicit QL step on rows first .. last of T. Stores its rotations, and in m->first and m->last their rows. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
@@ -210,7 +212,7 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
         double f = s * e[i], b = c * e[i];
         r = __builtin_sqrt(f * f + g * g);
         e[i + 1] = r;
-        if (r == 0) { /* T comes apart here */
+        if (r == 0) { /* T splits here */
             d[i + 1] -= left;
             e[last] = 0;
             m->first = i + 1;
@@ -230,20 +232,20 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* T becomes diagonal. What is below 2^-53 of the largest row counts as nothing. Where the steps do not
- * end, which has not been seen, d[0] becomes NaN. */
+/* Makes T diagonal. Elements below 2^-53 of the largest row sum count as zero. If EIGEN_STEPS do not suffice, which has not
+ * been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
-    double nothing = 0;
+    double threshold = 0;
     m->e[m->n - 1] = 0;
     for (int64_t k = 0; k < m->n; k++) {
         double row = eigen_abs(m->d[k]) + eigen_abs(m->e[k]);
-        nothing = row > nothing ? row : nothing;
+        threshold = row > threshold ? row : threshold;
     }
-    nothing *= 0x1p-53;
+    threshold *= 0x1p-53;
     for (int64_t first = 0; first < m->n; first++) {
         for (int steps = 0;; steps++) {
             int64_t last = first;
-            while (last < m->n - 1 && eigen_abs(m->e[last]) > nothing) {
+            while (last < m->n - 1 && eigen_abs(m->e[last]) > threshold) {
                 last++;
             }
             if (last == first) {
@@ -267,9 +269,9 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* The lower triangle of x, on both sides. Whether all of it is finite. */
+/* Copies the lower triangle of x to both triangles of A. Returns whether all elements are finite. */
 static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
-    double doubt = 0;
+    double differences = 0;
     for (int64_t k = 0; k < m->n * m->width; k++) {
         m->a[k] = 0;
     }
@@ -277,11 +279,11 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
         for (int64_t j = 0; j <= i; j++) {
             float value;
             __builtin_memcpy(&value, x + i * row + j * column, sizeof value);
-            doubt += (double)value - (double)value; /* 0, or NaN */
+            differences += (double)value - (double)value; /* 0, or NaN */
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
     }
-    return doubt == 0;
+    return differences == 0;
 }
 
 static void eigen_store(char *to, double value) {
@@ -289,15 +291,15 @@ static void eigen_store(char *to, double value) {
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Ascending. q is free now, and becomes the order. */
+/* Writes the results in ascending order. Reuses q for the order. */
 static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char *vectors) {
     int64_t *order = (int64_t *)m->q;
     for (int64_t k = 0; k < m->n; k++) {
-        int64_t place = k;
-        for (; place > 0 && m->d[order[place - 1]] > m->d[k]; place--) {
-            order[place] = order[place - 1];
+        int64_t position = k;
+        for (; position > 0 && m->d[order[position - 1]] > m->d[k]; position--) {
+            order[position] = order[position - 1];
         }
-        order[place] = k;
+        order[position] = k;
     }
     for (int64_t k = 0; k < m->n; k++) {
         eigen_store(values + k * l->column_strides[1], m->d[order[k]]);
@@ -308,13 +310,14 @@ static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char 
 }
 
 typedef struct eigen_batch {
-    const lw_matrix_layout *layout; /* m and n are the matrix's; operands: x, eigenvalues, eigenvectors */
+    const lw_matrix_layout *layout; /* operands: x, eigenvalues, eigenvectors */
     const char *x;
-    char *values, *vectors; /* the latter may be NULL */
+    char *values, *vectors; /* vectors may be NULL */
     int64_t count, per_task;
 } eigen_batch;
 
-static lw_status eigen_compute(lw_context *context, eigen *m, const eigen_batch *b, const int64_t *offset) {
+/* Decomposes one matrix. If it is not finite, the results are NaN. */
+static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batch *b, const int64_t *offset) {
     const lw_matrix_layout *l = b->layout;
     char *vectors = b->vectors ? b->vectors + offset[2] : NULL;
     lw_status status = LW_OK;
@@ -350,14 +353,14 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     if (!memory) {
         return LW_NO_MEMORY;
     }
-    double *rest = memory + matrices * n * width;
+    double *vectors = memory + matrices * n * width;
     eigen m = {.n = n, .width = width, .a = memory, .z = b->vectors ? memory + n * width : NULL};
-    m.d = rest;
-    m.e = rest + width;
-    m.h = rest + 2 * width;
-    m.q = rest + 3 * width;
-    m.c = rest + 4 * width;
-    m.s = rest + 5 * width;
+    m.d = vectors;
+    m.e = vectors + width;
+    m.h = vectors + 2 * width;
+    m.q = vectors + 3 * width;
+    m.c = vectors + 4 * width;
+    m.s = vectors + 5 * width;
     lw_layout batch = {.ndim = l->batch_ndim};
     for (int32_t d = 0; d < batch.ndim; d++) {
         batch.shape[d] = l->batch_shape[d];
@@ -370,7 +373,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     iterator_start(&it, &batch, 0, batch.ndim, 3, first);
     lw_status status = LW_OK;
     for (int64_t i = first; i < end && status == LW_OK; i++, iterator_next(&it)) {
-        status = eigen_compute(context, &m, b, it.offset);
+        status = eigen_decompose(context, &m, b, it.offset);
     }
     if (context->release) {
         context->release(context, memory);
@@ -378,7 +381,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Small matrices are shared out among tasks; a large one is tasks itself. */
+/* Divides small matrices among tasks. Large ones are decomposed one after another, each in tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

@@ -1,10 +1,10 @@
-/* Elementwise kernels: any layout on the outside, contiguous arrays on the inside.
+/* Elementwise kernels for any layout, built on loops over contiguous arrays.
  *
- * The generator writes for each kernel a body, one vector loop over contiguous, possibly unaligned arrays, and a
- * constant `elementwise` that describes it. Here a layout becomes calls of that body. Operands that are contiguous
- * where the body works are handed over in place; the others are packed into small buffers, CHUNK elements at a time,
- * and a result that has gaps is unpacked from one. An output may be the same memory as an input with the same
- * strides: no element is read after it is written. */
+ * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and a
+ * constant `elementwise` that describes it. This file turns a layout into calls of that body. Operands that are
+ * contiguous are passed in place. Others are copied to small buffers, CHUNK elements at a time, and a strided result is
+ * computed in a buffer and copied out. An output may be the same memory as an input with the same strides: no element is
+ * read after it is written. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -12,10 +12,10 @@
 #include "strided.h"
 
 enum {
-    CHUNK = 512,   /* elements packed at once: four operands of 8 bytes are 16 KB, which stays in the first cache */
-    LONG_ROW = 64, /* from this length on a row is worth a call of the body that saves packing it */
-    /* registers at once in the loop of a short body: one at a time, an addition in the first cache takes 1.2 times as
-     * long. One in what pages download: both libraries there. */
+    CHUNK = 512,   /* elements copied at a time: four operands of 8 bytes are 16 KB, which fits in L1 */
+    LONG_ROW = 64, /* from this length on, one call of the body per row is cheaper than copying */
+    /* Vectors per iteration in a short body. With one, an addition in L1 takes 1.2 times as long. One in WebAssembly,
+     * for download size. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
 };
 
@@ -25,18 +25,18 @@ typedef struct elementwise {
     elementwise_body *body;
     int32_t operands; /* the inputs, then the output */
     int32_t size[LW_MAX_OPERANDS];
-    int64_t grain; /* elements worth a task of their own */
-    int is_short;  /* a few instructions, so that large arrays wait for memory alone */
+    int64_t grain; /* elements per task */
+    int is_short;  /* a few instructions: with large arrays, DRAM is the bottleneck */
 } elementwise;
 
-/* How an operand reaches the body. */
+/* How an operand is passed to the body. */
 typedef enum passage {
-    IN_PLACE, /* contiguous in all dimensions */
-    BY_ROW,   /* contiguous along the last one, and that is long */
-    FILLED,   /* one element for all positions */
-    REPEATED, /* one row, a short one, for all rows: packed once */
-    PACKED,
-    STREAMED /* a contiguous result that no cache holds: computed in a buffer, stored past them */
+    IN_PLACE, /* contiguous */
+    BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
+    FILLED,   /* a single element, copied to a buffer once */
+    REPEATED, /* a single short row, copied to a buffer once, as often as it fits */
+    PACKED,   /* copied to a buffer chunk by chunk */
+    STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
 } passage;
 
 typedef struct elementwise_call {
@@ -45,10 +45,10 @@ typedef struct elementwise_call {
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
     int64_t total, grain;
-    int64_t row;  /* length of the last dimension; where no operand has gaps, of everything */
-    int64_t most; /* elements that one call of the body may take */
-    int by_row;   /* and it may not cross rows */
-    int64_t lead; /* elements that a task's first call takes, so that streamed results go on at a cache line */
+    int64_t row;       /* length of the last dimension; if all operands are contiguous, the total */
+    int64_t max_count; /* elements per call of the body */
+    int by_row;        /* a call must not cross rows */
+    int64_t lead;      /* elements of a task's first call, so that streamed results continue at a cache line */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
 
@@ -86,7 +86,7 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
 }
 
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
-    char item[8]; /* no store into the buffer can change it, so it stays in a register */
+    char item[8]; /* a local copy, which stores to the buffer cannot change: it stays in a register */
     for (int32_t i = 0; i < size; i++) {
         item[i] = place[i];
     }
@@ -106,8 +106,8 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     }
 }
 
-/* Steps over rows. */
-static void advance(layout_iterator *it, int64_t rows) {
+/* Skips rows. */
+static void skip_rows(layout_iterator *it, int64_t rows) {
     int32_t d = it->end - 1;
     while (rows > 0 && d >= it->first) {
         int64_t part = min_int64(rows, it->layout->shape[d] - it->index[d]);
@@ -115,12 +115,13 @@ static void advance(layout_iterator *it, int64_t rows) {
         for (int32_t o = 0; o < it->operands; o++) {
             it->offset[o] += (part - 1) * it->layout->strides[o][d];
         }
-        iterator_next(it); /* which carries into the slower dimensions */
+        iterator_next(it); /* carries into the slower dimensions */
         rows -= part;
     }
 }
 
-/* Copies `count` elements of an operand, from element `column` of the row that it stands on, into the buffer or back. */
+/* Copies `count` elements of an operand, from element `column` of the current row on, to the buffer, or back if `unpack`.
+ */
 static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
                      char *buffer, int unpack) {
     int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
@@ -140,31 +141,31 @@ static void transfer(const elementwise_call *call, layout_iterator it, int64_t c
     }
 }
 
-/* What is left when whole registers are done, moved through registers' worth of zeros: once for all kernels. */
-static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t rest,
+/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Shared by all kernels. */
+static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t tail,
                                                const void *const *inputs, void *output, const lw_scalar *parameters) {
     _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
     const void *padded[LW_MAX_OPERANDS];
     int32_t last = kernel->operands - 1;
     for (int32_t o = 0; o < last; o++) {
         int32_t size = kernel->size[o];
-        copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, rest, size);
+        copy_strided(buffer[o], size, (const char *)inputs[o] + whole * size, size, tail, size);
         padded[o] = buffer[o];
     }
     kernel->body(VF32_LANES, padded, buffer[last], parameters);
     int32_t size = kernel->size[last];
-    copy_strided((char *)output + whole * size, size, buffer[last], size, rest, size);
+    copy_strided((char *)output + whole * size, size, buffer[last], size, tail, size);
 }
 
-/* The body on all elements of contiguous arrays. */
+/* Runs the body for all elements of contiguous arrays. */
 INLINE void run_body(const elementwise *kernel, int64_t count, const void *const *inputs, void *output,
                      const lw_scalar *parameters) {
-    int64_t rest = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - rest;
+    int64_t tail = SIMD_PARTIAL ? 0 : count % VF32_LANES, whole = count - tail;
     if (whole) {
         kernel->body(whole, inputs, output, parameters);
     }
-    if (rest) {
-        run_tail(kernel, whole, rest, inputs, output, parameters);
+    if (tail) {
+        run_tail(kernel, whole, tail, inputs, output, parameters);
     }
 }
 
@@ -187,8 +188,9 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
             transfer(call, it, column, first, o, buffer[o], 0);
         }
     }
-    for (int64_t most = SIMD_STREAM && call->lead ? call->lead : call->most; position < end; most = call->most) {
-        int64_t count = min_int64(end - position, most);
+    for (int64_t max_count = SIMD_STREAM && call->lead ? call->lead : call->max_count; position < end;
+         max_count = call->max_count) {
+        int64_t count = min_int64(end - position, max_count);
         if (call->by_row) {
             count = min_int64(count, call->row - column);
         }
@@ -217,7 +219,7 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
         position += count;
         column += count;
         if (column >= call->row) {
-            advance(&it, column / call->row);
+            skip_rows(&it, column / call->row);
         }
         column %= call->row;
     }
@@ -227,9 +229,9 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     return LW_OK;
 }
 
-/* A result that is an input too is in the caches already. On a Zen 4 streaming makes an addition of 8M elements 1.4 times
- * as fast, relu 1.2 times; on an Intel Xeon both 1.06 times. Results that take long to compute come too slowly for it:
- * there exp, tanh and sin of 16M elements would take 1.4 times as long. */
+/* Returns whether to stream the result. Not if it is also an input, which is in the caches already. On Zen 4, streaming
+ * makes an addition of 8M elements 1.4 times and relu 1.2 times as fast; on an Intel Xeon both 1.06 times. Long bodies
+ * produce results too slowly to profit: on the Xeon, exp, tanh and sin of 16M elements would take 1.4 times as long. */
 static int is_streamed(const elementwise_call *call, const lw_context *context) {
     int32_t last = call->kernel->operands - 1;
     int in_place = 0;
@@ -240,7 +242,7 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
            stream_pays(context, call->total * call->kernel->size[last]);
 }
 
-/* Small work on contiguous operands: neither rows nor tasks to think about. */
+/* Returns whether one call of the body is enough: contiguous operands, and at most one task. */
 INLINE int is_simple(const elementwise *kernel, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
         return 0;
@@ -268,17 +270,17 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
         call.data[o] = (char *)inputs[o];
     }
     call.data[last] = outputs[0];
-    call.row = call.most = call.total;
+    call.row = call.max_count = call.total;
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
         if (call.passage[o] == REPEATED && o == last) {
-            call.passage[o] = PACKED; /* there is but one row */
+            call.passage[o] = PACKED; /* the result is a single row */
         }
         if (call.passage[o] == BY_ROW) {
             call.by_row = 1;
         }
         if (call.passage[o] >= FILLED) {
-            call.most = min_int64(call.most, CHUNK);
+            call.max_count = min_int64(call.max_count, CHUNK);
         }
         if (call.passage[o] != IN_PLACE && call.passage[o] != FILLED) {
             call.row = layout->shape[layout->ndim - 1];
@@ -286,19 +288,19 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     }
     if (SIMD_STREAM && is_streamed(&call, context)) {
         call.passage[last] = STREAMED;
-        call.most = min_int64(call.most, CHUNK);
+        call.max_count = min_int64(call.max_count, CHUNK);
         call.lead = stream_lead(call.data[last]) / kernel->size[last];
     }
     for (int32_t o = 0; o <= last; o++) {
-        if (call.passage[o] == REPEATED) { /* each chunk begins at the same column */
-            call.most = CHUNK / call.row * call.row;
+        if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
+            call.max_count = CHUNK / call.row * call.row;
             if (SIMD_STREAM) {
                 call.lead = 0;
             }
         }
     }
     int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
-    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* alike, and of whole cache lines */
+    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* tasks of equal size, in whole cache lines */
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }
 

@@ -1,14 +1,15 @@
-/* The largest and the smallest of floats, by IEEE 754-2019's maximum and minimum: NaN wins, and -0 is below 0.
+/* max and min of floats, as maximum and minimum of IEEE 754-2019: NaN wins, and -0 is less than 0.
  *
- * Where one instruction does that, it is slow; most processors need half a dozen. But one instruction is enough to
- * leave out NaN and the order of zeros. With it a block is folded, beside a sum that is NaN where an element is. Only
- * where the sum is NaN or the result a zero, a second pass looks for NaN and at the signs. Values may meet in any order
- * and more than once, so there are no partials as in reduce_block.h. */
+ * A single instruction that does this is slow, and most processors need half a dozen. One instruction suffices if NaN and
+ * the order of zeros are ignored, so:
+ * 1. Reduce the block with that instruction, and sum its elements; the sum is NaN if an element is.
+ * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
+ * Elements may be combined in any order and more than once, so there are no partials as in reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
 
-/* Of some elements: the extreme value and the sum, or in the second pass the bits that all or any of them have and a
+/* State of some elements. In the first pass: the extreme value and the sum. In the second: the AND or OR of all bits, and a
  * mask of NaN. */
 typedef struct extreme {
     vf32 value, other;
@@ -26,7 +27,7 @@ INLINE extreme extreme_joined(extreme a, extreme b, extreme_join *value, extreme
     return (extreme){value(a.value, b.value), other(a.other, b.other)};
 }
 
-/* Of the registers at x and at y. */
+/* Combines the vectors at x and at y. */
 INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, extreme_join *value,
                             extreme_join *other) {
     return extreme_joined(one(vf32_load(x)), one(vf32_load(y)), value, other);
@@ -34,17 +35,18 @@ INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, ex
 
 enum { EXTREME_CHAINS = 4 };
 
-/* Of at least 2 `chains` registers full of elements; the last turn takes again what is missing to a whole one. */
+/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration overlaps the one before it.
+ */
 INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
                            extreme_join *other) {
     extreme all[EXTREME_CHAINS];
-    int64_t turn = 2 * chains * VF32_LANES;
+    int64_t step = 2 * chains * VF32_LANES;
 #pragma GCC unroll 4
     for (int r = 0; r < chains; r++) {
         all[r] = extreme_pair(x + 2 * r * VF32_LANES, x + (2 * r + 1) * VF32_LANES, one, value, other);
     }
-    for (int64_t i = turn; i < count; i += turn) {
-        const float *next = x + min_int64(i, count - turn);
+    for (int64_t i = step; i < count; i += step) {
+        const float *next = x + min_int64(i, count - step);
 #pragma GCC unroll 4
         for (int r = 0; r < chains; r++, next += 2 * VF32_LANES) {
             all[r] = extreme_joined(all[r], extreme_pair(next, next + VF32_LANES, one, value, other), value, other);
@@ -57,7 +59,7 @@ INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_on
     return all[0];
 }
 
-/* The result is in lane 0. */
+/* Reduces `count` elements; the result is in lane 0. */
 INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extreme_one *one, extreme_join *value,
                             extreme_join *other) {
     extreme all;
@@ -77,11 +79,11 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
     return all;
 }
 
-/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the first pass's, `signs_join` the second's.
- * `joined` is exact, of the partials a and b; so is <op>_settled, once a first pass gave `value`: zeros without a sign
- * are the largest where all signs are set. */
+/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the join of the first pass. `signs_join` is that
+ * of the second, which gives the sign of a zero result: AND for max, OR for min. `joined` is the exact expression for two
+ * partials a and b. <op>_exact runs the second pass. */
 #define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
-    RARE float op##_settled(const float *x, int64_t count, float value) {                                      \
+    RARE float op##_exact(const float *x, int64_t count, float value) {                                        \
         extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);               \
         if (vi32_first(vf32_bits(signs.other))) return __builtin_nanf("");                                     \
         return value == 0 ? __builtin_copysignf(0, vf32_first(signs.value)) : value;                           \
@@ -91,7 +93,7 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
         const float *x = (const float *)from->x;                                                               \
         extreme all = extreme_pass(x, count, identity, extreme_plain, value_join, vf32_add_on_fma_unit);       \
         float value = vf32_first(all.value), sum = vf32_first(all.other);                                      \
-        if (sum != sum || value == 0) value = op##_settled(x, count, value);                                   \
+        if (sum != sum || value == 0) value = op##_exact(x, count, value);                                     \
         __builtin_memcpy(&result->bits, &value, sizeof value);                                                 \
     }                                                                                                          \
     BLOCK_REDUCTION_STEPS(op, float32, float32, x, joined)                                                     \

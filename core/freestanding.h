@@ -1,18 +1,18 @@
-/* What compilers call even where there is no C library: to copy a large struct, or for a loop that they recognise.
- * Hidden, so that a library of kernels calls nothing outside itself. Included once, by the generated kernels.c. */
+/* Functions that compilers call even without a C library: to copy a large struct, or for a loop that they recognize.
+ * Hidden, so that a kernel library calls nothing outside itself. Included once, by the generated kernels.c. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* `used` keeps them where a linker optimizes the whole. Emscripten would take it for `exported`, and has no need. */
+/* `used` keeps them in a link-time optimized library. Emscripten treats `used` as `exported`, and does not need it. */
 #ifdef __EMSCRIPTEN__
 #define FREESTANDING __attribute__((visibility("hidden")))
 #else
 #define FREESTANDING __attribute__((visibility("hidden"), used))
 #endif
 
-/* The empty asm keeps the compiler from recognising these loops as calls of themselves. */
+/* The empty asm keeps the compiler from replacing these loops with calls to the functions that contain them. */
 FREESTANDING void *memcpy(void *restrict to, const void *restrict from, size_t count) {
     char *out = to;
     const char *in = from;
@@ -44,7 +44,7 @@ FREESTANDING void *memset(void *to, int byte, size_t count) {
     return to;
 }
 
-#ifdef __APPLE__ /* where a memset of zeros becomes a call of one of these: on ARM, on x86 */
+#ifdef __APPLE__ /* memset of zeros is compiled to bzero on ARM, and to __bzero on x86 */
 FREESTANDING void bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
 FREESTANDING void __bzero(void *to, size_t count) { fill_bytes(to, 0, count); }
 #endif

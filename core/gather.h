@@ -1,12 +1,11 @@
-/* take and put: items moved by their size, through int32 indices along one axis.
+/* take and put: move items through int32 indices along one axis, by their size in bytes.
  *
- * The layout walks the elements of the result (take) or of the values (put). The operand that is indexed does not
- * move along the dimensions of the indices; the index adds its multiple of a stride. parameters: the extent of the
- * axis, and that stride in bytes. Negative indices count from the end. All indices are checked before anything is
- * written.
+ * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions of
+ * the indices; the index times a stride is added instead. Parameters: the extent of the axis, and that stride in bytes.
+ * Negative indices count from the end. All indices are checked before anything is written.
  *
- * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and names the
- * kernels in the table. */
+ * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and lists the kernels
+ * in the table. */
 #pragma once
 
 #include "spans.h"
@@ -19,14 +18,14 @@ INLINE int64_t gather_index(const char *p) {
 }
 
 typedef struct gather_indices {
-    lw_layout layout; /* the dimensions that the indices have: along the others they repeat */
+    lw_layout layout; /* only the dimensions along which the indices do not repeat */
     const char *data;
     int64_t count, extent;
 } gather_indices;
 
 static lw_status gather_check_task(lw_context *context, int64_t task, const void *argument) {
     const gather_indices *all = argument;
-    int64_t first = task * SPANS_GRAIN, end = min_int64(first + SPANS_GRAIN, all->count);
+    int64_t first = task * SPAN_GRAIN, end = min_int64(first + SPAN_GRAIN, all->count);
     layout_iterator it;
     iterator_start(&it, &all->layout, 0, all->layout.ndim, 1, first);
     for (int64_t i = first; i < end; i++, iterator_next(&it)) {
@@ -54,10 +53,10 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
         own->strides[0][own->ndim++] = layout->strides[1][d];
     }
     all.count = layout_count(own, 0, own->ndim);
-    return run_tasks(context, divide_up(all.count, SPANS_GRAIN), gather_check_task, &all);
+    return run_tasks(context, divide_up(all.count, SPAN_GRAIN), gather_check_task, &all);
 }
 
-/* Items of `size` bytes go from operand 0 to operand 2; `indexed` is the one of these that the index moves. */
+/* Copies items of `size` bytes from operand 0 to operand 2. `indexed` is the operand that the index applies to. */
 INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed, int size) {
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     for (int64_t i = 0; i < p->count; i++) {
@@ -65,7 +64,7 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
         int64_t along = (index < 0 ? index + extent : index) * stride;
         const char *from = p->data[0] + i * p->step[0] + (indexed == 0 ? along : 0);
         char *to = p->data[2] + i * p->step[2] + (indexed == 2 ? along : 0);
-        if (p->step[1] == 0) { /* one index for the whole piece */
+        if (p->step[1] == 0) { /* one index for the whole span */
             copy_strided(to, p->step[2], from, p->step[0], p->count, size);
             return;
         }
@@ -73,7 +72,7 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
     }
 }
 
-/* Defines the kernel lw_<op>_bits<bits>. Where several indices are equal, the last value that is put stays. */
+/* Defines the kernel lw_<op>_bits<bits>. If several indices of put are equal, the last value wins. */
 #define GATHER(op, bits, indexed)                                                                             \
     static void op##_span_##bits(const span *p, const lw_scalar *parameters) {                                \
         gather_span(p, parameters, indexed, bits / 8);                                                        \

@@ -1,12 +1,12 @@
 /* Matrix multiplication: five loops around a micro-kernel, after Van Zee and van de Geijn, "BLIS: A Framework for
  * Rapidly Instantiating BLAS Functionality", 2015.
  *
- * The loops cut C into columns (GEMM_NC), the sum into depths (GEMM_KC) and C's rows into
- * GEMM_PACKED_ROWS; for each of these the parts of B and A are packed, in panels as wide as the micro-kernel's tile, and
- * then tasks compute blocks of C: two more loops, over panels of B and of A. Where C has no more rows than a block, no
- * two tasks need the same panel of B, and each packs its own, just before it is used. Packing takes any strides; zeros
- * fill the last panel. Where B has few columns, A is read where it lies; where A has few rows, B is, see gemm_skinny.h.
- * Each element of C is summed in an order that depends on k and that choice alone. */
+ * The outer loops cut C's columns by GEMM_NC, k by GEMM_KC and C's rows by GEMM_PACKED_ROWS, and pack these parts of A
+ * and B into panels. Tasks then compute blocks of C with two more loops, over panels of B and of A. If C has no more rows
+ * than one block, no two tasks share a panel of B, and each task packs its panels just before it uses them. Packing
+ * accepts any strides and pads the last panel with zeros. If B has few columns, A is read in place; if A has few rows, B
+ * is (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is
+ * summed depends only on k and on this choice of path. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -15,18 +15,19 @@
 #include "gemm_skinny.h"
 #include "gemm_unpacked.h"
 
-/* The part of a product that is packed at one time. */
+/* The part of a product that is packed at a time. */
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked;                       /* of the rows of A, the first: read where they lie */
-    float *a, *b;                           /* packed; b is NULL where each task packs its own panels */
-    int64_t a_panels, b_panels, pack_tasks; /* to pack */
-    int64_t block, task_columns;
+    int64_t unpacked_rows;                  /* the first rows of A, which are read in place */
+    float *a, *b;                           /* packed; b is NULL if each task packs its own panels */
+    int64_t a_panels, b_panels, pack_tasks; /* panels to pack; tasks to pack them in */
+    int64_t block, task_columns;            /* rows and columns of a task */
 } gemm_part;
 
-/* A task's share of an operand that is `extent` wide, read in the runs that it lies in: whole panels, or some of their
- * depth, for all of them at once. A panel alone would take a cache line or two of each row, from a page of its own. */
+/* Packs one task's share of an operand that is `extent` wide, reading memory in contiguous runs: whole panels if the
+ * operand is contiguous along k, else some steps of k for all panels. A single panel would use only one or two cache
+ * lines of each row, and every row is on another page. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
@@ -47,8 +48,8 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     const gemm_part *part = argument;
     const gemm *g = part->g;
     int64_t tasks = part->pack_tasks;
-    gemm_pack_part(part->a, GEMM_MR, g->a + (part->i + part->unpacked) * g->a_row + part->p * g->a_column, g->a_row,
-                   g->a_column, part->rows - part->unpacked, part->depth, task, tasks);
+    gemm_pack_part(part->a, GEMM_MR, g->a + (part->i + part->unpacked_rows) * g->a_row + part->p * g->a_column,
+                   g->a_row, g->a_column, part->rows - part->unpacked_rows, part->depth, task, tasks);
     if (!g->pack_b && part->b_panels) {
         gemm_pack_part(part->b, GEMM_NR, g->b + part->p * g->b_row + part->j * g->b_column, g->b_column, g->b_row,
                        part->columns, part->depth, task, tasks);
@@ -60,7 +61,7 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     return LW_OK;
 }
 
-/* A panel of B that no other task needs. */
+/* Packs a panel of B that no other task uses. */
 static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
@@ -71,21 +72,21 @@ static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     }
 }
 
-/* A tile's sums, from a packed panel of B. */
+/* Computes the sums of a tile from a packed panel of B. */
 static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b, char *tile,
-                          int64_t tile_row, gemm_store_mode target) {
+                          int64_t tile_row, gemm_store_mode mode) {
     const gemm *g = part->g;
     const int64_t b_step = GEMM_NR * sizeof *b;
-    if (i < part->unpacked) {
+    if (i < part->unpacked_rows) {
         gemm_tile_in_place(columns, part->depth, g->a + (part->i + i) * g->a_row + part->p * g->a_column, g->a_row,
-                           (const char *)b, b_step, tile, tile_row, target);
+                           (const char *)b, b_step, tile, tile_row, mode);
     } else {
-        gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked) * part->depth),
-                       (const char *)b, b_step, tile, tile_row, target);
+        gemm_edge_tile(rows, columns, part->depth, (const char *)(part->a + (i - part->unpacked_rows) * part->depth),
+                       (const char *)b, b_step, tile, tile_row, mode);
     }
 }
 
-/* One tile of C; (i, j) is within the part. */
+/* Computes one tile of C; (i, j) is relative to the part. */
 static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, const float *b) {
     const gemm *g = part->g;
     int64_t rows = min_int64(part->rows - i, GEMM_MR), columns = min_int64(part->columns - j, GEMM_NR);
@@ -105,11 +106,12 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
-/* Where the sums are short, what takes long is to write C: along its rows, while B's panels stay in the caches. */
+/* Computes one block of C. With a short k, writing C dominates, so tiles go along its rows while B's panels stay in the
+ * caches. Otherwise they go down the columns, and a panel of B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
-    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* in the first caches from one panel to the next */
+    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* the same memory for every panel, so it stays in L1 or L2 */
     int64_t across = divide_up(part->columns, part->task_columns);
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);
@@ -135,10 +137,10 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
 }
 
 typedef struct gemm_sizes {
-    int64_t rows, columns, depth; /* packed at once */
+    int64_t rows, columns, depth; /* of the part that is packed at a time */
     int64_t block, task_columns;  /* rows and columns that a task computes */
     int64_t packing;              /* floats that a task packs */
-    int is_narrow;                /* so few columns that to pack whole panels of A does not pay */
+    int is_narrow;                /* too few columns for packing A to pay; only the last, partial panel is packed */
 } gemm_sizes;
 
 static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {
@@ -146,13 +148,13 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
         part.columns = min_int64(g->n - part.j, sizes.columns);
         part.p = 0;
-        do { /* once also where k is 0, to write zeros */
+        do { /* at least once, so that k = 0 writes zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
-                part.unpacked = sizes.is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
-                part.a_panels = divide_up(part.rows - part.unpacked, GEMM_MR);
+                part.unpacked_rows = sizes.is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
+                part.a_panels = divide_up(part.rows - part.unpacked_rows, GEMM_MR);
                 int64_t packed = (part.a_panels * GEMM_MR + part.b_panels * GEMM_NR) * part.depth;
                 part.pack_tasks = 1 + packed / sizes.packing;
                 int64_t blocks = divide_up(part.rows, part.block) * divide_up(part.columns, part.task_columns);
@@ -163,7 +165,7 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
                 if (status != LW_OK) {
                     return status;
                 }
-                part.b_panels = 0; /* stays packed for the next rows */
+                part.b_panels = 0; /* B stays packed for the next rows */
             }
             part.p += part.depth;
         } while (part.p < g->k);
@@ -171,15 +173,15 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     return LW_OK;
 }
 
-/* Tasks of about the same work, whatever the shape: several threads then end together. */
+/* Chooses sizes so that all tasks have about the same work, and threads finish together. */
 static gemm_sizes gemm_choose_sizes(const gemm *g) {
-    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* of parts that are alike */
+    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of equal depth */
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
     sizes.is_narrow = g->n <= GEMM_NARROW_N && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     if (gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
-    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* of blocks that are alike */
+    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* blocks of equal height */
     int64_t panel = rows * GEMM_NR * depth;
     sizes.block = divide_up(rows, GEMM_MR) * GEMM_MR;
     sizes.task_columns = min_int64(divide_up(GEMM_TASK_WORK, panel) * GEMM_NR, GEMM_TASK_NC);
@@ -195,21 +197,22 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     if (gemm_is_unpacked(whole, &g)) {
         return gemm_unpacked(context, &g);
     }
-    int turn = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
-    g = turn ? gemm_transposed(whole) : *whole;
+    int transpose = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
+    g = transpose ? gemm_transposed(whole) : *whole;
     gemm_sizes sizes = gemm_choose_sizes(&g);
-    int is_few = gemm_is_skinny(&g), is_shared = g.m > sizes.block; /* B, by several blocks of rows */
-    if (!is_shared) {
+    int is_skinny = gemm_is_skinny(&g);
+    int shares_b = g.m > sizes.block; /* several blocks of rows use the same panels of B */
+    if (!shares_b) {
         sizes.columns = g.n;
     }
     int64_t a_rows = sizes.is_narrow ? GEMM_MR : divide_up(min_int64(g.m, sizes.rows), GEMM_MR) * GEMM_MR;
-    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned as well */
-    int64_t b_size = is_shared ? divide_up(min_int64(g.n, sizes.columns), GEMM_NR) * GEMM_NR * sizes.depth : 0;
-    int64_t size = is_few ? skinny_scratch_floats(&g) : a_size + b_size + 16;
+    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned too */
+    int64_t b_size = shares_b ? divide_up(min_int64(g.n, sizes.columns), GEMM_NR) * GEMM_NR * sizes.depth : 0;
+    int64_t size = is_skinny ? skinny_scratch_floats(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
     if (scratch) {
-        lw_status status = is_few ? gemm_skinny(context, &g, scratch)
-                                  : gemm_packed(context, &g, sizes, scratch, is_shared ? scratch + a_size : NULL);
+        lw_status status = is_skinny ? gemm_skinny(context, &g, scratch)
+                                     : gemm_packed(context, &g, sizes, scratch, shares_b ? scratch + a_size : NULL);
         if (context->release) {
             context->release(context, scratch);
         }

@@ -1,35 +1,34 @@
-/* One product of two matrices, its finish, and what the paths to it share. Strides are in bytes and of any size and
- * sign. An extent of 1 may come with any stride. */
+/* The description of one matrix product, its epilogue, and what all GEMM paths share. Strides are in bytes and may have
+ * any size and sign. The stride along an extent of 1 is arbitrary. */
 #pragma once
 
 #include "gemm_tiles.h"
 #include "layout_iterator.h"
 #include "strided.h"
 
-enum {
-    GEMM_SMALL_WORK = 1 << 20, /* multiplications that are not worth several tasks */
-    GEMM_MANY_PRODUCTS = 16, /* products that are better shared out whole: each thread packs its own and never waits, */
-    GEMM_LARGE_WORK = 1 << 26 /* unless one has so many multiplications */
-};
+/* In multiply-adds, but for GEMM_MANY_PRODUCTS. A product of GEMM_SMALL_WORK is divided into tasks. In a batch of
+ * GEMM_MANY_PRODUCTS or more, only products of GEMM_LARGE_WORK are: tasks of whole products pack for themselves and never
+ * wait for each other. */
+enum { GEMM_SMALL_WORK = 1 << 20, GEMM_LARGE_WORK = 1 << 26, GEMM_MANY_PRODUCTS = 16 };
 
-/* Replaces values by their activation; count is a multiple of VF32_LANES. */
+/* Applies an activation in place; count is a multiple of VF32_LANES. */
 typedef void gemm_activation(float *values, int64_t count);
 
 typedef struct gemm gemm;
 
-/* Packs a panel of B: to[p * GEMM_NR + j] = B[first_row + p, first_column + j] for p < depth; columns beyond n
- * are zeros. */
+/* Packs a panel of B: to[p * GEMM_NR + j] = B[first_row + p, first_column + j] for p < depth. Columns beyond n are
+ * zeros. */
 typedef void gemm_b_packer(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to);
 
-/* C = activate(A B + bias): m x n, summed over k. */
+/* C = activate(A B + bias). A is m x k, B is k x n. */
 struct gemm {
     int64_t m, n, k;
     const char *a, *b, *bias; /* bias may be NULL */
     char *c;
     int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
     gemm_activation *activate; /* or NULL */
-    gemm_b_packer *pack_b;     /* NULL where b is a matrix in memory */
-    const void *source;        /* pack_b's own */
+    gemm_b_packer *pack_b;     /* NULL if b is a matrix in memory */
+    const void *source;        /* for pack_b */
 };
 
 INLINE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }
@@ -40,13 +39,13 @@ INLINE float gemm_float(const char *p) {
     return x;
 }
 
-/* Adds the bias to `columns` values of row i of C, which fill whole registers up to `width`. */
+/* Adds the bias to `columns` values of row i of C. The buffer is padded to `width`, whole vectors. */
 static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
-        vf32 same = vf32_set(gemm_float(bias));
+        vf32 constant = vf32_set(gemm_float(bias));
         for (int64_t c = 0; c < width; c += VF32_LANES) {
-            vf32_store(values + c, vf32_load(values + c) + same);
+            vf32_store(values + c, vf32_load(values + c) + constant);
         }
         return;
     }
@@ -58,7 +57,7 @@ static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, 
     }
 }
 
-/* The bias and the activation of a tile of whole registers, `columns` of which exist. */
+/* Epilogue: adds the bias to a tile and applies the activation. The tile has `columns` columns, padded to `width`. */
 static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, char *tile,
                                 int64_t tile_row, int64_t width) {
     for (int64_t r = 0; r < rows; r++) {
@@ -72,7 +71,7 @@ static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t row
     }
 }
 
-/* Puts rows x columns of a tile on the stack into C, adding what is there if `add`. */
+/* Stores rows x columns of a tile to C, added to C's values if `add`. The epilogue follows the `last` block of k. */
 static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
                             int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;
@@ -92,7 +91,7 @@ static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, i
     }
 }
 
-/* The same product with rows and columns exchanged. */
+/* Returns the transposed product, C^T = B^T A^T. */
 static gemm gemm_transposed(const gemm *g) {
     return (gemm){
         .m = g->n,

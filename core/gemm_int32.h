@@ -1,9 +1,10 @@
-/* C = A B for int32, wrapping around. Simple: a strip of a row of C at a time, B packed by rows where it has gaps. */
+/* C = A B for int32, with wraparound. Computes a strip of one row of C at a time; copies the rows of B that are not
+ * contiguous. */
 #pragma once
 
 #include "gemm.h"
 
-enum { INT32_STRIP = 256 };
+enum { INT32_STRIP = 256 }; /* columns */
 
 static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t columns) {
     int32_t sum[INT32_STRIP], packed[INT32_STRIP];

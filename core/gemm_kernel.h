@@ -1,47 +1,47 @@
-/* The micro-kernel of matrix multiplication: a tile of C from steps through a panel of A and one of B. */
+/* The GEMM micro-kernel: multiplies a panel of A by a panel of B into a tile of C. */
 #pragma once
 
 #include "gemm.h"
 
-/* The loop that all is spent in: where it begins in a line of code is worth up to 4 %. */
+/* Hot loop. Aligning its entry to a 64-byte fetch line gains up to 4 %. */
 #if __has_attribute(code_align) && !defined __wasm__
 #define GEMM_ALIGN_LOOP __attribute__((code_align(64)))
 #else
 #define GEMM_ALIGN_LOOP
 #endif
 
-/* What becomes of the sums: the tile, or added to it. FAR: it was last seen a whole depth ago, and so was the one below,
- * which is next. */
+/* Whether the sums replace the tile or are added to it. PREFETCH: the same, and prefetches the tile below, which comes
+ * next: both were last used a whole block of k ago. */
 typedef enum gemm_store_mode { GEMM_SET, GEMM_ADD, GEMM_ADD_PREFETCH } gemm_store_mode;
 
-/* Fetches a part of the tile below: all its lines at once would hold up the panels. */
-INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int turn) {
+/* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. All its lines at once would delay loads of the panels. */
+INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     enum { LINE = 64 / sizeof(float) };
     const char *below = tile + GEMM_MR * tile_row;
-    for (int r = turn * GEMM_MR / GEMM_PREFETCH_PARTS; r < (turn + 1) * GEMM_MR / GEMM_PREFETCH_PARTS; r++) {
+    for (int r = part * GEMM_MR / GEMM_PREFETCH_PARTS; r < (part + 1) * GEMM_MR / GEMM_PREFETCH_PARTS; r++) {
         for (int c = 0; c < GEMM_NR; c += LINE) {
             __builtin_prefetch((const float *)(below + r * tile_row) + c);
         }
     }
 }
 
-/* For `rows` rows of A and `vectors` registers of B, which are constants. A's rows are a_row bytes apart and its steps
- * a_step, B's steps b_step. The loops over the tile's registers must be unrolled completely: only then is the array of
- * them kept in registers. */
+/* Computes a tile of `rows` rows and `vectors` vectors, both compile-time constants. a_row is the distance of A's rows,
+ * a_step and b_step that of the steps along k, all in bytes. The loops over the tile must be unrolled completely: only
+ * then does the compiler keep `sum` in registers. */
 INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
-                         const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode target) {
+                         const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
-    int registers = rows * vectors, far = target == GEMM_ADD_PREFETCH;
+    int registers = rows * vectors, prefetch = mode == GEMM_ADD_PREFETCH;
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
         sum[s] = vf32_set(0);
     }
     int64_t p = 0;
-    for (int turn = 0; p < depth; turn++) {
-        if (far) {
-            gemm_prefetch_tile(tile, tile_row, turn);
+    for (int part = 0; p < depth; part++) {
+        if (prefetch) {
+            gemm_prefetch_tile(tile, tile_row, part);
         }
-        int64_t end = far ? depth * (turn + 1) / GEMM_PREFETCH_PARTS : depth;
+        int64_t end = prefetch ? depth * (part + 1) / GEMM_PREFETCH_PARTS : depth;
         GEMM_ALIGN_LOOP
         for (; p < end; p++, a += a_step, b += b_step) {
             vf32 values[GEMM_NR_VECTORS];
@@ -58,51 +58,51 @@ INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, in
 #pragma GCC unroll 32
     for (int s = 0; s < registers; s++) {
         float *to = (float *)(tile + s / vectors * tile_row) + s % vectors * VF32_LANES;
-        vf32_store(to, target == GEMM_SET ? sum[s] : vf32_load(to) + sum[s]);
+        vf32_store(to, mode == GEMM_SET ? sum[s] : vf32_load(to) + sum[s]);
     }
 }
 
-/* From a panel of A. */
+/* Reads a packed panel of A. */
 INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                            char *tile, int64_t tile_row, gemm_store_mode target) {
-    gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, tile, tile_row, target);
+                            char *tile, int64_t tile_row, gemm_store_mode mode) {
+    gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, tile, tile_row, mode);
 }
 
 static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile, int64_t tile_row,
-                      gemm_store_mode target) {
+                      gemm_store_mode mode) {
     gemm_panel_tile(GEMM_MR, GEMM_NR_VECTORS, depth, (const char *)a, (const char *)b, GEMM_NR * sizeof *b, tile,
-                    tile_row, target);
+                    tile_row, mode);
 }
 
 INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
-                              char *tile, int64_t tile_row, gemm_store_mode target) {
+                              char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (rows <= GEMM_EDGE_MR && GEMM_EDGE_MR < GEMM_MR) {
-        gemm_panel_tile(GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, target);
+        gemm_panel_tile(GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     } else if (rows <= 2 * GEMM_EDGE_MR && 2 * GEMM_EDGE_MR < GEMM_MR) {
-        gemm_panel_tile(2 * GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, target);
+        gemm_panel_tile(2 * GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     } else {
-        gemm_panel_tile(GEMM_MR, vectors, depth, a, b, b_step, tile, tile_row, target);
+        gemm_panel_tile(GEMM_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     }
 }
 
-/* The last panel of A has fewer rows, and computes no more than a multiple of GEMM_EDGE_MR; that of B as few registers as
- * hold its columns. */
+/* Computes a tile at the edge of C: `rows` rounded up to a multiple of GEMM_EDGE_MR, and one vector instead of
+ * GEMM_NR_VECTORS if it holds all columns. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
-                           char *tile, int64_t tile_row, gemm_store_mode target) {
+                           char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
-        gemm_edge_tile_of(rows, 1, depth, a, b, b_step, tile, tile_row, target);
+        gemm_edge_tile_of(rows, 1, depth, a, b, b_step, tile, tile_row, mode);
     } else {
-        gemm_edge_tile_of(rows, GEMM_NR_VECTORS, depth, a, b, b_step, tile, tile_row, target);
+        gemm_edge_tile_of(rows, GEMM_NR_VECTORS, depth, a, b, b_step, tile, tile_row, mode);
     }
 }
 
-/* From GEMM_MR rows of A that are not packed. Out of line: engines that compile WebAssembly keep the loops of a small
- * function in registers, not those of a large one. */
+/* Reads GEMM_MR rows of A in place, without packing. Not inlined: WebAssembly engines keep the loops of small functions in
+ * registers, but not those of large ones. */
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
-                             int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode target) {
+                             int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
-        gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, target);
+        gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
     } else {
-        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, target);
+        gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
     }
 }

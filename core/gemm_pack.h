@@ -1,9 +1,9 @@
-/* Packing for the micro-kernel: panels as wide as its tile, one step of the depth after another. */
+/* Packing for the micro-kernel: copies A and B into panels of GEMM_MR rows and GEMM_NR columns, contiguous along k. */
 #pragma once
 
 #include "gemm.h"
 
-/* Four by four floats, turned. */
+/* Transposes a block of 4 x 4 floats. */
 typedef float gemm_quad __attribute__((vector_size(16)));
 INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
@@ -23,7 +23,7 @@ INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int 
     }
 }
 
-/* to[p * width + w] = from[p * along + w * across] for w < count, 0 up to width. */
+/* to[p * width + w] = from[p * along + w * across] for w < count; zeros from there to width. */
 INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
                       int64_t depth) {
     int64_t w = 0;

@@ -1,23 +1,24 @@
-/* Products of few rows: each element of B is used a few times only, so it is read where it lies, in runs of its rows.
+/* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is not packed but read in place,
+ * along its rows.
  *
- * C's columns are cut into strips, whose sums stay in the nearest caches while a few steps of the depth at a time are
- * added to all of them. */
+ * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while blocks of SKINNY_KC rows of B
+ * are added to them. */
 #pragma once
 
 #include "gemm_kernel.h"
 #include "gemm_pack.h"
 
 enum {
-    SKINNY_MAX_ROWS = 48, /* a multiple of every GEMM_MR */
-    SKINNY_KC = 32,
-    SKINNY_MAX_BLOCKS = 256, /* of a depth each are added up: what rounding adds to the error grows with their number */
-    SKINNY_NC = 512
+    SKINNY_MAX_ROWS = 48,    /* a multiple of every GEMM_MR */
+    SKINNY_KC = 32,          /* rows of B per block */
+    SKINNY_MAX_BLOCKS = 256, /* k-blocks summed in sequence; bounds the accumulated rounding error */
+    SKINNY_NC = 512          /* columns of a strip, at most */
 };
 
 typedef struct skinny {
     const gemm *g;
     const float *a;        /* packed */
-    int64_t strip, strips; /* columns; of a task */
+    int64_t strip, strips; /* columns of a strip; strips of a task */
 } skinny;
 
 static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t columns) {
@@ -59,13 +60,13 @@ static int gemm_is_skinny(const gemm *g) {
 
 static int64_t skinny_scratch_floats(const gemm *g) { return divide_up(g->m, GEMM_MR) * GEMM_MR * g->k; }
 
-/* With room for skinny_scratch_floats() floats. */
+/* `scratch` has room for skinny_scratch_floats(). */
 static lw_status gemm_skinny(lw_context *context, const gemm *g, float *scratch) {
     for (int64_t i = 0; i < g->m; i += GEMM_MR) {
         gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),
                           g->k);
     }
-    int64_t strip = divide_up(g->n, divide_up(g->n, SKINNY_NC)); /* all alike */
+    int64_t strip = divide_up(g->n, divide_up(g->n, SKINNY_NC)); /* strips of about equal width */
     skinny all = {.g = g, .a = scratch, .strip = divide_up(strip, GEMM_NR) * GEMM_NR};
     all.strips = divide_up(GEMM_SMALL_WORK, all.strip * g->m * g->k);
     return run_tasks(context, divide_up(g->n, all.strip * all.strips), skinny_task, &all);

@@ -1,20 +1,23 @@
-/* The sizes of matrix multiplication, as data: one row for each instruction set.
+/* GEMM's block sizes, one row per instruction set. Names are those of BLIS.
  *
- * A micro-kernel keeps rows x vectors registers of results, and needs vectors + 1 more; the last rows of C are as few as
- * a multiple of GEMM_EDGE_MR, a half or a third of the rows, or all. A panel of A, depth x rows floats, is in the
- * first-level cache. A panel of B, depth x (vectors x lanes), is there too, or comes from the second-level one, which
- * holds it beside a block of A, block x depth: on avx512 128 bytes for 24 multiplications.
+ * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more. At the lower
+ * edge of C, tiles have a multiple of EDGE_MR rows: a half, a third or all of MR. A panel of A, KC x MR floats, fits in
+ * L1. A panel of B, KC x NR floats, fits there too, or comes from L2, which also holds a block of A, MC x KC; on avx512
+ * each step along k loads 128 bytes of B for 24 multiply-adds.
  *
- * Measured on one core of an AMD EPYC (Zen 4, 32 KB and 1 MB), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
- * 109 (both of 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. Fewer rows on avx512 reach the
- * processor's peak there as well, and 8 gain 3 for 64 x 64. Where twice as many multiplications go in a cycle, they
- * don't: on an Intel Xeon with AMX (48 KB, 2 MB, and a third cache that gives 28 GB/s), 2026-11, the micro-kernel of
- * 8 rows makes 184 of the 197 that registers alone allow beside loads, that of 12 195; 14 gain nothing more. There a
- * depth of 256 gives 160 for 512 x 512, 159 for 1024 x 1024 and 154 for 2048 x 2048, 384 160, 151 and 149; 512,
- * whose panels and whose B outgrow their caches, 151, 147 and 150. Were B packed panel by panel, 1024 x 1024 would
- * have 8 less; were a tile of C fetched at once, 2048 x 2048 10 less: so many misses hold up the panels. One more
- * row or vector spills registers on all the others. relaxed_simd in Node 24 reaches 46, 42 and 42 of 50 with a depth
- * of 384, with 256 41 for 1024 x 1024. neon is not tuned. */
+ * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2 109
+ * (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24 48. There, fewer rows on avx512 also reach the
+ * peak, and 8 rows gain 3 for 64 x 64.
+ *
+ * On an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, which multiplies twice as much per cycle:
+ *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with 8 rows and 195 with 12; 14 rows gain
+ *     nothing.
+ *   - For 512, 1024 and 2048 squared, KC = 256 reaches 160, 159 and 154; KC = 384 160, 151 and 149; KC = 512, whose
+ *     panels and block of B outgrow their caches, 151, 147 and 150.
+ *   - Packing B panel by panel would cost 8 at 1024 x 1024. Prefetching a tile of C all at once would cost 10 at
+ *     2048 x 2048, because that many misses delay loads of the panels.
+ * On all other instruction sets one more row or vector spills registers. relaxed_simd in Node 24 reaches 46, 42 and 42 of
+ * 50 with KC = 384; with KC = 256 it reaches 41 for 1024 x 1024. neon is not tuned. */
 #pragma once
 
 #include "simd/simd.h"
@@ -37,13 +40,13 @@ enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_M
 
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
-    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* of A packed at once: 2 to 4 MB in the third-level cache */
-    GEMM_NC = 4096,                              /* of B: 4 to 8 MB */
-    GEMM_TASK_NC = 512,                          /* a task computes GEMM_MC x GEMM_TASK_NC results, */
-    GEMM_TASK_WORK = 1 << 20,                    /* or fewer, with so many multiplications */
-    GEMM_NARROW_N = 160,                         /* columns of C for which to pack A does not pay */
-    GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in the nearest caches */
-    GEMM_PREFETCH_PARTS = 3,                     /* parts in which a tile of C is fetched: few misses at a time */
-    GEMM_PACK_KC = 32,                           /* steps of the depth that are packed for all panels at once */
-    GEMM_STACK_KC = 128                          /* where nothing can be allocated: panels on the stack */
+    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
+    GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
+    GEMM_TASK_NC = 512,                          /* a task computes up to GEMM_MC x GEMM_TASK_NC elements of C, */
+    GEMM_TASK_WORK = 1 << 20,                    /* or fewer columns, with about this many multiply-adds */
+    GEMM_NARROW_N = 160,                         /* up to this many columns of C, packing A does not pay */
+    GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in L1 and L2 */
+    GEMM_PREFETCH_PARTS = 3, /* parts in which a tile of C is prefetched, to limit misses in flight */
+    GEMM_PACK_KC = 32,       /* steps along k that are packed for all panels at once */
+    GEMM_STACK_KC = 128      /* KC if there is no scratch memory and panels are on the stack */
 };

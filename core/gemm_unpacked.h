@@ -1,6 +1,7 @@
-/* Products that packing would not pay for: few rows, or little of everything. B is read where it lies.
+/* Unpacked GEMM: small products, where packing costs more than it saves. Reads B in place.
  *
- * Sums over k are cut into pieces, whose sums are added up, so that the error stays that of a shorter sum. */
+ * Sums over k are cut into blocks of UNPACKED_KC and the blocks added up, so that the rounding error stays that of a
+ * shorter sum. */
 #pragma once
 
 #include "gemm.h"
@@ -8,14 +9,14 @@
 enum {
     UNPACKED_MR = 4,
     UNPACKED_NR_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
-    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiplications, which are a little of everything */
-    UNPACKED_KC = 256,                /* elements of a sum */
-    UNPACKED_NC = 64,                 /* columns */
-    UNPACKED_STREAM_NC = 1024,        /* columns, where B is read once from memory: 4 KB of each of its rows */
-    UNPACKED_STREAM_ROWS = 8
+    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; smaller products of any shape are not packed */
+    UNPACKED_KC = 256,
+    UNPACKED_NC = 64,
+    UNPACKED_STREAM_NC = 1024, /* when B is streamed once from DRAM: 4 KB of each of its rows */
+    UNPACKED_STREAM_ROWS = 8   /* rows of B at once */
 };
 
-/* Rows of B are contiguous: `rows` rows of C, `vectors` registers wide, the last one of n lanes. */
+/* Computes `rows` rows of C, `vectors` vectors wide, the last of which has n lanes. Requires contiguous rows of B. */
 INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
     float tile[UNPACKED_MR * UNPACKED_NR_VECTORS * VF32_LANES];
     int width = vectors * VF32_LANES;
@@ -75,7 +76,7 @@ static void unpacked_by_rows(const gemm *g) {
     }
 }
 
-/* sum += A B for `rows` rows of B and `columns` of its columns; B's rows are contiguous. */
+/* sum += A B for one row of A, `rows` contiguous rows of B and `columns` columns. */
 INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows,
                                  int64_t columns, float *sum) {
     vf32 factor[UNPACKED_STREAM_ROWS];
@@ -84,17 +85,17 @@ INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b,
     }
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
-        vf32 piece = vf32_set(0);
+        vf32 block_sum = vf32_set(0);
         for (int r = 0; r < rows; r++) {
             const float *values = (const float *)(b + r * b_row) + c;
             vf32 x = n == VF32_LANES ? vf32_load(values) : vf32_load_partial(values, n, vf32_set(0));
-            piece = vf32_fma(factor[r], x, piece);
+            block_sum = vf32_fma(factor[r], x, block_sum);
         }
-        vf32_store(sum + c, vf32_load(sum + c) + piece);
+        vf32_store(sum + c, vf32_load(sum + c) + block_sum);
     }
 }
 
-/* Few rows of C, much of B: each row of B is read in long runs, and its share added to sums in the cache. */
+/* For few rows of C and a large B: reads each row of B in long runs and adds its products to sums in the cache. */
 static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {
@@ -120,7 +121,8 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* k is contiguous in A and B: four products of a row of A with columns of B, none of which is beyond `last`. */
+/* Computes the dot products of a row of A with columns j .. j + 3 of B; columns after `last` repeat it. Requires A and B
+ * to be contiguous along k. */
 INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
@@ -169,7 +171,7 @@ static void unpacked_by_dots(const gemm *g) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
-            for (int64_t r = 0; r < rows; r++) { /* what the activation meets beyond the last column */
+            for (int64_t r = 0; r < rows; r++) { /* the activation reads the padding */
                 for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }
@@ -179,19 +181,19 @@ static void unpacked_by_dots(const gemm *g) {
     }
 }
 
-/* Whether the product is thin, and then which way to look at it. */
-static int gemm_is_unpacked(const gemm *whole, gemm *thin) {
+/* Returns whether to multiply without packing; if so, *unpacked is the product or its transpose, whichever is faster. */
+static int gemm_is_unpacked(const gemm *whole, gemm *unpacked) {
     if (whole->pack_b) {
         return 0;
     }
-    int few_columns = whole->n < whole->m && whole->n <= UNPACKED_MR;
-    *thin = few_columns ? gemm_transposed(whole) : *whole;
-    int is_small = gemm_work(thin) <= UNPACKED_MAX_WORK;
-    if (thin->b_column == sizeof(float)) {
-        return is_small || few_columns || thin->m < UNPACKED_MR;
+    int has_few_columns = whole->n < whole->m && whole->n <= UNPACKED_MR;
+    *unpacked = has_few_columns ? gemm_transposed(whole) : *whole;
+    int is_small = gemm_work(unpacked) <= UNPACKED_MAX_WORK;
+    if (unpacked->b_column == sizeof(float)) {
+        return is_small || has_few_columns || unpacked->m < UNPACKED_MR;
     }
-    int is_few = thin->m <= UNPACKED_MR || (thin->m <= 2 * UNPACKED_MR && thin->k >= UNPACKED_KC);
-    return thin->b_row == sizeof(float) && thin->a_column == sizeof(float) && (is_small || is_few);
+    int has_few_rows = unpacked->m <= UNPACKED_MR || (unpacked->m <= 2 * UNPACKED_MR && unpacked->k >= UNPACKED_KC);
+    return unpacked->b_row == sizeof(float) && unpacked->a_column == sizeof(float) && (is_small || has_few_rows);
 }
 
 static void unpacked_multiply(const gemm *g) {
@@ -208,8 +210,8 @@ static int64_t unpacked_task_columns(const gemm *g) {
     if (gemm_work(g) < GEMM_SMALL_WORK) {
         return g->n;
     }
-    int64_t least = g->b_column == sizeof(float) ? UNPACKED_STREAM_NC : UNPACKED_NC;
-    return least * divide_up(GEMM_SMALL_WORK, least * g->m * g->k);
+    int64_t min_columns = g->b_column == sizeof(float) ? UNPACKED_STREAM_NC : UNPACKED_NC;
+    return min_columns * divide_up(GEMM_SMALL_WORK, min_columns * g->m * g->k);
 }
 
 static lw_status unpacked_task(lw_context *context, int64_t task, const void *argument) {

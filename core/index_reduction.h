@@ -1,17 +1,16 @@
-/* Reductions to the position of an element: argmax and its like. Runs on the blocks and trees of reduction.h.
+/* Reductions to the position of an element: argmax and argmin. Uses the blocks and trees of reduction.h.
  *
- * An operation says, per dtype, what int32 key an element has; the result is the first index of the largest key. Keys
- * order floats as argmax needs: NaN above all others, -0 equal to 0. An index is int32, so a reduced extent must be
- * below 2^31, which the host checks.
+ * An operation defines, per dtype, the int32 key of an element; the result is the first index of the largest key. Keys of
+ * floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced extent is below
+ * 2^31.
  *
- * core/ops/<op>.h has a line of INDEX_REDUCTION for each dtype, which defines the kernel lw_<op>_<dtype>; kernels.c
- * includes it and names the kernel in the table. */
+ * core/ops/<op>.h has a line of INDEX_REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes it
+ * and lists the kernel in the table. */
 #pragma once
 
 #include "reduction.h"
 
-/* The order of floats as that of integers: the bits of a negative one, less its sign, are inverted. x + 0 turns -0
- * into 0. */
+/* Maps floats to integers of the same order: inverts all bits but the sign of negative ones. x + 0 maps -0 to 0. */
 INLINE vi32 choice_key_float32(vf32 x) {
     vi32 bits = vf32_bits(x + vf32_set(0));
     vi32 ordered = bits ^ (vi32_shift_right(bits, 31) & vi32_set(0x7fffffff));
@@ -22,25 +21,25 @@ typedef struct choice_lanes {
     vi32 key, index;
 } choice_lanes;
 
-/* By lane the choice with the larger key, the lower index where they are equal. */
-INLINE choice_lanes choice_better(choice_lanes a, choice_lanes b) {
-    vm32 second = vi32_gt(b.key, a.key) | (vi32_eq(b.key, a.key) & vi32_lt(b.index, a.index));
-    return (choice_lanes){vi32_select(second, b.key, a.key), vi32_select(second, b.index, a.index)};
+/* Returns, per lane, the choice with the larger key, or with the lower index if the keys are equal. */
+INLINE choice_lanes choice_max(choice_lanes a, choice_lanes b) {
+    vm32 is_b = vi32_gt(b.key, a.key) | (vi32_eq(b.key, a.key) & vi32_lt(b.index, a.index));
+    return (choice_lanes){vi32_select(is_b, b.key, a.key), vi32_select(is_b, b.index, a.index)};
 }
 
-/* Keys come to a lane in the order of their indices, so that only a larger one replaces what it holds. */
-INLINE choice_lanes choice_next(choice_lanes best, vi32 key, vi32 index) {
+/* Updates `best` with later elements: only a larger key replaces an earlier one. */
+INLINE choice_lanes choice_update(choice_lanes best, vi32 key, vi32 index) {
     vm32 larger = vi32_gt(key, best.key);
     return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};
 }
 
-/* The keys of n elements at x. */
+/* Returns the keys of n elements at x. */
 typedef vi32 choice_key(const char *x, int n);
 
 enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
 
 INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, choice_key *key, reduced *result) {
-    /* The lowest key at a lane's first index: what a lane without elements holds never beats an element. */
+    /* Start with the lowest key at each lane's first index, so that a lane without elements never beats an element. */
     choice_lanes best[CHOICE_GROUP];
     vi32 step = vi32_set(CHOICE_GROUP * VF32_LANES), index[CHOICE_GROUP];
     for (int r = 0; r < CHOICE_GROUP; r++) {
@@ -50,23 +49,23 @@ INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, 
     int64_t i = 0;
     for (; i + CHOICE_GROUP * VF32_LANES <= count; i += CHOICE_GROUP * VF32_LANES) {
         for (int r = 0; r < CHOICE_GROUP; r++) {
-            best[r] = choice_next(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES), index[r]);
+            best[r] = choice_update(best[r], key(x + (i + r * VF32_LANES) * size, VF32_LANES), index[r]);
             index[r] += step;
         }
     }
     choice_lanes all = best[0];
     for (int r = 1; r < CHOICE_GROUP; r++) {
-        all = choice_better(all, best[r]);
+        all = choice_max(all, best[r]);
     }
     for (; i < count; i += VF32_LANES) {
         int n = count - i < VF32_LANES ? (int)(count - i) : VF32_LANES;
         vi32 at = vi32_iota() + vi32_set((int32_t)(start + i));
         vi32 keys = n == VF32_LANES ? key(x + i * size, VF32_LANES) : key(x + i * size, n);
         keys = vi32_select(vi32_lt(vi32_iota(), vi32_set(n)), keys, vi32_set(INT32_MIN));
-        all = choice_better(all, (choice_lanes){keys, at});
+        all = choice_max(all, (choice_lanes){keys, at});
     }
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        all = choice_better(all, (choice_lanes){vi32_slide_down(all.key, n), vi32_slide_down(all.index, n)});
+        all = choice_max(all, (choice_lanes){vi32_slide_down(all.key, n), vi32_slide_down(all.index, n)});
     }
     result->choice.key = vi32_first(all.key);
     result->choice.index = vi32_first(all.index);
@@ -80,7 +79,7 @@ INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t
         choice_lanes best = {vi32_set(INT32_MIN), index};
         for (int64_t i = 0; i < count; i++, index += one) {
             const char *p = x + i * stride + c * size;
-            best = choice_next(best, n == VF32_LANES ? key(p, VF32_LANES) : key(p, n), index);
+            best = choice_update(best, n == VF32_LANES ? key(p, VF32_LANES) : key(p, n), index);
         }
         for (int lane = 0; lane < n; lane++) {
             results[c + lane].choice.key = best.key[lane];
@@ -101,7 +100,7 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
     __builtin_memcpy(out, &total->choice.index, sizeof total->choice.index);
 }
 
-/* Defines the kernel lw_<op>_<in>; `key` is an expression of the elements x, lanes of `in`. */
+/* Defines the kernel lw_<op>_<in>. `key` is an expression of the elements x, lanes of `in`. */
 #define INDEX_REDUCTION(op, in, key)                                                                               \
     INLINE vi32 op##_key_##in(const char *p, int n) {                                                              \
         lane_##in x = lane_load_##in(p, n);                                                                        \

@@ -1,17 +1,18 @@
-/* Walking some dimensions of a layout in row-major order, keeping the byte offset of every operand up to date. */
+/* An iterator over some dimensions of a layout in row-major order, which keeps the byte offset of every operand. Also
+ * run_tasks(), which all kernels use. */
 #pragma once
 
 #include "lanewise.h"
 
 typedef struct layout_iterator {
     const lw_layout *layout;
-    int32_t first, end; /* the dimensions it walks */
+    int32_t first, end; /* iterates over dimensions first .. end - 1 */
     int32_t operands;
     int64_t index[LW_MAX_NDIM];
     int64_t offset[LW_MAX_OPERANDS];
 } layout_iterator;
 
-/* The number of positions in dimensions first .. end-1. */
+/* Returns the number of positions in dimensions first .. end-1. */
 static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32_t end) {
     int64_t count = 1;
     for (int32_t d = first; d < end; d++) {
@@ -20,7 +21,7 @@ static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32
     return count;
 }
 
-/* Stands on the given position, which must exist. */
+/* Moves to a position, which must exist. */
 static inline void iterator_start(layout_iterator *it, const lw_layout *layout, int32_t first, int32_t end,
                                   int32_t operands, int64_t position) {
     it->layout = layout;
@@ -42,7 +43,7 @@ static inline void iterator_start(layout_iterator *it, const lw_layout *layout, 
     }
 }
 
-/* Steps to the next position; after the last one it stands on the first again. */
+/* Moves to the next position; from the last one to the first. */
 static inline void iterator_next(layout_iterator *it) {
     for (int32_t d = it->end - 1; d >= it->first; d--) {
         int64_t last = it->layout->shape[d] - 1;
@@ -57,7 +58,7 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Runs tasks, one after another where the host lends no threads. */
+/* Runs tasks through the host; in order if it has no `run`. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     if (context->run && count > 1) {
         return context->run(context, count, task, argument);

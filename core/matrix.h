@@ -1,5 +1,5 @@
-/* Products of matrices for every index of a batch. core/ops/matmul.h and linear.h define their kernels with
- * matrix_run; kernels.c includes them and names the kernels in the table. */
+/* Matrix products for every index of a batch. core/ops/matmul.h and linear.h define their kernels with matrix_run;
+ * kernels.c includes them and lists the kernels in the table. */
 #pragma once
 
 #include "gemm.c"
@@ -9,7 +9,7 @@ typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
 typedef struct matrix_batch {
     const lw_layout *layout; /* of the batch: operands A, B, bias, C */
     matrix_multiply *multiply;
-    gemm product; /* of its first index */
+    gemm product; /* for the first index of the batch */
     int64_t count, per_task;
 } matrix_batch;
 
@@ -38,7 +38,8 @@ static lw_status matrix_task(lw_context *context, int64_t task, const void *argu
     return matrix_products(context, batch, first, min_int64(first + batch->per_task, batch->count));
 }
 
-/* Operands in the layout: A, B, bias if `has_bias` (its data may still be NULL), C. */
+/* Returns the product for the first index. The layout's operands are A, B, the bias if `has_bias` (its pointer may still
+ * be NULL), and C. */
 static gemm matrix_product(const lw_matrix_layout *layout, const void *const *inputs, void *const *outputs,
                            int has_bias) {
     const int64_t *row = layout->row_strides, *column = layout->column_strides;
@@ -62,7 +63,7 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
         g.bias_row = row[2];
         g.bias_column = column[2];
     }
-    /* Along an extent of 1 any stride will do: one that is contiguous opens the fast paths. */
+    /* The stride along an extent of 1 is arbitrary: a contiguous one enables the fast paths. */
     if (g.k == 1) {
         g.a_column = g.b_row = sizeof(float);
     }
@@ -86,7 +87,7 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
     }
     matrix_batch all = {.layout = &batch, .multiply = multiply, .product = *product};
     gemm *g = &all.product;
-    /* Many rows with one B are one larger product, where the batch continues the rows of A and C. */
+    /* Merge dimensions of the batch that share B into the rows of A and C, if the strides allow it. */
     if (g->m == 1 && batch.ndim) {
         g->a_row = batch.strides[0][batch.ndim - 1];
         g->c_row = batch.strides[3][batch.ndim - 1];

@@ -1,8 +1,9 @@
-/* Mean and sum of squared deviations, safe for a mean that is large beside the deviations.
+/* Mean and sum of squared deviations, accurate even if the mean is large compared to the deviations.
  *
- * A block is read twice while it is in the cache: for its mean m, rounded to float32; for the sum of x - m, which
- * corrects what that rounding lost, and the sum of (x - m)^2. Blocks are joined in double. Source: Chan, Golub and
- * LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise (2.1). */
+ * 1. A block is read twice while it is in the cache: for its mean m, rounded to float32; then for sum(x - m), which
+ *    corrects the rounding of m, and sum((x - m)^2).
+ * 2. Blocks are joined in float64.
+ * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise (2.1). */
 #pragma once
 
 #include "reduction.h"
@@ -12,12 +13,12 @@ INLINE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
 
 static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
 
-/* The block's moments from its rounded mean and the sums of deviations from it. */
+/* Computes a block's moments from its rounded mean and the sums of deviations from that. */
 static inline void moments_of(float mean, float deviations, float squares, int64_t count, reduced *result) {
     double lost = (double)deviations / (double)count;
     double sum = (double)squares - (double)deviations * lost;
     result->moments.mean = (double)mean + lost;
-    result->moments.squares = sum < 0 ? 0 : sum; /* by rounding; NaN stays */
+    result->moments.squares = sum < 0 ? 0 : sum; /* rounding can make it negative; NaN stays */
 }
 
 static void moments_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
@@ -47,8 +48,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
     *square = (vi32)((vf32)deviation * (vf32)deviation);
 }
 
-/* Both in one reading. With the subtraction that made the deviation these are three additions and one product, of which
- * the unit that multiplies takes two. */
+/* Computes deviations and squares in one pass. Adding deviations by FMA balances the load: with the subtraction these are
+ * three additions and one product, and the multiplier executes two of them. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -58,7 +59,7 @@ INLINE void moments_add_both(vi32 *left, const vi32 *right) {
     moments_add(left + 1, right + 1);
 }
 
-/* The sums of deviations from `center` and of their squares, of a block. */
+/* Sums a block's deviations from `center`, and their squares. */
 INLINE void moments_sums(const reduce_source *from, int64_t count, float center, float *deviations, float *squares) {
     vi32 sums[2];
     reduce_block(from, count, sizeof(float), 2, moments_identity(), (vi32)vf32_set(center), moments_both,
@@ -72,7 +73,7 @@ INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int
     reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
-/* As in a reducer. */
+/* reducer.block. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
     vi32 sum;
@@ -82,9 +83,9 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
     moments_of(mean, deviations, squares, count, result);
 }
 
-/* The same with other bits, of a block that is read once: deviations are from the mean of four of its elements. Where
- * that is within 1.7 standard deviations of the block's mean, the correction takes at most two binary digits of the
- * sum of squares; other blocks, also those with NaN or beyond float32, are read again. */
+/* Like moments_block, with other rounding, but reads the block once: uses deviations from the mean of four of its
+ * elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most two bits of the
+ * sum of squares. Other blocks, including those with NaN or overflow, are read again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -115,7 +116,8 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
     }
 }
 
-/* The moments of a block from its elements times a power of two: scaled down they are below 2^52, scaled up 2^81. */
+/* Computes a block's moments from its elements times a power of two: scaled down they are below 2^52, scaled up below
+ * 2^81. */
 RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
     float scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
@@ -124,8 +126,8 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
     result->moments.squares /= (double)factor * (double)factor;
 }
 
-/* Where sums overflowed float32, or squares are so small that what is lost of those below the normal numbers may count,
- * as in norm_l2.h. Beside a mean of 2^-20 or more, squares are as small as that only where they are 0. */
+/* Repeats a block with scaled elements if its sums overflowed float32, or if its squares are so small that denormals lose
+ * bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0 and need no scaling. */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {

@@ -1,15 +1,18 @@
-/* Pooling: the elements of each window become one, by maximum or by sum.
+/* Pooling: reduces each window to its maximum, sum or mean.
  *
- * A block is a rectangle of results: some columns, and many rows, which may be of several channels and images. First
- * the rows of x that each row of windows meets become one row, joined element by element; these rows lie one behind the
- * other in a buffer, each a whole number of steps long. Then result n joins the elements n * step + q, through all rows
- * alike: short rows fill registers as well as long ones. The order depends on the window alone. */
+ * A block is a rectangle of results: some columns, and many rows, which can belong to several channels and images.
+ * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. Each row of the
+ *    buffer is a whole number of steps long.
+ * 2. Result n joins the elements n * step + q of the buffer, across all its rows, so that short rows fill vectors as well
+ *    as long ones.
+ * The order in which elements are joined depends only on the window. */
 #pragma once
 
 #include "window.h"
 
 enum {
-    POOL_SPAN = 256, /* elements of a row of x that the windows' first elements span, and a window's part */
+    POOL_SPAN =
+        256, /* elements of a row of x: that the first elements of a block's windows span; that one part of a window spans */
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
 };
@@ -18,26 +21,26 @@ typedef struct pool {
     const lw_window_layout *layout;
     const char *x;
     char *out;
-    int sums;               /* means by sums, instead of the largest */
-    float divisor;          /* of all sums; 0 where each has as many elements as are in the image */
-    float padding;          /* the elements around the image */
-    int64_t rows, per_task; /* of results */
-    int64_t columns;        /* of results, in a block */
-    int64_t window;         /* columns of the window that are treated at once */
+    int sums;               /* compute means by sums, not maxima */
+    float divisor;          /* of all sums; 0 to divide each by the number of its elements inside the image */
+    float padding;          /* value of the elements around the image */
+    int64_t rows, per_task; /* rows of results */
+    int64_t columns;        /* columns of results in a block */
+    int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    int rows_are_even; /* through channels and images, and inside: a step on in the result is always one down in x */
+    int rows_are_even; /* rows of results, through channels and images, are equally spaced in x, without padding */
 } pool;
 
-/* Rows of x that the windows of a row of results meet. */
+/* The rows of x that the windows of one row of results cover. */
 typedef struct pool_rows {
     const char *from;
     int64_t count, step; /* rows, and bytes from one to the next */
-    int64_t width;       /* elements of each */
+    int64_t width;       /* elements per row */
 } pool_rows;
 
 INLINE vf32 pool_join(int sums, vf32 a, vf32 b) { return sums ? a + b : vf32_maximum(a, b); }
 
-/* n elements from column c on, joined over all rows; other lanes are 0. */
+/* Joins n elements, from column c on, over all rows. Other lanes are 0. */
 INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t c, int n) {
     vf32 joined = vf32_load_partial((const float *)from + c, n, vf32_set(0));
     for (int64_t r = 1; r < rows->count; r++) {
@@ -47,9 +50,10 @@ INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64
     return joined;
 }
 
-/* For `results` rows of results: to = each column joined. It goes on by `pitch` elements, the rows by `down` bytes. */
+/* Joins the rows of x for each of `results` rows of results. Each advances `to` by `pitch` elements and x by `down` bytes.
+ */
 INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    pool_rows same = *rows; /* no store into `to` can change it */
+    pool_rows same = *rows; /* a local copy, which stores to `to` cannot change */
     int tail = (int)(same.width % VF32_LANES);
     for (; results > 0; results--, same.from += down, to += pitch) {
         int64_t c = 0;
@@ -63,16 +67,16 @@ INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) { /* a constant for each loop */
+    if (sums) { /* a compile-time constant in each loop */
         pool_reduce_by(rows, 1, down, results, to, pitch);
     } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
     }
 }
 
-/* The same for one row of results, where the elements of a row are `stride` bytes apart. */
+/* The same for one row of results, when the elements of x are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
-    float two[2][2 * POOL_SPAN]; /* what is joined so far, and a row */
+    float two[2][2 * POOL_SPAN]; /* the rows joined so far, and the next one */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
     for (int64_t r = 0; r < rows->count; r++) {
         copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
@@ -83,7 +87,7 @@ static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, 
     copy_strided_32((char *)to, sizeof(float), (const char *)two[0], sizeof(float), rows->width);
 }
 
-/* from[0], from[step], from[2 step] ...; all lanes of the first two kinds are readable. */
+/* Loads from[0], from[step], from[2 * step] ... With steps of 1 and 2, reads whole vectors. */
 INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     if (step == 1) {
         return vf32_load(from);
@@ -98,8 +102,8 @@ INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     return vf32_load(lanes);
 }
 
-/* Result n = the elements n * step + q * dilation for the window's `window` columns joined, and what is in `to` already
- * if `add`. */
+/* to[n] = the elements n * step + q * dilation joined, for the window's columns q < window; also joined with to[n] if
+ * `add`. */
 INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                          int64_t count, int add) {
     for (int64_t c = 0; c < count; c += VF32_LANES) {
@@ -119,7 +123,7 @@ INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, i
     }
 }
 
-/* The same, where constants make better loops. */
+/* The same; common steps are compile-time constants, for faster loops. */
 static void pool_columns_by_step(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                                  int64_t count, int add) {
     if (step == 1) {
@@ -131,12 +135,13 @@ static void pool_columns_by_step(float *to, int sums, const float *from, int64_t
     }
 }
 
-/* Sums become means, for rows first .. first + rows - 1 of the results, columns j .. j + columns - 1. */
+/* Divides sums into means, for rows first .. first + rows - 1 and columns j .. j + columns - 1 of the results. */
 static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
-    float across[POOL_SPAN + VF32_LANES]; /* elements of each window that are in the image, in a row */
-    if (s->divisor > 0) {                 /* all rows are one */
+    float
+        across[POOL_SPAN + VF32_LANES]; /* per column of results: the number of the window's columns inside the image */
+    if (s->divisor > 0) {               /* treat all rows as one */
         columns = rows * pitch;
         rows = 1;
     } else {
@@ -164,7 +169,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
     }
 }
 
-/* Joined rows of x, for rows first .. first + count - 1 of the results, from column `column` of x on. */
+/* Joins the rows of x for rows first .. first + count - 1 of the results, from column `column` of x on. */
 static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t column, int64_t width, int64_t pitch,
                         float *to) {
     const lw_window_layout *w = s->layout;
@@ -179,31 +184,31 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
     if (rows.width == 0) {
         return;
     }
-    int64_t height = w->kernel_size[0], reach = (height - 1) * w->dilation[0], alike;
+    int64_t height = w->kernel_size[0], reach = (height - 1) * w->dilation[0], together;
     int64_t i = first % w->out_size[0], channel = first / w->out_size[0];
     to += across.begin;
-    for (int64_t done = 0; done < count; done += alike, to += alike * pitch) {
+    for (int64_t done = 0; done < count; done += together, to += together * pitch) {
         int64_t top = i * w->stride[0] - w->padding[0];
         window_range down = window_inside(top, w->dilation[0], height, w->in_size[0]);
         rows.count = down.end - down.begin;
         rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
                     (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
-        alike = 1; /* rows of results, where all of a window is inside */
+        together = 1; /* rows of results that can be processed together, because their windows have no padding */
         if (rows.count == height && x[3] == sizeof(float)) {
-            alike += (w->in_size[0] - 1 - reach - top) / w->stride[0];
-            alike = s->rows_are_even ? count : min_int64(alike, w->out_size[0] - i);
-            alike = min_int64(alike, count - done);
+            together += (w->in_size[0] - 1 - reach - top) / w->stride[0];
+            together = s->rows_are_even ? count : min_int64(together, w->out_size[0] - i);
+            together = min_int64(together, count - done);
         }
         if (rows.count == 0) {
             for (int64_t c = 0; c < rows.width; c++) {
                 to[c] = s->padding;
             }
         } else if (x[3] == sizeof(float)) {
-            pool_reduce(&rows, s->sums, w->stride[0] * x[2], alike, to, pitch);
+            pool_reduce(&rows, s->sums, w->stride[0] * x[2], together, to, pitch);
         } else {
             pool_reduce_sparse(&rows, s->sums, x[3], to);
         }
-        i += alike;
+        i += together;
         if (i < w->out_size[0]) {
             continue;
         }
@@ -212,7 +217,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
     }
 }
 
-/* Results (first .. first + rows - 1, j .. j + columns - 1), `pitch` apart from row to row. */
+/* Copies results to rows first .. first + rows - 1 and columns j .. j + columns - 1 of the output. */
 static void pool_store(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, const float *from,
                        int64_t pitch) {
     const lw_window_layout *w = s->layout;
@@ -234,11 +239,11 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* one result in a row may be any step from the next */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, any step will do */
         int64_t steps = divide_up(width, step), pitch = steps * step;
-        int64_t most = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
+        int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {
-            rows = min_int64(end - row, most);
+            rows = min_int64(end - row, max_rows);
             int in_place = s->out_is_contiguous && steps == w->out_size[1];
             float *to = in_place ? (float *)s->out + row * steps : results;
             for (int64_t q = 0; q < w->kernel_size[1]; q += s->window) {

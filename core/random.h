@@ -1,22 +1,20 @@
-/* Random numbers, each made of one word of a stream that its position names: Philox4x32-10.
+/* Random numbers by Philox4x32-10. Element i is computed from word offset + i of a stream whose key is the seed. Each
+ * 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the instruction set.
+ * Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
- * Element i is made of word offset + i, and four words come from each 128-bit counter under the key seed: so an element
- * does not depend on how the work is split or on the instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel
- * random numbers: as easy as 1, 2, 3", 2011.
- *
- * core/ops/<op>.h defines the lanes of numbers op_<op>_word that lanes of words become, and with RANDOM the kernel
- * lw_<op>_float32; kernels.c includes it and names the kernel in the table. parameters: seed, offset. */
+ * core/ops/<op>.h defines op_<op>_word, which converts vectors of words to numbers, and with RANDOM the kernel
+ * lw_<op>_float32; kernels.c includes it and lists the kernel in the table. Parameters: seed, offset. */
 #pragma once
 
 #include "creation.h"
 
-enum { RANDOM_TURNS = 64, RANDOM_WORDS = 4 * RANDOM_TURNS }; /* counters at once, and their words */
+enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters computed at once, and their words */
 
-/* One after another what the counters first .. first + RANDOM_TURNS - 1 give. Loops of one statement over separate
- * arrays, so that the compiler makes vectors of them. */
-static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_TURNS]) {
+/* Computes the words of counters first .. first + RANDOM_COUNTERS - 1. Each loop is a few statements over separate arrays,
+ * so that the compiler vectorizes it. */
+static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_COUNTERS]) {
     uint32_t *a = out[0], *b = out[1], *c = out[2], *d = out[3];
-    for (int i = 0; i < RANDOM_TURNS; i++) {
+    for (int i = 0; i < RANDOM_COUNTERS; i++) {
         uint64_t counter = first + (uint64_t)i;
         a[i] = (uint32_t)counter;
         b[i] = (uint32_t)(counter >> 32);
@@ -24,7 +22,7 @@ static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_
     }
     uint32_t low = (uint32_t)seed, high = (uint32_t)(seed >> 32);
     for (int round = 0; round < 10; round++) {
-        for (int i = 0; i < RANDOM_TURNS; i++) {
+        for (int i = 0; i < RANDOM_COUNTERS; i++) {
             uint64_t product = (uint64_t)a[i] * 0xD2511F53u, other = (uint64_t)c[i] * 0xCD9E8D57u;
             uint32_t next = (uint32_t)(other >> 32) ^ b[i] ^ low;
             c[i] = (uint32_t)(product >> 32) ^ d[i] ^ high;
@@ -37,24 +35,24 @@ static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_
     }
 }
 
-/* Makes floats of RANDOM_WORDS words, in their place. */
+/* Converts RANDOM_WORDS words to floats in place. */
 typedef void random_convert(int32_t *words);
 
 static void random_span(const span *p, const lw_scalar *parameters, random_convert *convert) {
-    uint32_t bits[4][RANDOM_TURNS];
-    int32_t made[RANDOM_WORDS];
+    uint32_t bits[4][RANDOM_COUNTERS];
+    int32_t words[RANDOM_WORDS];
     for (int64_t done = 0; done < p->count;) {
         uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
         int64_t skip = (int64_t)(position % 4);
         random_philox((uint64_t)parameters[0].i, position / 4, bits);
-        for (int i = 0; i < RANDOM_TURNS; i++) {
+        for (int i = 0; i < RANDOM_COUNTERS; i++) {
             for (int word = 0; word < 4; word++) {
-                made[4 * i + word] = (int32_t)bits[word][i];
+                words[4 * i + word] = (int32_t)bits[word][i];
             }
         }
-        convert(made);
+        convert(words);
         int64_t count = min_int64(RANDOM_WORDS - skip, p->count - done);
-        copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(made + skip), sizeof(float), count,
+        copy_strided(p->data[0] + done * p->step[0], p->step[0], (const char *)(words + skip), sizeof(float), count,
                      sizeof(float));
         done += count;
     }

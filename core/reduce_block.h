@@ -1,14 +1,16 @@
-/* Folding elements into one value in the order that every instruction set shares.
+/* Reduces a block of elements to one value, in an order that all instruction sets share.
  *
- * A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p takes elements p, p + 64,
- * p + 128 ... in this order, starting from the identity, and stays the identity where there are none. Then the
- * partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1. How many lanes a register has decides
- * only how many partials are at work at once, never which values meet: the bits are the same everywhere.
+ * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p + 64,
+ *    p + 128 ... in this order, starting from the identity.
+ * 2. The partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1.
+ * The number of lanes decides only how many partials are computed at once, never which values meet. So results are
+ * bit-identical everywhere.
  *
- * The two loops here, along a block and across neighbouring blocks in memory, see elements and partials as the bits
- * of 32-bit lanes, and take the operation as two functions that vanish when they are inlined. Elements are of one
- * input, or of two and go together. A block may be folded in two ways at once, into as many sets of partials. The loops
- * over partials are unrolled on request: only then are they kept in registers, also by a compiler that saves space. */
+ * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent columns.
+ * Both treat elements and partials as the bits of 32-bit lanes, and take the operation as two functions that are inlined.
+ * Elements come from one input, or pairwise from two. A block can be reduced in two ways at once, to two sets of
+ * partials. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers, even with
+ * -Os. */
 #pragma once
 
 #include "simd/simd.h"
@@ -17,29 +19,30 @@ enum {
     REDUCE_BLOCK = 4096,
     REDUCE_PARTIALS = 64,
     REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
-    REDUCE_MAX_SETS = 2, /* of partials, at most */
-    /* A pass over a block keeps as many registers of partials as a processor has room for, REDUCE_PASS_REGISTERS, and leaves the
-     * others to the next: so many of every REDUCE_PERIOD neighbours, so that the first pass reads every cache line. */
+    REDUCE_MAX_SETS = 2,
+    /* One pass over a block computes as many partials as fit in REDUCE_PASS_REGISTERS registers: some of every
+     * REDUCE_PERIOD adjacent registers, so that the first pass touches every cache line. Further passes compute the
+     * others. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
-    REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* so that all partials may stay in registers */
-    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* where partials are joined */
-    REDUCE_MAX_COLUMNS = 32                        /* outputs that reduce_columns works on at most */
+    REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials can stay in registers */
+    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* of the loop that joins partials */
+    REDUCE_MAX_COLUMNS = 32                        /* columns per call of reduce_columns() */
 };
 
-/* Where the elements are. With one input y is x. */
+/* The elements of a block. With one input, y is x. */
 typedef struct reduce_source {
     const char *x, *y;
-    int64_t x_stride, y_stride; /* across blocks: to the next element of a block */
+    int64_t x_stride, y_stride; /* for columns: bytes to the next element of a column */
 } reduce_source;
 
-/* What n elements at x and y (n <= lanes; lanes beyond are of no interest) contribute to a partial of each set. `state`
- * is for the operation to define; it is the same for a whole block. */
+/* Computes what n elements at x and y contribute to a partial of each set. Lanes from n on are ignored. `state` is defined
+ * by the operation and the same for a whole block. */
 typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
-typedef void reduce_join(vi32 *left, const vi32 *right); /* into the left ones */
+typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
 
-/* Whole registers `first` .. `first` + `width` - 1 of every period. */
+/* Computes the partials in registers `first` .. `first` + `width` - 1 of every period, from whole registers. */
 INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
                         vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
                         vi32 partial[][REDUCE_MAX_SETS]) {
@@ -67,7 +70,8 @@ INLINE void reduce_pass(const char *x, const char *y, int first, int width, int6
     }
 }
 
-/* The n elements at x and y, a register or the last and fewer: joining the identity changes nothing. */
+/* Reduces the last n elements at x and y, up to a register, into `partial`. Unused lanes join the identity, which changes
+ * nothing. */
 INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
                         reduce_join *join, vi32 *partial) {
     vi32 mapped[REDUCE_MAX_SETS];
@@ -82,7 +86,7 @@ INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 iden
     join(partial, mapped);
 }
 
-/* A block of `count` contiguous elements of `size` bytes; the results, one of each set, are in lane 0. */
+/* Reduces a block of `count` contiguous elements of `size` bytes. The result of each set is in lane 0. */
 INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int sets, vi32 identity, vi32 state,
                          reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x, *y = from->y;
@@ -112,20 +116,20 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
         }
 #pragma GCC unroll 4
     for (int n = VF32_LANES / 2; n; n /= 2) {
-        vi32 folded[REDUCE_MAX_SETS];
+        vi32 values[REDUCE_MAX_SETS];
         for (int s = 0; s < sets; s++) {
-            folded[s] = vi32_slide_down(partial[0][s], n);
+            values[s] = vi32_slide_down(partial[0][s], n);
         }
-        join(partial[0], folded);
+        join(partial[0], values);
     }
     for (int s = 0; s < sets; s++) {
         results[s] = partial[0][s];
     }
 }
 
-/* `registers` registers of neighbouring columns, `at` bytes from the first, the last with n of them in use. Partials
- * that have no elements are left out: joining the identity changes nothing. The others are visited in the order that
- * lets a stack of one value per level join them as halving would: with their numbers' bits reversed. */
+/* Reduces `registers` registers of adjacent columns, `at` bytes from the first. The last register has n columns. Partials
+ * without elements are skipped, since joining the identity changes nothing. The others are computed in bit-reversed order,
+ * so that a stack with one value per level joins them like halving does. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;
@@ -134,10 +138,10 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
     while (bits < 6 && (1 << bits) < count) {
         bits++;
     }
-    for (int turn = 0; turn < 1 << bits; turn++) {
+    for (int step = 0; step < 1 << bits; step++) {
         int p = 0;
         for (int b = 0; b < bits; b++) {
-            p |= (turn >> b & 1) << (bits - 1 - b);
+            p |= (step >> b & 1) << (bits - 1 - b);
         }
         vi32 partial[4];
 #pragma GCC unroll 16
@@ -153,7 +157,7 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
                 join(partial + r, &mapped);
             }
         int depth = 0;
-        for (int pending = turn; pending & 1; pending >>= 1, depth++) {
+        for (int pending = step; pending & 1; pending >>= 1, depth++) {
             for (int r = 0; r < registers; r++) {
                 join(level[depth] + r, partial + r);
                 partial[r] = level[depth][r];
@@ -168,31 +172,31 @@ INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, i
     }
 }
 
-/* One block of each of `columns` <= REDUCE_MAX_COLUMNS outputs that lie side by side: element i of column c is at
- * x + i * x_stride + c * size. `state` (or NULL: zeros) and `results` have one value per column. */
+/* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent columns: element i of column c is at
+ * x + i * x_stride + c * size. `state` (NULL: zeros) and `results` have one value per column. */
 INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t columns, int size, vi32 identity,
                            const int32_t *state, reduce_map *map, reduce_join *join, int32_t *results) {
     enum { REGISTERS = REDUCE_MAX_COLUMNS / VF32_LANES < 4 ? REDUCE_MAX_COLUMNS / VF32_LANES : 4 };
     int64_t c = 0;
     for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
-        vi32 states[4], folded[4];
+        vi32 states[4], values[4];
         for (int r = 0; r < REGISTERS; r++) {
             states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
         }
-        reduce_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, folded);
+        reduce_strip(from, c * size, count, size, REGISTERS, VF32_LANES, identity, states, map, join, values);
         for (int r = 0; r < REGISTERS; r++) {
-            vi32_store(results + c + r * VF32_LANES, folded[r]);
+            vi32_store(results + c + r * VF32_LANES, values[r]);
         }
     }
     for (; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
-        vi32 states = state ? vi32_load_partial(state + c, n, identity) : vi32_set(0), folded;
-        reduce_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &folded);
-        vi32_store_partial(results + c, folded, n);
+        vi32 states = state ? vi32_load_partial(state + c, n, identity) : vi32_set(0), values;
+        reduce_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &values);
+        vi32_store_partial(results + c, values, n);
     }
 }
 
-/* Elements of each dtype that can be folded, as lanes. */
+/* Types of elements, vectors and partials, by dtype, and loads that convert elements to lanes. */
 typedef float item_float32;
 typedef int32_t item_int32;
 typedef uint8_t item_bool;

@@ -1,21 +1,20 @@
-/* Reductions: all elements along the last `inner` dimensions of a layout become one.
+/* Reductions: the elements along the last `inner` dimensions of a layout become one value.
  *
- * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK; reduce_block.h folds a block, and the results of
- * the blocks are joined by a tree whose shape depends only on their number. So the bits are the same on every
- * instruction set, for every number of threads and every memory layout.
+ * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. reduce_block.h reduces a block, and a tree
+ * whose shape depends only on the number of blocks joins their results. So results are bit-identical on every instruction
+ * set, for every number of threads and every memory layout.
  *
- * A reduction is defined in its core/ops/<op>.h, which says for each dtype, in one line of REDUCTION, what it folds:
- * this defines the kernel lw_<op>_<dtype>. The generated kernels.c includes that header and names the kernel in the
- * table; it adds nothing. */
+ * core/ops/<op>.h defines a reduction with one line of REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>. The
+ * generated kernels.c includes that header and lists the kernel in the table. */
 #pragma once
 
 #include "layout_iterator.h"
 #include "reduce_block.h"
 #include "strided.h"
 
-/* What is known of some of the elements of one output. */
+/* The result of reducing some elements of one output. */
 typedef union reduced {
-    int32_t bits; /* one partial */
+    int32_t bits; /* a partial of reduce_block.h */
     struct {
         int32_t key, index;
     } choice; /* index_reduction.h */
@@ -31,16 +30,17 @@ static inline float reduced_float32(const reduced *r) {
     return value;
 }
 
-/* A reduction of one dtype. */
+/* The functions of a reduction, for one dtype. */
 typedef struct reducer {
-    int32_t inputs; /* one, or two whose elements go together */
-    int32_t size;   /* of an element, in bytes */
-    /* One block of contiguous elements, the first of which has the index `start` in its output. */
+    int32_t inputs; /* one, or two that are reduced pairwise */
+    int32_t size;   /* bytes per element */
+    /* Reduces one block of contiguous elements. `start` is the index of the first among its output's elements. */
     void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
-    /* The same for each of `columns` <= REDUCE_MAX_COLUMNS neighbours. */
+    /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent outputs. */
     void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
-    /* Joins the elements before with those that follow. */
+    /* Joins the result of some elements with that of the elements after them. */
     void (*join)(reduced *left, int64_t left_count, const reduced *right, int64_t right_count);
+    /* Computes an output from its total. */
     void (*finish)(const reduced *total, int64_t count, const lw_scalar *parameters, char *out);
 } reducer;
 
@@ -51,25 +51,25 @@ typedef struct reduction {
     char *out;
     const lw_scalar *parameters;
     int32_t kept;     /* dimensions before the reduced ones */
-    int64_t count;    /* reduced elements for each output */
-    int64_t chunk;    /* blocks of those that go together: a power of two */
-    int64_t chunks;   /* one, empty, when there are none */
+    int64_t count;    /* reduced elements per output */
+    int64_t chunk;    /* blocks per chunk, a power of two */
+    int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
     int64_t line;     /* outputs along the last kept dimension */
-    int64_t width;    /* of them that are reduced side by side: a group */
-    int64_t groups;   /* in all */
-    int turned;       /* a group is packed so that its outputs lie side by side */
+    int64_t width;    /* outputs per group; a group is reduced together */
+    int64_t groups;   /* in total */
+    int transposed;   /* a group is packed so that its outputs are adjacent */
     int whole;        /* the elements of an output are contiguous */
-    int64_t per_task; /* groups */
-    reduced *ready;   /* results of chunks, [group][chunk][width], or NULL while there are none */
+    int64_t per_task; /* groups per task */
+    reduced *ready;   /* results of chunks, [group][chunk][width]; NULL if they are not computed yet */
 } reduction;
 
 enum {
-    REDUCTION_GRAIN = 1 << 16, /* elements worth a task */
+    REDUCTION_GRAIN = 1 << 16, /* elements per task */
     REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
-    REDUCTION_SHORT = 16 /* up to here many outputs at once pay for packing */
+    REDUCTION_SHORT = 16 /* elements per output; up to here, transposing a group of outputs pays */
 };
 
-/* Where a group's elements and outputs are. */
+/* The addresses of a group's elements and outputs. */
 typedef struct reduction_group {
     int64_t number, width;
     const char *in[2];
@@ -88,7 +88,7 @@ static void reduction_start(reduction_iterator *it, const reduction *r, int64_t 
     it->number = number;
 }
 
-/* Between neighbouring outputs, of an operand. */
+/* Returns an operand's stride between adjacent outputs. */
 static int64_t reduction_step(const reduction *r, int32_t operand) {
     return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
 }
@@ -109,14 +109,15 @@ static reduction_group reduction_next(reduction_iterator *it, const reduction *r
     return g;
 }
 
-/* `count` elements of one output from the start-th on, packed where they are not contiguous. */
+/* Returns `count` elements of one output, beginning with element `start`: in place, or copied to `packed` if they are not
+ * contiguous. */
 static const char *reduction_gather(const reduction *r, const reduction_group *g, int32_t input, int64_t start,
                                     int64_t count, char *packed) {
     const lw_layout *layout = r->layout;
     const char *x = g->in[input];
     int32_t size = r->reducer->size, last = layout->ndim - 1;
     if (r->kept == layout->ndim || count == 0) {
-        return x; /* one element, or none */
+        return x; /* at most one element */
     }
     int64_t stride = layout->strides[input][last], run = layout->shape[last];
     if (r->kept == last && stride == size) {
@@ -136,8 +137,8 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
     return packed;
 }
 
-/* All elements of a group of outputs, which have few. */
-static void reduction_turn(const reduction *r, const reduction_group *g, reduced *results) {
+/* Reduces a group whose outputs have at most REDUCTION_SHORT elements each: transposes it, then reduces columns. */
+static void reduction_transpose(const reduction *r, const reduction_group *g, reduced *results) {
     int32_t size = r->reducer->size, inputs = r->reducer->inputs;
     char packed[2][REDUCTION_SHORT * REDUCE_MAX_COLUMNS * 4];
     layout_iterator it;
@@ -152,7 +153,7 @@ static void reduction_turn(const reduction *r, const reduction_group *g, reduced
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
-/* A block of one output that has to be packed; out of line, for its buffers are large. */
+/* Reduces a block of one output that must be packed. Not inlined, because its buffers are large. */
 static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
                                                        int64_t count, reduced *result) {
     char packed[2][REDUCE_BLOCK * 4];
@@ -162,28 +163,28 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
     r->reducer->block(&from, start, count, result);
 }
 
-/* A block of each output of a group, which lie side by side or are turned. */
+/* Reduces a block of each output of a group, whose outputs are adjacent or get transposed. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
-    if (r->turned) {
-        reduction_turn(r, g, results);
+    if (r->transposed) {
+        reduction_transpose(r, g, results);
         return;
     }
     int64_t start = block * REDUCE_BLOCK, count = min_int64(r->count - start, REDUCE_BLOCK);
-    int32_t last = r->reducer->inputs - 1; /* of one input, the same: what is y for two */
+    int32_t last = r->reducer->inputs - 1; /* y; with one input, x */
     reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;
     r->reducer->columns(&from, start, count, g->width, results);
 }
 
-/* The elements of so many chunks from the first-th on. */
+/* Returns the number of elements in chunks first .. first + chunks - 1. */
 static int64_t reduction_count(const reduction *r, int64_t first, int64_t chunks) {
     int64_t size = REDUCE_BLOCK * r->chunk;
     return min_int64((first + chunks) * size, r->count) - first * size;
 }
 
-/* The part of the tree that is over one chunk, level by level: processors foresee how these loops branch, and not how a
- * recursion does. */
+/* Reduces one chunk: its blocks, then the part of the tree above them, level by level. Unlike those of a recursion, the
+ * branches of these loops are predictable. */
 static void reduction_chunk(const reduction *r, const reduction_group *g, int64_t chunk, reduced *results) {
     if (r->width > 1) {
         reduction_columns(r, g, chunk, results);
@@ -211,7 +212,8 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     *results = part[0];
 }
 
-/* The tree: on the left the largest power of two of chunks that leaves some for the right. */
+/* Reduces chunks by a tree: the left subtree has the largest power of two of chunks that leaves at least one for the
+ * right. */
 static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
                            reduced *results) {
     if (chunks == 1) {
@@ -238,7 +240,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     }
 }
 
-/* Outputs of one block each, which is where it is: only lines of outputs have to be walked. */
+/* Reduces outputs that are one contiguous block each. */
 static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
     const reducer *reducer = r->reducer;
     int32_t inputs = reducer->inputs, last = inputs - 1;
@@ -260,7 +262,7 @@ static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
     }
 }
 
-/* Task: whole groups. */
+/* Task: reduces whole groups. */
 static lw_status reduction_groups(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const reduction *r = argument;
@@ -283,7 +285,7 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
     return LW_OK;
 }
 
-/* Task: one chunk of one group, into `ready`. */
+/* Task: reduces one chunk of one group into `ready`. */
 static lw_status reduction_chunks(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const reduction *r = argument;
@@ -294,7 +296,7 @@ static lw_status reduction_chunks(lw_context *context, int64_t task, const void 
     return LW_OK;
 }
 
-/* Whether the elements of every output are contiguous. */
+/* Returns whether the elements of every output are contiguous. */
 static inline int reduction_is_whole(const lw_layout *layout, const reducer *reducer) {
     int32_t last = layout->ndim - 1;
     return layout->inner == 1 && layout->strides[0][last] == reducer->size &&
@@ -312,19 +314,19 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
         return LW_OK;
     }
     r.line = r.kept ? layout->shape[r.kept - 1] : 1;
-    int side_by_side = r.kept && layout->inner == 1 && r.line >= 4;
+    int adjacent = r.kept && layout->inner == 1 && r.line >= 4;
     for (int32_t o = 0; o < reducer->inputs; o++) {
-        side_by_side &= reduction_step(&r, o) == reducer->size;
+        adjacent &= reduction_step(&r, o) == reducer->size;
     }
-    r.turned = !side_by_side && r.line >= 4 && r.count <= REDUCTION_SHORT;
-    r.width = side_by_side || r.turned ? REDUCE_MAX_COLUMNS : 1;
+    r.transposed = !adjacent && r.line >= 4 && r.count <= REDUCTION_SHORT;
+    r.width = adjacent || r.transposed ? REDUCE_MAX_COLUMNS : 1;
     r.groups = total / r.line * divide_up(r.line, r.width);
     r.whole = r.width == 1 && reduction_is_whole(layout, reducer);
     r.chunk = r.width > 1 ? 1 : REDUCTION_CHUNK;
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
-    /* Few groups of many chunks: tasks of chunks, then the tree over their results. */
+    /* Few groups of many chunks: tasks reduce chunks, then the tree joins their results. */
     r.per_task = r.groups;
     if (context->run && context->allocate && r.chunks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
         r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));
@@ -343,7 +345,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     return run_tasks(context, divide_up(r.groups, r.per_task), reduction_groups, &r);
 }
 
-/* Little that is contiguous is one block: there are neither groups nor tasks to think about. */
+/* Reduces a layout. A small contiguous one is a single block, and needs neither groups nor tasks. */
 static lw_status reduce(lw_context *context, const void *layout_argument, const void *const *inputs,
                         void *const *outputs, const lw_scalar *parameters, const reducer *reducer) {
     const lw_layout *layout = layout_argument;
@@ -358,7 +360,7 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     return LW_OK;
 }
 
-/* A block of float32 times `factor`, in `scaled`. */
+/* Multiplies a block of float32 by `factor` into `scaled`, and returns the latter as a source. */
 static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
     copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
     for (int64_t i = 0; i < count; i++) {
@@ -367,7 +369,7 @@ static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t cou
     return (reduce_source){.x = (const char *)scaled, .y = (const char *)scaled};
 }
 
-/* A reducer's join where `sum` is all that is known. */
+/* The join of reducers that use `sum`. */
 static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;
     left->sum += right->sum;
@@ -380,9 +382,9 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         return reduce(context, layout, inputs, outputs, parameters, &op##_reducer_##dtype);                \
     }
 
-/* Defines the steps of a fold of one input or of two: <op>_map_<in>, <op>_join_<in> and <op>_join_partials_<in>. The
- * expressions are of lanes: `mapped`, what an element x, or the elements x and y (lanes of `in`), contribute; `joined`,
- * of the partials a and b (lanes of `out`). */
+/* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
+ * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`: their contribution. `joined`
+ * is an expression of two partials a and b, lanes of `out`. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
@@ -401,30 +403,30 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         left->bits = vi32_first(a);                                                              \
     }
 
-/* The same, <op>_reduce_<in> of a block and <op>_block_<in>; `identity` is of lanes, too. */
+/* Defines these steps, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block. `identity` is a vector of `out`. */
 #define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
     BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
     INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \
-        vi32 folded;                                                                                                  \
+        vi32 total;                                                                                                   \
         reduce_block(from, count, sizeof(item_##in), 1, (vi32)(identity), vi32_set(0), op##_map_##in, op##_join_##in, \
-                     &folded);                                                                                        \
-        return ((lane_##out)folded)[0];                                                                               \
+                     &total);                                                                                         \
+        return ((lane_##out)total)[0];                                                                                \
     }                                                                                                                 \
     static void op##_block_##in(const reduce_source *from, int64_t start, int64_t count, reduced *result) {           \
         (void)start;                                                                                                  \
-        scalar_##out folded = op##_reduce_##in(from, count);                                                          \
-        __builtin_memcpy(&result->bits, &folded, sizeof folded);                                                      \
+        scalar_##out total = op##_reduce_##in(from, count);                                                           \
+        __builtin_memcpy(&result->bits, &total, sizeof total);                                                        \
     }
 
-/* Defines a fold, its reducer and the kernel lw_<op>_<in>. `finished` is of scalars: the partial `total` and the number
- * of elements, `count`. */
+/* Defines a block reduction, its reducer and the kernel lw_<op>_<in>. `finished` is a scalar expression of the partial
+ * `total` and of `count`, the number of elements. */
 #define REDUCTION(op, in, out, identity, mapped, joined, finished) \
     REDUCTION_OF(1, op, in, out, identity, mapped, joined, finished)
-#define REDUCTION_OF(of, op, in, out, identity, mapped, joined, finished) \
-    BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                \
-    REDUCTION_BY(of, op, in, out, identity, finished)
-/* The same where the fold is defined. */
-#define REDUCTION_BY(of, op, in, out, identity, finished)                                                              \
+#define REDUCTION_OF(input_count, op, in, out, identity, mapped, joined, finished) \
+    BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                         \
+    REDUCTION_BY(input_count, op, in, out, identity, finished)
+/* Defines the reducer and the kernel of a block reduction that is already defined. */
+#define REDUCTION_BY(input_count, op, in, out, identity, finished)                                                     \
     static void op##_columns_##in(const reduce_source *from, int64_t start, int64_t count, int64_t columns,            \
                                   reduced *results) {                                                                  \
         int32_t bits[REDUCE_MAX_COLUMNS];                                                                              \
@@ -440,6 +442,6 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         item_##out value = (item_##out)(finished);                                                                     \
         __builtin_memcpy(to, &value, sizeof value);                                                                    \
     }                                                                                                                  \
-    static const reducer op##_reducer_##in = {                                                                         \
-        of, sizeof(item_##in), op##_block_##in, op##_columns_##in, op##_join_partials_##in, op##_finish_##in};         \
+    static const reducer op##_reducer_##in = {input_count,       sizeof(item_##in),       op##_block_##in,             \
+                                              op##_columns_##in, op##_join_partials_##in, op##_finish_##in};           \
     REDUCTION_KERNEL(op, in)

@@ -1,8 +1,8 @@
-/* Rotary position embedding: pairs of a row's elements turn by angles that grow with the row's position.
+/* Rotary position embedding: rotates pairs of a row's elements by angles proportional to the row's position.
  *
- * Pair i at position p turns by p f^i. The cosines and sines of consecutive positions follow from one another by one
- * complex product, in float64: after a million positions they are right to 1e-10, and no angle, however large, loses
- * digits. They are found once for all rows at a position. */
+ * Pair i at position p is rotated by p f^i. The cosines and sines of a position follow from those of the one before by one
+ * complex product in float64. After a million positions they are accurate to 1e-10, and large angles lose no digits. They
+ * are computed once for all rows at a position. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -10,27 +10,27 @@
 #include "strided.h"
 
 enum {
-    ROTATION_PAIRS = 64,     /* treated at once */
-    ROTATION_GRAIN = 1 << 15 /* pairs worth a task */
+    ROTATION_PAIRS = 64,     /* pairs processed at once */
+    ROTATION_GRAIN = 1 << 15 /* pairs per task */
 };
 
 typedef struct rotation {
     const lw_layout *layout; /* the last two dimensions: positions, elements of a row */
     const char *x;
     char *out;
-    double ratio, slowest; /* pair i turns by slowest ratio^i from a position to the next */
+    double ratio, slowest; /* the angle of pair i grows by slowest * ratio^i per position */
     int64_t offset, per_task;
-    int adjacent; /* pairs are elements 2i and 2i + 1, else i and i + length / 2 */
+    int adjacent; /* pairs are elements 2i and 2i + 1; otherwise i and i + length / 2 */
 } rotation;
 
-/* Some pairs at one position. */
-typedef struct rotation_turn {
+/* The angles of some pairs at one position, and their increments. */
+typedef struct rotation_angles {
     double cosine[ROTATION_PAIRS + VF32_LANES], sine[ROTATION_PAIRS + VF32_LANES];
     double step_cosine[ROTATION_PAIRS + VF32_LANES], step_sine[ROTATION_PAIRS + VF32_LANES];
     float c[ROTATION_PAIRS + VF32_LANES], s[ROTATION_PAIRS + VF32_LANES]; /* rounded */
-} rotation_turn;
+} rotation_angles;
 
-static void rotation_start(rotation_turn *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
+static void rotation_start(rotation_angles *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
     double frequency = r->slowest;
     for (int64_t i = 0; i < first; i++) {
         frequency *= r->ratio;
@@ -41,8 +41,8 @@ static void rotation_start(rotation_turn *t, const rotation *r, int64_t position
     }
 }
 
-/* Rounds the cosines and sines of this position, and goes on to the next. */
-static void rotation_next(rotation_turn *t, int64_t count) {
+/* Rounds the cosines and sines of this position, then advances to the next. */
+static void rotation_next(rotation_angles *t, int64_t count) {
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         wf64 c = wf64_load(t->cosine + i), s = wf64_load(t->sine + i);
         wf64 by_c = wf64_load(t->step_cosine + i), by_s = wf64_load(t->step_sine + i);
@@ -53,16 +53,15 @@ static void rotation_next(rotation_turn *t, int64_t count) {
     }
 }
 
-/* n pairs, from the lanes of a and b. */
-INLINE void rotation_lanes(const rotation_turn *t, int64_t i, vf32 *a, vf32 *b) {
+/* Rotates the pairs in the lanes of a and b. */
+INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vf32 *a, vf32 *b) {
     vf32 c = vf32_load(t->c + i), s = vf32_load(t->s + i), x = *a, y = *b;
     *a = vf32_fma(x, c, -(y * s));
     *b = vf32_fma(y, c, x * s);
 }
 
-/* Turns `count` pairs, whose parts are side by side in two buffers of whole registers, or one after another in the
- * first. */
-static void rotation_pairs(const rotation_turn *t, int adjacent, int64_t count, float *first, float *second) {
+/* Rotates `count` pairs in place. Their elements are in two buffers of whole vectors, or adjacent in the first. */
+static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, float *first, float *second) {
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vf32 a, b;
         if (adjacent) {
@@ -81,8 +80,8 @@ static void rotation_pairs(const rotation_turn *t, int adjacent, int64_t count, 
     }
 }
 
-/* Pairs first .. first + count - 1 of one row. */
-static void rotation_row(const rotation *r, const rotation_turn *t, int64_t first, int64_t count, const char *x,
+/* Rotates pairs first .. first + count - 1 of one row. */
+static void rotation_row(const rotation *r, const rotation_angles *t, int64_t first, int64_t count, const char *x,
                          char *out) {
     const lw_layout *l = r->layout;
     int64_t from = l->strides[0][l->ndim - 1], to = l->strides[1][l->ndim - 1], half = l->shape[l->ndim - 1] / 2;
@@ -105,7 +104,7 @@ static lw_status rotation_task(lw_context *context, int64_t task, const void *ar
     int32_t outer = l->ndim - 2;
     int64_t begin = task * r->per_task, end = min_int64(begin + r->per_task, l->shape[outer]);
     int64_t pairs = l->shape[outer + 1] / 2, rows = layout_count(l, 0, outer);
-    rotation_turn t = {0};
+    rotation_angles t = {0};
     for (int64_t first = 0; first < pairs; first += ROTATION_PAIRS) {
         int64_t count = min_int64(pairs - first, ROTATION_PAIRS);
         rotation_start(&t, r, begin + r->offset, first, count);

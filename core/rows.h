@@ -1,35 +1,34 @@
-/* Row operations: every row of x, the last dimension of the layout, is transformed as a whole.
+/* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
- * A row operation is a function of one row. Its core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which
- * calls that function for each row; kernels.c includes the header and names the kernel in the table. Most are made of
- * row_reduce, which gives what a reduction says of the row, and row_map, which computes each element with that. A row
- * is read and written in pieces that row_read and row_write pack and unpack where they are not contiguous; elements
- * have 4 bytes. The first input may be the output: what is written is not read again as that input, and the other
- * inputs are elsewhere. */
+ * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which calls that
+ * function for each row; kernels.c includes the header and lists the kernel in the table. Most functions call row_reduce,
+ * which reduces the row like a reduction does, then row_map, which computes each element with the result. Rows are read
+ * and written in chunks; row_read and row_write copy those that are not contiguous. Elements have 4 bytes. The output may
+ * be the same memory as the first input, which is not read again after it is written, but not as the others. */
 #pragma once
 
 #include "reduction.h"
 
 /* One operand along a row. */
 typedef struct row_operand {
-    const char *data; /* NULL where an optional input is absent */
+    const char *data; /* NULL if an optional input is absent */
     int64_t stride;
 } row_operand;
 
 enum {
     ROW_INPUTS = 3,
-    ROW_ITEM = 4,         /* bytes of an element */
-    ROW_LINE = 16,        /* elements of a cache line */
-    ROWS_GRAIN = 1 << 15, /* elements worth a task */
-    ROWS_NEAR = 4096      /* elements of a row that stays in the nearest caches until it is read */
+    ROW_ITEM = 4,         /* bytes per element */
+    ROW_LINE = 16,        /* elements per cache line */
+    ROWS_GRAIN = 1 << 15, /* elements per task */
+    ROW_MAX_CACHED = 4096 /* elements of a row that stays in L1 or L2 once it is prefetched */
 };
 
 typedef struct row {
     int64_t length;
     row_operand in[ROW_INPUTS];
-    row_operand out;   /* to be read again */
-    char *out_data;    /* to be written; NULL where only the sum of the results is wanted */
-    const char *ahead; /* as many bytes from here on are worth fetching: the next row's, or its own */
+    row_operand out;      /* the output, to read it again */
+    char *out_data;       /* the output, to write it; NULL to compute only the sum of the results */
+    const char *prefetch; /* the row to prefetch meanwhile: the next one, or this one */
     const lw_scalar *parameters;
 } row;
 
@@ -39,7 +38,7 @@ RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_ste
     copy_strided(to, to_step, from, from_step, count, ROW_ITEM);
 }
 
-/* `count` elements of an operand from the start-th on: where they are, or packed. */
+/* Returns `count` elements of an operand, beginning with element `start`: in place, or copied to `packed`. */
 static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
     if (operand.stride == ROW_ITEM) {
@@ -49,18 +48,18 @@ static inline const void *row_read(row_operand operand, int64_t start, int64_t c
     return packed;
 }
 
-/* Where to compute a piece of the result; row_write puts it into its place. */
+/* Returns where to compute a chunk of the result: in place, or in `packed`. row_write then copies it to the output. */
 static inline void *row_result(const row *r, int64_t start, void *packed) {
     return r->out_data && r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
 }
-static inline void row_write(const row *r, int64_t start, int64_t count, const void *piece) {
+static inline void row_write(const row *r, int64_t start, int64_t count, const void *packed) {
     if (!r->out_data || r->out.stride == ROW_ITEM) {
         return;
     }
-    row_copy(r->out_data + start * r->out.stride, r->out.stride, piece, ROW_ITEM, count);
+    row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ROW_ITEM, count);
 }
 
-/* An operand's elements, or some blocks of them, folded as reduction.h folds those of one output. */
+/* Reduces some blocks of an operand as reduction.h reduces those of one output. */
 static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
                                  void *packed) {
     reduced result;
@@ -86,7 +85,8 @@ static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
     char packed[REDUCE_BLOCK * ROW_ITEM];
     return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed);
 }
-/* What follows a fold waits for it, and so for every call and every number that goes through memory. */
+/* Reduces an operand. Inlined: the map that follows depends on this result, so call overhead and spills are on the
+ * critical path. */
 INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
         return row_reduce_long(r, x, f);
@@ -101,17 +101,17 @@ INLINE float row_reduce_float32(const row *r, row_operand x, const reducer *f) {
     return reduced_float32(&result);
 }
 
-/* An element of the result, from those of the operands and numbers that are the same along the row. */
+/* Computes elements of the result from those of the operands, x, and from numbers that are constant along the row. */
 typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
 enum {
     ROW_OPERANDS = ROW_INPUTS,
     ROW_CHUNK = 1024,
-    ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* computed at once */
+    ROW_REGISTERS = VF32_LANES > 4 ? 4 : 1, /* vectors per iteration */
     ROW_STEP = ROW_REGISTERS * VF32_LANES
 };
 
-/* Where a piece of each operand is, and whether it moves on, or stays where one step full of a number stands for it. */
+/* A chunk of an operand. `moves` is 0 for an absent one, which is a buffer of one step filled with a constant. */
 typedef struct row_source {
     const float *at;
     int moves;
@@ -134,17 +134,17 @@ INLINE void row_move(row_source *in, int operands, int count) {
     }
 }
 
-/* `partial` is NULL where no sum is wanted. Results are stored after the step's last load: the compiler and the
- * processor can't always tell that these are elsewhere. `ahead` is what will be read next; beside three operands, whose
- * loads keep the ports busy, to fetch it costs more than to wait for it. */
+/* Computes a chunk of the result, and adds it to the partial sums unless `partial` is NULL. Stores follow the last load of
+ * a step, because neither compiler nor processor can always tell that they do not alias. Prefetches the next row; not with
+ * three operands, whose loads keep the load ports busy, so that prefetching costs more than it saves. */
 INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
-                      float *result, vf32 *partial, const float *ahead) {
+                      float *result, vf32 *partial, const float *prefetch) {
     int64_t i = 0;
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
         vf32 value[ROW_REGISTERS];
 #pragma GCC unroll 4
         for (int line = 0; line + ROW_LINE <= ROW_STEP && operands < ROW_OPERANDS; line += ROW_LINE) {
-            __builtin_prefetch(ahead + i + line);
+            __builtin_prefetch(prefetch + i + line);
         }
 #pragma GCC unroll 4
         for (int r = 0; r < ROW_REGISTERS; r++) {
@@ -173,9 +173,9 @@ INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *n
     }
 }
 
-/* Computes the result from the elements of operands; one of them may be the result itself. An operand that is absent
- * is its number in `absent`. Where `summed`, returns the sum of the results: of a piece in 64 partials as reduce_block.h has
- * them, then in double. */
+/* Computes the result from the operands, one of which may be the result itself. An absent operand has the constant value
+ * in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in reduce_block.h, and
+ * chunks in float64. */
 INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
                       row_expression *expression, int summed) {
     float packed[ROW_OPERANDS][ROW_CHUNK];
@@ -201,7 +201,8 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
         for (int p = 0; p < REDUCE_REGISTERS && summed; p++) {
             partial[p] = vf32_set(0);
         }
-        row_chunk(in, count, n, numbers, expression, result, summed ? partial : NULL, (const float *)r->ahead + start);
+        row_chunk(in, count, n, numbers, expression, result, summed ? partial : NULL,
+                  (const float *)r->prefetch + start);
         row_write(r, start, n, result);
         for (int half = REDUCE_REGISTERS / 2; half && summed; half /= 2) {
             for (int p = 0; p < half; p++) {
@@ -242,7 +243,7 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
             step[o] = layout->strides[o][outer - 1];
         }
     }
-    int near = r.length <= ROWS_NEAR && r.in[0].stride == ROW_ITEM;
+    int is_cached = r.length <= ROW_MAX_CACHED && r.in[0].stride == ROW_ITEM;
     layout_iterator lines;
     iterator_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
     for (int64_t i = first, at = first % line; i < end; at = 0, iterator_next(&lines)) {
@@ -252,7 +253,7 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
         r.out_data = all->out + lines.offset[inputs] + at * step[inputs];
         for (int64_t stop = min_int64(end, i + line - at); i < stop; i++) {
             r.out.data = r.out_data;
-            r.ahead = r.in[0].data + (near ? step[0] : 0);
+            r.prefetch = r.in[0].data + (is_cached ? step[0] : 0);
             all->function(&r);
             for (int32_t o = 0; o < ROW_INPUTS; o++) {
                 r.in[o].data += o < inputs ? step[o] : 0;
@@ -277,7 +278,7 @@ static lw_status run_rows(lw_context *context, const void *layout_argument, cons
     return run_tasks(context, divide_up(all.count, all.per_task), rows_task, &all);
 }
 
-/* Defines the kernel lw_<op>_<dtype> from the function <op>_row_<dtype> and the number of inputs. */
+/* Defines the kernel lw_<op>_<dtype> from the row_function <op>_row_<dtype>. */
 #define ROWS(op, dtype, input_count)                                                                       \
     static lw_status lw_##op##_##dtype(lw_context *context, const void *layout, const void *const *inputs, \
                                        void *const *outputs, const lw_scalar *parameters) {                \

@@ -1,13 +1,13 @@
-/* Where elements belong in a sorted row: how many of its elements come before each.
+/* Search kernels: the position of each element in a sorted row, which is the number of the row's elements before it.
  *
- * The layout walks x2 and the result; x1, the row, does not move. parameters: how many elements x1 has, the bytes from
- * one to the next, and whether the place is behind equal elements. Elements are compared by the keys of
- * index_reduction.h: NaN is the largest, -0 equals 0.
+ * The layout iterates over x2 and the result; x1, the row, is fixed. Parameters: the length of x1, its stride in bytes,
+ * and whether the position is after equal elements. Elements are compared by the keys of index_reduction.h: NaN is the
+ * largest, and -0 equals 0.
  *
- * All lanes halve their ranges together, without a branch, and several vectors at a time, so that the loads of one
- * search wait beside those of the others.
+ * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their cache
+ * misses overlap.
  *
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and names them in the table. */
+ * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and lists them in the table. */
 #pragma once
 
 #include "index_reduction.h"
@@ -23,29 +23,29 @@ typedef vi32 search_key(vi32 bits);
 INLINE vi32 search_key_int32(vi32 bits) { return bits; }
 INLINE vi32 search_key_float32(vi32 bits) { return choice_key_float32(vf32_from_bits(bits)); }
 
-/* The places of a full set of elements, in their stead. */
-INLINE void search_places(const char *row, const lw_scalar *parameters, int32_t *elements, search_key *key) {
+/* Replaces SEARCH_ELEMENTS elements by their positions. */
+INLINE void search_positions(const char *row, const lw_scalar *parameters, int32_t *elements, search_key *key) {
     int32_t length = (int32_t)parameters[0].i;
     int64_t step = parameters[1].i;
-    vm32 behind = vm32_set(parameters[2].i != 0);
-    vi32 wanted[SEARCH_VECTORS], place[SEARCH_VECTORS];
+    vm32 is_after = vm32_set(parameters[2].i != 0);
+    vi32 target[SEARCH_VECTORS], position[SEARCH_VECTORS];
     for (int v = 0; v < SEARCH_VECTORS; v++) {
-        wanted[v] = key(vi32_load(elements + v * VF32_LANES));
-        place[v] = vi32_set(0);
+        target[v] = key(vi32_load(elements + v * VF32_LANES));
+        position[v] = vi32_set(0);
     }
-    /* Of `length` elements from each lane's place on it is not known yet whether they come before. If the middle one
-     * does, so do those in front of it; of an even number it is asked about again. */
+    /* Invariant: the position is among the `length` elements from `position` on, or just after them. If the middle element
+     * comes before the target, all up to it do. With an even length it stays in the range and is compared again. */
     while (length > 0) {
         int32_t half = length / 2;
         for (int v = 0; v < SEARCH_VECTORS; v++) {
-            vi32 found = key(vi32_gather(row + half * step, step, place[v]));
-            vm32 before = vm32_or(vi32_lt(found, wanted[v]), vm32_and(behind, vi32_eq(found, wanted[v])));
-            place[v] += vi32_and((vi32)before, vi32_set(length - half));
+            vi32 middle = key(vi32_gather(row + half * step, step, position[v]));
+            vm32 before = vm32_or(vi32_lt(middle, target[v]), vm32_and(is_after, vi32_eq(middle, target[v])));
+            position[v] += vi32_and((vi32)before, vi32_set(length - half));
         }
         length = half;
     }
     for (int v = 0; v < SEARCH_VECTORS; v++) {
-        vi32_store(elements + v * VF32_LANES, place[v]);
+        vi32_store(elements + v * VF32_LANES, position[v]);
     }
 }
 
@@ -54,7 +54,7 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
     for (int i = 0; i < SEARCH_ELEMENTS; i++) {
         elements[i] = 0;
     }
-    if (parameters[0].i == 0) { /* nothing to look at */
+    if (parameters[0].i == 0) { /* an empty row */
         for (int64_t i = 0; i < p->count; i++) {
             __builtin_memcpy(p->data[3] + i * p->step[3], elements, sizeof *elements);
         }
@@ -64,7 +64,7 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
         int64_t count = min_int64(p->count - i, SEARCH_ELEMENTS);
         copy_strided((char *)elements, sizeof *elements, p->data[1] + i * p->step[1], p->step[1], count,
                      sizeof *elements);
-        search_places(p->data[0], parameters, elements, key);
+        search_positions(p->data[0], parameters, elements, key);
         copy_strided(p->data[3] + i * p->step[3], p->step[3], (const char *)elements, sizeof *elements, count,
                      sizeof *elements);
     }

@@ -1,16 +1,16 @@
-/* A layout cut into pieces of its last dimension, the pieces spread over tasks. */
+/* Cuts a layout into spans along its last dimension and divides them into tasks. */
 #pragma once
 
 #include "layout_iterator.h"
 #include "stream.h"
 
-/* Elements that are one step apart in every operand. */
+/* Elements that are equally spaced in every operand. */
 typedef struct span {
-    int64_t position; /* of the first element, counted in row-major order */
+    int64_t position; /* of the first element, in row-major order */
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
-    int streamed; /* no cache holds the result: write past them, and call stream_end() */
+    int streamed; /* the result is larger than the caches: use streaming stores, then call stream_end() */
 } span;
 
 typedef void span_function(const span *p, const lw_scalar *parameters);
@@ -25,7 +25,7 @@ typedef struct spans {
     int streamed;
 } spans;
 
-enum { SPANS_GRAIN = 1 << 15 }; /* elements worth a task; a multiple of what rand makes at once */
+enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS */
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
@@ -33,7 +33,7 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     const lw_layout *layout = all->layout;
     int32_t last = layout->ndim - 1;
     int64_t length = last < 0 ? 1 : layout->shape[last];
-    int64_t position = task * SPANS_GRAIN, end = min_int64(position + SPANS_GRAIN, all->total);
+    int64_t position = task * SPAN_GRAIN, end = min_int64(position + SPAN_GRAIN, all->total);
     int64_t at = position % length;
     layout_iterator it;
     iterator_start(&it, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
@@ -49,7 +49,8 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     return LW_OK;
 }
 
-/* Operands: the inputs, then one output. `in_order`: one piece after another, in row-major order. */
+/* Calls `function` for all spans. Operands are the inputs, then one output. `in_order` means one span after another, in
+ * row-major order. */
 static lw_status run_spans(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
                            void *const *outputs, const lw_scalar *parameters, int in_order, span_function *function) {
     spans all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};
@@ -61,7 +62,7 @@ static lw_status run_spans(lw_context *context, const lw_layout *layout, const v
     if (layout->ndim == 1) {
         all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     }
-    int64_t tasks = divide_up(all.total, SPANS_GRAIN);
+    int64_t tasks = divide_up(all.total, SPAN_GRAIN);
     if (!in_order) {
         return run_tasks(context, tasks, spans_task, &all);
     }

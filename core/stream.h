@@ -1,21 +1,21 @@
-/* Results that no cache holds. An ordinary store reads its cache line from memory before it overwrites it, a third of the
- * traffic of an addition; a streaming one writes whole lines past the caches. */
+/* Streaming stores, for results larger than the caches. An ordinary store reads its cache line from DRAM before it
+ * overwrites it, which is a third of the traffic of an addition. A streaming store writes whole lines past the caches. */
 #pragma once
 
 #include "lanewise.h"
 #include "simd/simd.h"
 
-enum { STREAM_LINE = 64 }; /* bytes that are stored as one, or are read after all */
+enum { STREAM_LINE = 64 }; /* bytes of a cache line, which must be written as a whole */
 
-/* Whether a result of so many bytes is better not in the caches. */
+/* Returns whether to stream a result of this size. */
 INLINE int stream_pays(const lw_context *context, int64_t bytes) {
     return SIMD_STREAM && context->cache_bytes && (uint64_t)bytes > context->cache_bytes;
 }
 
-/* The bytes from `to` on to the next line. */
+/* Returns the number of bytes from `to` to the next cache line. */
 INLINE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE - 1); }
 
-/* Copies past the caches. Other threads may look after stream_end(). */
+/* Copies with streaming stores. Other threads may read the result after stream_end(). */
 static void stream_copy(char *to, const char *from, int64_t count) {
     int64_t lead = stream_lead(to), done = 0;
     for (; done < lead && done < count; done++) {

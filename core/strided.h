@@ -1,4 +1,4 @@
-/* Copies between strided and contiguous elements of 1, 2, 4 or 8 bytes, at any alignment. */
+/* Copies strided elements of 1, 2, 4 or 8 bytes, at any alignment. */
 #pragma once
 
 #include "lanewise.h"
@@ -18,9 +18,9 @@ COPY_STRIDED(16)
 COPY_STRIDED(32)
 COPY_STRIDED(64)
 
-/* Steps are in bytes. The regions do not overlap. */
+/* Copies `count` elements. Steps are in bytes; the regions must not overlap. */
 static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
-    if (to_step == size && from_step == size) { /* the steps being constants, this becomes vectors */
+    if (to_step == size && from_step == size) { /* constant steps: the loop is vectorized */
         copy_strided_8(to, 1, from, 1, count * size);
         return;
     }

@@ -1,10 +1,10 @@
-/* Windows over images: which elements of x the windows of many results meet.
+/* Windows over images: which elements of x the windows of many results cover.
  *
- * A strip is some consecutive results of one channel, through rows and on through images, so that small images fill
- * registers as well as large ones. For each element of the window, a tap, it says where in x the results of the strip
- * meet it: in runs, whose elements are evenly spaced in memory, with a mask over them. Neither depends on the channel
- * of x, so they are found once for all channels. A run goes on from a row to the next where the padding is as wide as
- * what the windows reach beyond: the whole strip is then one run, in which the mask hides the padding. */
+ * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors as
+ * well as large ones. For each element of the window, called a tap, this file computes where in x the results of a strip
+ * find it: as runs of equally spaced elements, with a mask that hides padding. Neither depends on the channel, so both are
+ * computed once for all channels. A run continues into the next row if the padding is as wide as the overhang of the
+ * windows; then the whole strip is one run, and the mask hides the padding in it. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -12,10 +12,11 @@
 
 enum {
     WINDOW_STRIP = 64,
-    WINDOW_GRAIN = 1 << 16 /* multiplications or comparisons worth a task */
+    WINDOW_GRAIN = 1 << 16 /* multiplications or comparisons per task */
 };
 
-INLINE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; } /* whole registers */
+/* Rounds up to whole vectors. */
+INLINE int64_t window_width(int64_t count) { return divide_up(count, VF32_LANES) * VF32_LANES; }
 
 typedef struct window_range {
     int64_t begin, end;
@@ -23,7 +24,7 @@ typedef struct window_range {
 
 INLINE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
 
-/* Which of first, first + step ..., `count` numbers, are in 0 .. size-1. */
+/* Returns which of the `count` numbers first, first + step ... are in 0 .. size - 1. */
 INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
     int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
     if (first + (count - 1) * step >= size) {
@@ -33,38 +34,39 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 typedef struct window_run {
-    int64_t image, from; /* bytes: to the image, and from the first element of a channel there */
-    int64_t to, count;   /* results of the strip */
+    int64_t image, from; /* offset of the image; offset in a channel of it; in bytes */
+    int64_t to, count;   /* the first result in the strip; the number of results */
 } window_run;
 
 typedef struct window_strip {
     const lw_window_layout *layout;
-    int64_t count, step;     /* results; bytes from an element of a run to the next */
-    int64_t lowest, highest; /* bytes to the ends of a channel of an image from its first element */
-    int64_t runs;            /* of the window's first element, in the padding or not */
+    int64_t count, step;     /* results; bytes between the elements of a run */
+    int64_t lowest, highest; /* offsets of a channel's elements with the lowest and the highest address, in bytes */
+    int64_t runs;            /* runs of the window's first element, including padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* of the first result */
-    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, by window_place */
+    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, as window_place() returns them */
 } window_strip;
 
 typedef struct window_tap {
     const window_strip *strip;
-    int64_t down; /* bytes, to the window's row */
+    int64_t down; /* offset of the window's row, in bytes */
     int64_t runs;
-    int64_t covered; /* results that are in a run */
+    int64_t covered; /* results in all runs */
     window_run run[WINDOW_STRIP];
-    int32_t rows_inside[WINDOW_STRIP];         /* a mask: the window's row is not in the padding */
-    int32_t inside[WINDOW_STRIP + VF32_LANES]; /* nor its column; a register is readable from each */
+    int32_t rows_inside[WINDOW_STRIP]; /* a mask: the window's row is not padding */
+    int32_t inside[WINDOW_STRIP +
+                   VF32_LANES]; /* a mask: row and column are not padding; a vector can be loaded at each result */
 } window_tap;
 
-/* A number of 32 bits for a row or column of the results, whatever their extent, that compares like it: a strip has only
- * ones next to the first result's and, after a new row or image began, next to 0. */
+/* Maps a row or column of the results, whatever their extent, to an int32 that compares like it. In a strip they are near
+ * the first result's or, after a new row or image, near 0. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);
 }
 
-/* The strip of `count` results from number `first` on, counted through the rows of all images. */
+/* Initializes a strip of `count` results. `first` counts the results of a channel through all images. */
 static void window_strip_start(window_strip *s, const lw_window_layout *w, int64_t first, int64_t count) {
     const int64_t *x = w->strides[0];
     int64_t area = w->out_size[0] * w->out_size[1], image = first / area;
@@ -83,7 +85,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     }
     s->first_row = i;
     s->first_column = j;
-    int64_t next = 0; /* where the last run goes on */
+    int64_t next = 0; /* offset at which the last run would continue */
     for (int64_t done = 0; done < count;) {
         int64_t part = min_int64(w->out_size[1] - j, count - done);
         int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];
@@ -111,7 +113,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     }
 }
 
-/* Which of from, from + step ..., `count` places, are in a channel of an image: from its lowest address to its highest. */
+/* Returns which of the `count` offsets from, from + step ... are between the lowest and the highest of a channel. */
 INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
@@ -124,7 +126,7 @@ INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64
                     : window_inside(s->highest - from, -step, count, size);
 }
 
-/* Turns to row p of the window: window_tap_start does the rest for each of its elements. */
+/* Prepares `t` for row p of the window. window_tap_start() completes it for each column. */
 static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     const lw_window_layout *w = s->layout;
     int64_t down = p * w->dilation[0];
@@ -138,8 +140,8 @@ static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     }
 }
 
-/* Where the strip meets column q of that row of the window. A run may meet padding, which the mask hides, but reads
- * nothing before or behind the channel. */
+/* Computes the runs and the mask of column q of that row. Runs may include padding, which the mask hides, but stay within
+ * the memory of the channel. */
 static void window_tap_start(window_tap *t, int64_t q) {
     const window_strip *s = t->strip;
     const lw_window_layout *w = s->layout;
@@ -171,7 +173,7 @@ INLINE void window_mask(float *to, vf32 x, const int32_t *inside) {
     vf32_store(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)));
 }
 
-/* Contiguous elements, 0 where the mask is. The last register overlaps the one before. */
+/* Copies contiguous elements; those that the mask hides become 0. The last vector overlaps the one before it. */
 INLINE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
     if (count < VF32_LANES) {
         vf32 x = vf32_load_partial(from, (int)count, vf32_set(0));
@@ -189,8 +191,8 @@ INLINE void window_copy(float *to, const float *from, const int32_t *inside, int
     window_mask(to + c, vf32_load(from + c), inside + c);
 }
 
-/* to[c] = what result c of the strip meets in this channel, 0 in the padding and from the strip's end to `width`, which
- * is whole registers. */
+/* to[c] = the element of this channel that the tap has for result c: 0 for padding, and from the strip's end to `width`,
+ * which is whole vectors. */
 static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
     int64_t step = t->strip->step;
     if (t->covered < width) {
