@@ -1,6 +1,6 @@
-"""lanewise_operations.h and .c: what the extension knows of each operation, and one stub for each function and method.
+"""Emits lanewise_operations.h and .c: a descriptor of each operation, and the entry points of functions and methods.
 
-The declarations are in native/extension/operation.h.
+native/extension/operation.h declares the descriptors.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
 PARAMETER_TYPES = {
-    "scalar": "FLOAT",  # creation reads such numbers itself, by the dtype that it makes
-    "axes": "AXIS",  # how many there may be follows from the kind
+    "scalar": "FLOAT",  # creation functions convert these themselves, to the dtype of the result
+    "axes": "AXIS",  # the kind determines how many are allowed
 }
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """File name -> text."""
+    """Returns the text of each file by name."""
     return {"lanewise_operations.h": _header(contracts), "lanewise_operations.c": _source(contracts)}
 
 
@@ -25,7 +25,7 @@ def _header(contracts: tuple[Contract, ...]) -> str:
     operations = "\n".join(f"    LW_OPERATION_{contract.operation}," for contract in contracts)
     kernels = "\n".join(f"    LW_KERNEL_{kernel.name}," for kernel in all_kernels(contracts))
     return f"""\
-/* Positions in lw_operations[] and in lw_kernels. Generated from contracts/ by extension.py. */
+/* Indices of lw_operations[], and of the kernels in lw_kernels. Generated from contracts/ by extension.py. */
 #pragma once
 
 enum {{
@@ -62,7 +62,7 @@ def _source(contracts: tuple[Contract, ...]) -> str:
         return "\n".join(parts)
 
     return f"""\
-/* Operations as the extension knows them. Generated from contracts/ by extension.py. */
+/* Descriptors and entry points of all operations. Generated from contracts/ by extension.py. */
 #include "lanewise_operations.h"
 #include "operation.h"
 
@@ -88,7 +88,7 @@ PyMethodDef lw_operation_methods[] = {{
 
 
 def _descriptor_parts(contract: Contract) -> Iterator[str]:
-    """The arrays that a descriptor points to."""
+    """Yields the lines of the arrays that a descriptor points to."""
     name = contract.operation
     if contract.inputs:
         yield f"static const lw_input inputs_{name}[] = {{"
@@ -138,18 +138,18 @@ def _limits(parameter: Parameter) -> str:
         return "0, 0, NULL"
     low, high = (repr(each).replace("inf", "__builtin_inf()") for each in (float(limits.low), float(limits.high)))
     number = "an int" if parameter.type == "int" else "a finite number"
-    wanted = f"{number} {limits.says.replace('at least', 'of at least')}".strip()
-    return f"{low}, {high}, {_quoted(wanted)}"
+    expected = f"{number} {limits.says.replace('at least', 'of at least')}".strip()
+    return f"{low}, {high}, {_quoted(expected)}"
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Per variant and computed dtype, the kernel's position."""
+    """Yields a row for each variant: the kernels' indices by computed dtype."""
     names = contract.kernel_names
 
     def position(name: str) -> str:
         return f"LW_KERNEL_{name}" if name in names else "-1"
 
-    if contract.kind.name == "cast":  # a variant is the target; to the same dtype it is a copy
+    if contract.kind.name == "cast":  # a row per target dtype; casts to the same dtype are copies
         for target in DTYPES:
             yield [position(f"{contract.operation}_{source}_{target}") for source in DTYPES]
     else:
@@ -183,12 +183,12 @@ def _descriptor(contract: Contract) -> str:
 
 
 def _in_place(contract: Contract) -> int:
-    """How many inputs, from the first on, `out` may be."""
+    """Returns how many of the first inputs `out` may be."""
     return {"any": len(contract.inputs), "first": 1, "none": 0}[contract.kind.in_place]
 
 
 def _entries(contract: Contract, what: str, self_name: str) -> Iterator[str]:
-    """Method definitions: the operation's with its whole docstring where it is a function, the others in short."""
+    """Yields the PyMethodDef entries. Only the function under the operation's own name has the whole docstring."""
     for name in contract.names:
         whole = what == "function" and name == contract.operation
         text = docs.docstring(contract) if whole else docs.summary_of(contract, name)

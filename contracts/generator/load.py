@@ -35,7 +35,7 @@ from .schema import (
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # have another meaning in calls and laws
-MAX_OPERANDS = 5  # LW_MAX_OPERANDS in core/lanewise.h
+MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
 FACTS = {  # fact -> the kinds whose contracts may state it
     "is_short": ("elementwise", "cast"),
     "refuses_empty": ("reduction", "index_reduction", "rows"),

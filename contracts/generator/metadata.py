@@ -31,11 +31,7 @@ def _entry(contract: Contract) -> dict[str, Any]:
             {"name": each.name, "dtype": each.dtype, "optional": each.optional, "sequence": each.sequence}
             for each in contract.inputs
         ],
-        "parameters": [
-            {"name": each.name, "type": each.type, "required": each.required, "default": each.default,
-             "choices": list(each.choices)}
-            for each in contract.parameters
-        ],
+        "parameters": [{"name": each.name} for each in contract.parameters],
         "dtypes": {"any": "same"} if contract.moves else {dtype: contract.result(dtype) for dtype in contract.computed},
         "domain": {
             name: {dtype: _range(each) for dtype, each in ranges.items()} for name, ranges in contract.domain.items()

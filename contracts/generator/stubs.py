@@ -1,7 +1,7 @@
-"""The types of the package: _ext.pyi with every operation as function, method and operator, and __init__.pyi.
+"""Emits the type stubs: _ext.pyi with every operation as a function, method or operator, and __init__.pyi.
 
-The extension's stub is the template _ext.pyi.in with the operations filled in. The package's stub names again what
-lanewise/__init__.py imports and defines, read from its syntax tree, so that a public name has one place.
+_ext.pyi is the template _ext.pyi.in with the operations filled in. __init__.pyi declares what lanewise/__init__.py
+imports and defines, read from its syntax tree, so that public names are listed only there.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ PARAMETER_TYPES = {
     "pairs": "_Pairs",
 }
 
-# Operation -> what a binary operator's methods are called between the underscores; reflected and in-place ones follow.
+# Operation -> binary operator. Each has a reflected and an in-place method too: __add__, __radd__, __iadd__.
 BINARY = {
     "add": "add",
     "subtract": "sub",
@@ -49,12 +49,12 @@ BINARY = {
     "bitwise_right_shift": "rshift",
 }
 COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
-IDENTITIES = {"equal": "eq", "not_equal": "ne"}  # object says that these return bool
+EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # object declares that these return bool
 UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
 
 
 def emit(contracts: tuple[Contract, ...], package: Path) -> dict[str, str]:
-    """File name -> text; `package` is the folder lanewise/."""
+    """Returns the text of each file by name; `package` is the folder lanewise/."""
     public = [contract for contract in contracts if not contract.internal]
     return {"_ext.pyi": _extension(public), "__init__.pyi": _package(public, package / "__init__.py")}
 
@@ -82,7 +82,7 @@ def _operators(operations: set[str]) -> list[str]:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
                 modulus = ignore = ""
-                if name == "pow" and prefix == "i":  # Python itself leaves out the modulus of pow(a, b, modulus) there
+                if name == "pow" and prefix == "i":  # Python passes no modulus to __ipow__
                     ignore = "  # type: ignore[misc]"
                 elif name == "pow":
                     modulus = ", mod: None = None"
@@ -90,7 +90,7 @@ def _operators(operations: set[str]) -> list[str]:
     for operation, name in COMPARISONS.items():
         if operation in operations:
             lines.append(f"def __{name}__(self, other: _Array, /) -> Tensor: ...")
-    for operation, name in IDENTITIES.items():
+    for operation, name in EQUALITIES.items():
         if operation in operations:
             lines.append(f"def __{name}__(self, other: object, /) -> Tensor: ...  # type: ignore[override]")
     for operation, name in UNARY.items():
@@ -125,7 +125,7 @@ def _arguments(contract: Contract, method: bool) -> list[str]:
         keywords.append("device: _Device | None = None")
     if method:
         required[0] = "self"
-        if docs.packed(contract):
+        if docs.variadic(contract):
             positional = [f"*{positional[0].partition(' =')[0]}"]
     bare = ["*"] if keywords and not any(each.startswith("*") for each in positional) else []
     slash = ["/"] if required else []
@@ -160,7 +160,7 @@ def _package(contracts: list[Contract], source: Path) -> str:
 
 
 def _declared(node: ast.stmt) -> Iterator[str]:
-    """What a statement of __init__.py makes public."""
+    """Yields the declarations of the public names that a statement of __init__.py binds."""
     if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("lanewise."):
         pairs = [(alias.name, alias.asname or alias.name) for alias in node.names if alias.name != "*"]
         yield from _imported(node.module, pairs)
@@ -175,7 +175,7 @@ def _declared(node: ast.stmt) -> Iterator[str]:
 
 
 def _all(tree: ast.Module) -> list[str]:
-    """The names that __init__.py lists in __all__; those of the operations it adds when it runs."""
+    """Returns the literal part of __all__ in __init__.py, which adds the operations at run time."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed = ast.literal_eval(node.value)
@@ -184,7 +184,7 @@ def _all(tree: ast.Module) -> list[str]:
 
 
 def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
-    """`a as a` is how a stub says that a name is public; names that begin with an underscore are there for others."""
+    """Yields an import that re-exports its names: stubs mark those as `a as a`."""
     if pairs:
         yield f"from {module} import ("
         yield from (f"    {name} as {alias}," for name, alias in pairs)
@@ -192,7 +192,7 @@ def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _type_of(value: ast.expr) -> str:
-    """Constants are float (from math) or None."""
+    """Returns the type of a constant: None, or a float from math."""
     if isinstance(value, ast.Constant):
         return "None" if value.value is None else type(value.value).__name__
     return "Final[float]"
