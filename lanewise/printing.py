@@ -118,7 +118,7 @@ def tensor_repr(tensor: Tensor) -> str:
     return text + "," + (" " if fits else "\n" + " " * len(prefix)) + tail
 
 
-def tensor_html(tensor: Tensor, /) -> str:
+def tensor_html(self: Tensor, /) -> str:
     """The elements as str() shows them, with shape, dtype and backend: what a notebook displays.
 
     >>> import lanewise as lw
@@ -127,7 +127,7 @@ def tensor_html(tensor: Tensor, /) -> str:
     """
     from html import escape
 
-    return f"<pre>{escape(str(tensor))}</pre><small>shape {tensor.shape}, {tensor.dtype}, {tensor.backend}</small>"
+    return f"<pre>{escape(str(self))}</pre><small>shape {self.shape}, {self.dtype}, {self.backend}</small>"
 
 
 def tensor_str(tensor: Tensor) -> str:
