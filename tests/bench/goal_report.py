@@ -1,7 +1,8 @@
-"""What becomes of measured goals, wherever that was: a table for the terminal, one for documents, and JSON."""
+"""What becomes of measured goals: a table on the terminal and in documents, JSON, and figures."""
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import sys
@@ -14,65 +15,99 @@ from lanewise.errors import ArgumentError
 from tests.bench import goals, machine, report
 from tests.bench.goals import Goal, Measured
 from tests.bench.runner import NO_SUCH_OPERATION
-
-__all__ = ["Row", "as_json", "complete", "document", "from_case", "places", "table"]
+from tests.bench.settings import Settings
 
 
 @dataclass(frozen=True)
 class Row:
-    """What came of one goal."""
+    """The outcome of one goal."""
 
     goal: Goal
     measured: Measured | None
-    notes: tuple[str, ...]  # who was not timed, and why
-    details: Any = None  # as `bench --json` has it
+    notes: tuple[str, ...]  # contestants that were not timed, and why
+    details: Any = None  # as --json prints them
+
+
+@dataclass(frozen=True)
+class Table:
+    """All rows of a run, and what is true of all of them."""
+
+    rows: Sequence[Row]
+    columns: Sequence[str]  # the peers
+    heading: Sequence[str]  # machine, versions, limits
+    about: Mapping[str, Any]  # the same for JSON
+    place: str = ""  # the machine or browser in a few words, for figures
 
 
 def from_case(
-    goal: Goal, found: Mapping[str, Any], ours: str, absent: frozenset[str] = frozenset(), *, judged: bool = True
+    goal: Goal, case: Mapping[str, Any], ours: str, absent: frozenset[str] = frozenset(), *, judged: bool = True
 ) -> Row:
-    """The row of a case that was measured, as report.case_as_json describes it; `ours` names our contestant."""
-    notes = [f"{name} is WRONG and was not timed ({how})" for name, how in found["wrong"].items()]
-    failed = {name: why for name, why in found["not_timed"].items() if why != NO_SUCH_OPERATION}
+    """Makes the row of a measured case, as report.case_as_json describes it; `ours` names our contestant."""
+    notes = [f"{name} is WRONG and was not timed ({how})" for name, how in case["wrong"].items()]
+    failed = {name: why for name, why in case["not_timed"].items() if why != NO_SUCH_OPERATION}
     notes += [f"{name} was not timed ({why})" for name, why in failed.items()]
-    entries = {entry["name"]: entry for entry in found["contestants"]}
+    entries = {entry["name"]: entry for entry in case["contestants"]}
     mine = entries.get(ours)
     if mine is None:
-        return Row(goal, None, tuple(notes), found)
+        return Row(goal, None, tuple(notes), case)
     measured = Measured(
         mine["minimum_ns"],
         mine["median_ns"],
         {name: entry["minimum_ns"] for name, entry in entries.items() if entry["peer"]},
-        found["limit"] and found["limit"]["minimum_ns"],
-        found["flops"],
-        absent.union(failed, found["wrong"]),
+        case["limit"] and case["limit"]["minimum_ns"],
+        case["flops"],
+        absent.union(failed, case["wrong"]),
         judged,
     )
-    return Row(goal, measured, tuple(notes), found)
+    return Row(goal, measured, tuple(notes), case)
+
+
+def publish(table: Table, settings: Settings, marked: Sequence[Marked]) -> int:
+    """Prints the table or JSON, writes documents and figures, and returns the exit status.
+
+    It is 1 if a result was wrong, if a row has no figure, or with --firm if a firm goal is missed.
+    """
+    if settings.as_json:
+        json.dump(as_json(table), sys.stdout, indent=1)
+        print()
+    else:
+        print(text(table))
+    for place in marked:
+        place.write(table)
+    if settings.figures:
+        from tests.bench import figure
+
+        for path in settings.figures:
+            figure.draw(table.rows, path, table.place)
+            print(f"wrote {path}", file=sys.stderr)
+    missed = settings.firm and any(_met(row, row.goal.firm) is False for row in table.rows)
+    return 0 if complete(table.rows) and not missed else 1
 
 
 def complete(rows: Sequence[Row]) -> bool:
-    """Whether every row has a figure and nobody computed anything wrong."""
+    """Whether every row has a figure and no contestant computed anything wrong."""
     return all(row.measured and not (row.details or {}).get("wrong") for row in rows)
 
 
-def table(rows: Sequence[Row], peers: Sequence[str]) -> str:
-    """For the terminal, with the reasons for what is not there."""
-    lines = [report.table([goals.headings(peers), *(goals.row(row.goal, row.measured, peers) for row in rows)])]
+def text(table: Table) -> str:
+    """The table for the terminal, with the reasons for missing figures."""
+    rows, columns = table.rows, table.columns
+    lines = [report.table([goals.headings(columns), *(goals.row(row.goal, row.measured, columns) for row in rows)])]
     for note in dict.fromkeys(note for row in rows for note in row.notes):
         names = ", ".join(row.goal.name for row in rows if note in row.notes)
         lines.append(f"  {note}: {names}")
-    firm, aim = (_met(rows, bars) for bars in ("firm", "aim"))
+    firm = sum(_met(row, row.goal.firm) is True for row in rows)
+    aim = sum(_met(row, row.goal.aim) is True for row in rows)
     return "\n".join([*lines, f"firm: {firm} of {len(rows)} rows; aim: {aim}"])
 
 
-def _met(rows: Sequence[Row], bars: str) -> int:
-    return sum(row.measured is not None and row.goal.met(getattr(row.goal, bars), row.measured) is True for row in rows)
+def _met(row: Row, bars: goals.Bars) -> bool | None:
+    return None if row.measured is None else row.goal.met(bars, row.measured)
 
 
-def as_json(about: Mapping[str, Any], rows: Sequence[Row]) -> dict[str, Any]:
-    """Everything, after what is true of all rows."""
-    return {"machine": machine.facts(), **about, "goals": [_row_as_json(row) for row in rows]}
+def as_json(table: Table) -> dict[str, Any]:
+    """Everything measured, after what is true of all rows."""
+    return {"machine": machine.facts(), **table.about, "goals": [_row_as_json(row) for row in table.rows]}
 
 
 def _row_as_json(row: Row) -> dict[str, Any]:
@@ -81,9 +116,9 @@ def _row_as_json(row: Row) -> dict[str, Any]:
         "goal": goal.name,
         "unit": goal.unit,
         "firm": goal.text(goal.firm),
-        "firm_met": None if measured is None else goal.met(goal.firm, measured),
+        "firm_met": _met(row, goal.firm),
         "aim": goal.text(goal.aim),
-        "aim_met": None if measured is None else goal.met(goal.aim, measured),
+        "aim_met": _met(row, goal.aim),
         "figure": measured and goals.in_unit(measured.value, goal.unit, measured.flops),
         "of_limit": measured and measured.of_limit(),
         "notes": row.notes,
@@ -91,9 +126,9 @@ def _row_as_json(row: Row) -> dict[str, Any]:
     }
 
 
-def document(rows: Sequence[Row], peers: Sequence[str], heading: Sequence[str]) -> str:
-    """As Markdown, narrower than on a terminal: without medians and without peers that have no figure."""
-    shown = [name for name in peers if any(row.measured and name in row.measured.peers for row in rows)]
+def markdown(rows: Sequence[Row], columns: Sequence[str], heading: Sequence[str]) -> str:
+    """The table for documents, narrower than on a terminal: no medians, and no peers without a figure."""
+    shown = [name for name in columns if any(row.measured and name in row.measured.peers for row in rows)]
     head = goals.headings(shown)
     left_out = head.index("median")
     cells = [head, ["---", *["---:"] * (len(head) - 1)]]
@@ -102,14 +137,14 @@ def document(rows: Sequence[Row], peers: Sequence[str], heading: Sequence[str]) 
     return "\n".join([*(f"{line}  " for line in heading), "", *lines])
 
 
-BEGIN, END = "<!-- python -m lanewise bench ", "<!-- end -->"
+BEGIN, END = "<!-- python -m tests.bench ", "<!-- end -->"
 
 
 @dataclass(frozen=True)
 class Marked:
-    """A place in a document for a table: what is between the line that begins it, and the end mark.
+    """A place in a document for a table: what is between the line that begins it and the end mark.
 
-    <!-- python -m lanewise bench --goals 'matmul 1024' exp -->
+    <!-- python -m tests.bench --goals 'matmul 1024' exp -->
     <!-- end -->
     """
 
@@ -117,33 +152,37 @@ class Marked:
     line: str
     goals: Sequence[Goal]
 
-    def write(self, rows: Sequence[Row], peers: Sequence[str], heading: Sequence[str]) -> None:
-        """Puts the rows of its goals there."""
-        text = document([row for row in rows if row.goal in self.goals], peers, heading)
+    def write(self, table: Table) -> None:
+        """Writes the rows of its goals there."""
+        rows = [row for row in table.rows if row.goal in self.goals]
+        replacement = f"{self.line}\n\n{markdown(rows, table.columns, table.heading)}\n\n{END}"
         old = re.compile(f"{re.escape(self.line)}\n.*?{re.escape(END)}", re.DOTALL)
         whole = self.document.read_text(encoding="utf-8")
-        new = old.sub(lambda _: f"{self.line}\n\n{text}\n\n{END}", whole, count=1)
-        self.document.write_text(new, encoding="utf-8")
+        self.document.write_text(old.sub(lambda _: replacement, whole, count=1), encoding="utf-8")
         print(f"wrote {self.document}", file=sys.stderr)
 
 
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
-    """The places in documents for tables of the command with these options. ArgumentError where one has none, or wants
-    goals that are not among the chosen."""
-    found = []
+    """Finds the places for tables of the command with these options, which come first in their lines.
+
+    ArgumentError if a document has none, or asks for goals that are not among the chosen.
+    """
+    marked: list[Marked] = []
     for path in documents:
-        lines = [line for line in _text(path).splitlines() if line.startswith(BEGIN)]
-        words = {line: shlex.split(line.removeprefix(BEGIN).removesuffix("-->")) for line in lines}
-        names = {line: [word for word in words[line] if not word.startswith("--")] for line in lines}
-        mine = [line for line in lines if sorted({*words[line]} - {*names[line]}) == sorted(options)]
-        if not mine or END not in _text(path):
+        whole = _read(path)
+        before = len(marked)
+        for line in whole.splitlines():
+            words = shlex.split(line.removeprefix(BEGIN).removesuffix("-->")) if line.startswith(BEGIN) else []
+            names = words[len(options) :]
+            if words[: len(options)] == list(options) and not any(name.startswith("--") for name in names):
+                marked.append(Marked(path, line, goals.find(chosen, names)))
+        if len(marked) == before or END not in whole:
             begin = f"{BEGIN}{' '.join(options)} -->"
             raise ArgumentError(f"bench: {path} has no place for a table; put the lines {begin!r} and {END!r} into it")
-        found += [Marked(path, line, goals.find(chosen, names[line])) for line in mine]
-    return found
+    return marked
 
 
-def _text(path: Path) -> str:
+def _read(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except OSError as error:

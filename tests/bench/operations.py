@@ -82,6 +82,14 @@ def load() -> Mapping[str, Operation]:
     return {entry["name"]: _operation(entry, bench.get(entry["name"], {})) for entry in described["operations"]}
 
 
+def kinds() -> dict[str, list[str]]:
+    """The names of the operations of each kind."""
+    grouped: dict[str, list[str]] = {}
+    for operation in load().values():
+        grouped.setdefault(operation.kind, []).append(operation.name)
+    return grouped
+
+
 def find(name: str) -> Operation:
     """The operation of this name or alias; ArgumentError, with the nearest names, where there is none."""
     operations = load()

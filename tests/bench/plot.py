@@ -1,4 +1,4 @@
-"""--plot: one panel an operation, the rate of every contestant against the size."""
+"""--plot: one panel per operation, the rate of every contestant against the size."""
 
 from __future__ import annotations
 
@@ -13,33 +13,67 @@ from tests.bench.runner import Result
 COLUMNS = 3
 PEER_STYLE: Mapping[str, Any] = {"linestyle": "--", "marker": "x"}
 STYLE: Mapping[str, Any] = {"linestyle": "-", "marker": "o"}
+SUFFIXES = ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
+TICKS = (1, 2, 5)  # of each power of ten
 
 
 def draw(results: Sequence[Result], path: str) -> None:
-    """Write the figure; the format follows the file's suffix."""
-    Figure = figure_class()
-    operations = list(dict.fromkeys(result.case.operation.name for result in results))
-    columns = min(COLUMNS, len(operations))
-    rows = ceil(len(operations) / columns)
-    figure = Figure(figsize=(4.6 * columns, 3.4 * rows), layout="constrained")
-    for position, operation in enumerate(operations, start=1):
-        mine = [result for result in results if result.case.operation.name == operation]
-        axes = figure.add_subplot(rows, columns, position)
-        axes.set_title(f"{operation} ({mine[0].case.dtype})")
-        axes.set_xscale("log", base=2)
-        axes.set_yscale("log")
-        axes.set_xlabel("elements" if len(mine[0].case.size) == 1 else "product of the extents")
-        axes.set_ylabel(_unit(mine))
-        for name, is_peer in dict.fromkeys((entry.name, entry.is_peer) for r in mine for entry in r.entries):
-            points = sorted(_points(mine, name))
-            axes.plot(*zip(*points, strict=True), label=name, **(PEER_STYLE if is_peer else STYLE))
-        axes.grid(alpha=0.3)
-        axes.legend(fontsize="small")
+    """Writes the plot; the format follows from the suffix of the file."""
+    figure = figure_of(results)
     figure.savefig(path, dpi=120)
 
 
+def figure_of(results: Sequence[Result]) -> Any:
+    """Draws the panels, and below them one legend for all."""
+    operations = list(dict.fromkeys(result.case.operation.name for result in results))
+    columns = min(COLUMNS, len(operations))
+    rows = ceil(len(operations) / columns)
+    figure = figure_class()(figsize=(4.6 * columns, 3.2 * rows + 0.6), layout="constrained")
+    names = list(dict.fromkeys((entry.name, entry.is_peer) for result in results for entry in result.entries))
+    lines = {}
+    for position, operation in enumerate(operations, start=1):
+        mine = [result for result in results if result.case.operation.name == operation]
+        axes = figure.add_subplot(rows, columns, position)
+        for index, (name, is_peer) in enumerate(names):
+            if points := sorted(_points(mine, name)):
+                style = PEER_STYLE if is_peer else STYLE
+                (lines[name],) = axes.plot(*zip(*points, strict=True), color=f"C{index}", label=name, **style)
+        _label(axes, mine)
+    figure.legend(handles=lines.values(), loc="outside lower center", ncols=min(len(lines), 6), frameon=False)
+    return figure
+
+
+def plain_size(number: float) -> str:
+    """Formats a tick of the axis of sizes.
+
+    >>> plain_size(40), plain_size(65536), plain_size(1 << 20)
+    ('40', '64K', '1M')
+    """
+    for size, suffix in SUFFIXES:
+        if number >= size and number % (size // 4) == 0:
+            return f"{number / size:g}{suffix}"
+    return f"{number:g}"
+
+
+def _label(axes: Any, results: Sequence[Result]) -> None:
+    from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
+
+    sizes = sorted({prod(result.case.size) for result in results})
+    axes.set_title(f"{results[0].case.operation.name} ({results[0].case.dtype})")
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(sizes, [plain_size(size) for size in sizes])
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xlabel("elements" if len(results[0].case.size) == 1 else "product of the extents")
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(LogLocator(subs=TICKS))
+    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value / 1e6:g}M")
+    axes.yaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylabel(_unit(results))
+    axes.grid(alpha=0.3)
+
+
 def _amount(result: Result) -> int | None:
-    """What the rate counts: arithmetic where there is much of it, else bytes."""
+    """What the rate counts: floating-point operations in matrix products, else bytes."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 
@@ -49,7 +83,7 @@ def _is_arithmetic(result: Result) -> bool:
 
 def _unit(results: Sequence[Result]) -> str:
     if _amount(results[0]) is None:
-        return "calls a second"
+        return "calls per second"
     return "GFLOP/s" if _is_arithmetic(results[0]) else "GB/s"
 
 

@@ -66,7 +66,7 @@ def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entr
     return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
 
 
-def run(
+def run_case(
     case: Case,
     contestants: Entrants,
     *,

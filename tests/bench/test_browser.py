@@ -1,5 +1,7 @@
-"""`python -m lanewise bench --browser --goals`: one small row with every peer, in Chromium; and what it says where
-something is missing. The whole table is run by hand: it takes minutes, and a quiet machine."""
+"""`python -m tests.bench --goals --backends browser`: one small row with every peer, in Chromium, and errors.
+
+The whole table is measured by hand: it takes minutes, and a quiet machine.
+"""
 
 import contextlib
 import io
@@ -15,7 +17,7 @@ from tests.bench.browser import chromium_page, command
 from tests.bench.command import main
 
 FAST = ["--seconds", "0.005", "--repeats", "2"]
-GOALS = ["--browser", "--goals"]
+GOALS = ["--goals", "--backends", "browser"]
 
 
 def missing():
@@ -63,10 +65,10 @@ def test_the_wheel_is_weighed(report):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--browser"], "what is measured in a browser are its goals: --browser --goals"),
+        (["--browser"], "a browser measures its goals: --goals --backends browser"),
         ([*GOALS, "--sizes", "4"], "leave out --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
-        ([*GOALS, "--peers", "torch"], "there is no peer 'torch' in the browser; there are numpy, scipy"),
+        ([*GOALS, "--peers", "torch"], "expected peers in the browser of numpy, scipy"),
     ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):

@@ -8,8 +8,11 @@ import pytest
 from tests.bench import goal_report, goals
 from tests.bench.browser import command
 from tests.bench.browser.chromium_page import PageError
+from tests.bench.browser.table import BROWSER
+from tests.bench.settings import Settings
 
-SETTINGS = command.Settings(repeats=2, seconds=0.01, peers=("numpy", "scipy", "tfjs"))
+PEERS = ("numpy", "scipy", "tfjs")
+SETTINGS = Settings(repeats=2, seconds=0.01)
 
 
 class FakePage:
@@ -39,11 +42,11 @@ ANSWER = {
 
 @pytest.fixture
 def goal():
-    return goals.find(goals.BROWSER, ["sum 1M"])[0]
+    return goals.find(BROWSER, ["sum 1M"])[0]
 
 
 def test_the_figure_is_that_of_the_default_backend(goal):
-    row = command._worked(FakePage(ANSWER), goal, SETTINGS, "relaxed_simd")
+    row = command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "relaxed_simd")
     absent = frozenset({"tfjs", "jax", "onnxruntime"})  # wrong, failed, left out; scipy has no such operation
     assert row.measured == goals.Measured(60e3, 120e3, {"numpy": 240e3}, 30e3, None, absent)
     assert row.notes == (
@@ -53,16 +56,18 @@ def test_the_figure_is_that_of_the_default_backend(goal):
 
 
 def test_a_page_that_throws_costs_one_row(goal):
-    row = command._worked(FakePage(PageError("out of memory\nat somewhere")), goal, SETTINGS, "relaxed_simd")
+    row = command.measured_row(
+        FakePage(PageError("out of memory\nat somewhere")), goal, PEERS, SETTINGS, "relaxed_simd"
+    )
     assert (row.measured, row.notes) == (None, ("no figure (out of memory)",))
 
 
 def test_the_table_counts_what_is_firm_and_says_a_reason_once(goal):
     rows = [
-        command._worked(FakePage(ANSWER), goal, SETTINGS, "relaxed_simd"),
-        command._worked(FakePage(ANSWER), goal, SETTINGS, "simd128"),
+        command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "relaxed_simd"),
+        command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "simd128"),
     ]
-    text = goal_report.table(rows, SETTINGS.peers)
+    text = goal_report.text(goal_report.Table(rows, PEERS, (), {}))
     assert " ".join(text.splitlines()[1].split()) == "sum 1M us 60 120 50% <= 75 yes <= 45 NO 75% 240 - -"
     assert text.count("it cannot start here") == 1
     assert text.endswith("firm: 1 of 2 rows; aim: 0")

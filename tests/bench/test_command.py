@@ -1,4 +1,4 @@
-"""`python -m lanewise bench` from end to end, on sizes that take no time."""
+"""`python -m tests.bench` from end to end, on small sizes."""
 
 import json
 import sys
@@ -6,6 +6,7 @@ import sys
 import pytest
 
 import lanewise as lw
+from tests.bench import webgpu
 from tests.bench.command import main
 from tests.bench.peers import PEERS
 
@@ -61,10 +62,13 @@ def test_plot(tmp_path):
     ("arguments", "message"),
     [
         (["addd"], "no operation 'addd'; did you mean add"),
-        (["add", "--sizes", "big"], "'big' is not a size"),
+        (["add", "--sizes", "big"], "expected a size such as 1024, 64K, 1M or 512x64, got 'big'"),
         (["add", "--backends", "mmx"], "mmx"),
         (["add", "--peers", "fortran"], "no peer 'fortran'; there are numpy"),
-        (["exp", "--dtype", "bool"], "exp does not compute in bool"),
+        (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
+        (["threads", "--threads", "1"], "expected --threads of at least 2"),
+        (["call", "fly"], "expected the beginning of x + y 1K, whole call"),
+        (["add", "--firm"], "--firm is about goals; add --goals"),
     ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):
@@ -72,6 +76,37 @@ def test_mistakes_are_explained(arguments, message, capsys):
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["speedup", "negative", "--sizes", "64"], "| negative |"),
+        (["threads", "exp", "--sizes", "64"], "exp 64"),
+        (["crossover", "eigh", "--sizes", "4"], "eigh 4"),
+        (["call", "import"], "import lanewise: "),
+        (["search", "--sizes", "64", "--backends", "scalar"], "searchsorted  float32  64"),
+    ],
+)
+def test_groups(words, expected, capsys):
+    assert main([*words, *FAST]) == 0
+    assert expected in capsys.readouterr().out
+
+
+def test_webgpu_measures_what_has_a_shader():
+    names = webgpu.with_shader()
+    assert {"add", "exp", "sum", "matmul"} <= set(names)
+    assert "eigh" not in names
+
+
+def test_webgpu_is_measured_or_its_absence_explained(capsys):
+    (info,) = [info for info in lw.backends() if info.name == "wgpu"]
+    if not info.available:
+        assert main(["webgpu", "add", *FAST]) == 2
+        assert f"bench: webgpu: {info.reason}" in capsys.readouterr().err
+        return
+    assert main(["webgpu", "add", "--sizes", "64", *FAST]) == 0
+    assert "wgpu" in capsys.readouterr().out
 
 
 def test_repeats_must_be_positive(capsys):

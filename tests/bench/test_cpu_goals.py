@@ -1,7 +1,10 @@
-"""`python -m lanewise bench --goals`: rows by a clock that a test sets, the limits, and what it says where something is
-missing. The whole table is run by hand: it takes minutes, and a quiet machine."""
+"""`python -m tests.bench --goals`: rows by a clock that a test sets, the limits, and errors.
+
+The whole table is measured by hand: it takes minutes, and a quiet machine.
+"""
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -13,7 +16,7 @@ from lanewise.timing import Timing
 from native.errors import BuildError
 from tests.bench import goals, machine
 from tests.bench.command import main
-from tests.bench.cpu import auto, compile_limits, limits, table
+from tests.bench.cpu import auto, command, compile_limits, limits, table
 from tests.bench.cpu.limits import Limits
 from tests.bench.cpu.measure import Place
 from tests.bench.goals import Against, Goal, Measured, Work
@@ -22,6 +25,14 @@ from tests.bench.peers import Call
 AVAILABLE = [str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu]
 DEFAULT = str(lw.ones(1).backend)
 FAST = ["--seconds", "0.0001", "--repeats", "2"]
+
+
+@pytest.fixture(autouse=True)
+def threads():
+    """The goals are measured on one thread, and leave it so."""
+    before = lw.get_num_threads()
+    yield
+    lw.set_num_threads(before)
 
 
 @pytest.fixture(autouse=True)
@@ -150,10 +161,24 @@ def test_two_threads_are_compared_with_one(clock, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 2)
     clock.update({"lanewise": 55.0, "one thread": 100.0})
     goal = table.THREADS[1]
+    goal = replace(goal, backend=DEFAULT)  # so that it is judged on any processor
+    monkeypatch.setattr(table, "THREADS", (goal,))
+    monkeypatch.setattr("tests.bench.cpu.measure.THREADS", (goal,))
     row = place().row(goal)
     assert used == [7, 2, 7, 1, 7]
     assert (row.measured.value, row.measured.peers) == (55.0, {"one thread": 100.0})
     assert goal.reached(goal.firm, row.measured) == pytest.approx(100 / 55 / 1.8)
+
+
+@pytest.mark.parametrize(("factor", "status"), [(1.0, 1), (1e-9, 0)])
+def test_firm_goals_that_are_missed_fail_the_command(factor, status, clock, monkeypatch, capsys):
+    clock.update({"lanewise": 100.0, "numpy": 50.0})
+    goal = Goal("add", goals.NANOSECONDS, (Against(("numpy",), factor),), (), Work("add", (64,)), DEFAULT)
+    monkeypatch.setattr(command, "CPU", (goal,))
+    monkeypatch.setattr(command, "_limits", lambda backends: ({}, "none"))
+    assert main(["--goals", "--peers", "numpy", *FAST]) == 0
+    assert main(["--goals", "--firm", "--peers", "numpy", *FAST]) == status
+    assert f"firm: {1 - status} of 1 rows" in capsys.readouterr().out
 
 
 def test_one_core_has_no_second_thread(clock, monkeypatch):
@@ -248,12 +273,13 @@ def test_json_has_every_row_and_what_is_true_of_all(capsys):
     ("arguments", "message"),
     [
         (["--goals", "fly"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
-        (["--goals", "--peers", "tfjs"], "there is no peer 'tfjs'; there are numpy"),
+        (["--goals", "--peers", "tfjs"], "expected peers of numpy, numpy-out"),
         (["--goals", "--sizes", "4"], "leave out --sizes"),
-        (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --backends, --threads"),
-        (["--goals", "--wheel", "x.whl"], "--wheel is for --browser"),
-        (["add", "--wheel", "x.whl"], "--wheel is for --browser"),
-        (["add", "--markdown", "README.md"], "--markdown writes the table of goals"),
+        (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --threads and --plot"),
+        (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),
+        (["add", "--wheel", "x.whl"], "a browser measures its goals"),
+        (["add", "--markdown", "README.md"], "--markdown is about goals; add --goals"),
+        (["--goals", "--backends", "avx2"], "expected one table of goals, cpu or browser, got avx2"),
         (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
     ],
 )

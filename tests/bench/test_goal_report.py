@@ -4,7 +4,7 @@ import pytest
 
 from lanewise.errors import ArgumentError
 from tests.bench import goal_report, goals
-from tests.bench.goal_report import Row
+from tests.bench.goal_report import Row, Table
 from tests.bench.goals import Against, Goal, Measured, Reach
 
 ADD = Goal("add", goals.MICROSECONDS, (Reach(3),), (Against(("numpy",), 2),))
@@ -13,13 +13,13 @@ ROWS = [Row(ADD, Measured(2000.0, 2500.0, {"numpy": 3000.0}, 1000.0), ()), Row(E
 PAGE = """\
 # Speed
 
-<!-- python -m lanewise bench --goals exp -->
+<!-- python -m tests.bench --goals exp -->
 <!-- end -->
-<!-- python -m lanewise bench --goals -->
+<!-- python -m tests.bench --goals -->
 what was here before
 <!-- end -->
 
-<!-- python -m lanewise bench --browser --goals -->
+<!-- python -m tests.bench --goals --backends browser -->
 of the browser
 <!-- end -->
 """
@@ -36,7 +36,7 @@ def test_tables_replace_what_is_between_their_marks(page):
     places = goal_report.places([page], ["--goals"], [ADD, EXP])
     for _ in range(2):  # the second time changes nothing
         for place in places:
-            place.write(ROWS, ["numpy", "torch"], ["a machine", "limits"])
+            place.write(Table(ROWS, ["numpy", "torch"], ["a machine", "limits"], {}))
     table = [
         "a machine  ",
         "limits  ",
@@ -48,7 +48,7 @@ def test_tables_replace_what_is_between_their_marks(page):
     exp = "| exp | us |  |  | <= 1 | ? |  |  |  |"
     text = page.read_text(encoding="utf-8")
     assert "\n".join(["--goals -->", "", *table, exp, "", "<!-- end -->"]) in text
-    assert text.startswith("# Speed\n\n<!-- python -m lanewise bench --goals exp -->\n\na machine")
+    assert text.startswith("# Speed\n\n<!-- python -m tests.bench --goals exp -->\n\na machine")
     assert text.endswith("of the browser\n<!-- end -->\n")
     assert "before" not in text
     assert text.count("| add |") == 1
@@ -56,8 +56,8 @@ def test_tables_replace_what_is_between_their_marks(page):
 
 
 def test_the_browser_has_places_of_its_own(page):
-    (place,) = goal_report.places([page], ["--browser", "--goals"], [ADD])
-    place.write(ROWS, [], [])
+    (place,) = goal_report.places([page], ["--goals", "--backends", "browser"], [ADD])
+    place.write(Table(ROWS, [], [], {}))
     assert "what was here before" in page.read_text(encoding="utf-8")
     assert "of the browser" not in page.read_text(encoding="utf-8")
 
@@ -65,9 +65,7 @@ def test_the_browser_has_places_of_its_own(page):
 def test_a_document_without_a_place_is_refused(tmp_path):
     path = tmp_path / "page.md"
     path.write_text("nothing", encoding="utf-8")
-    with pytest.raises(
-        ArgumentError, match="no place for a table; put the lines '<!-- python -m lanewise bench --goals"
-    ):
+    with pytest.raises(ArgumentError, match="has no place for a table; put the lines"):
         goal_report.places([path], ["--goals"], [ADD])
 
 

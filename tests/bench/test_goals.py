@@ -4,6 +4,7 @@ import pytest
 
 from lanewise.errors import ArgumentError
 from tests.bench import goals
+from tests.bench.browser.table import BROWSER, IMPORT, WHEEL_SIZE
 from tests.bench.cpu.table import AUTO, AVX2, AVX512, CPU
 from tests.bench.goals import Against, Goal, Measured, OfLimit, Reach
 
@@ -23,27 +24,27 @@ def test_every_goal_of_the_cpu_can_be_measured(goal):
         assert goal.unit != goals.GFLOPS or case.flops
 
 
-@pytest.mark.parametrize("goal", goals.BROWSER, ids=lambda goal: goal.name)
+@pytest.mark.parametrize("goal", BROWSER, ids=lambda goal: goal.name)
 def test_every_goal_of_the_browser_can_be_measured(goal):
     assert goal.firm
     assert goal.aim
     assert goal.text(goal.firm)
     if goal.work is None:
-        assert goal.name in (goals.WHEEL_SIZE, goals.IMPORT)
+        assert goal.name in (WHEEL_SIZE, IMPORT)
     else:
         case = goal.work.case()
         assert case.bytes > 0
         assert (goal.unit == goals.GFLOPS) == (case.operation.kind in ("matrix", "window"))
 
 
-@pytest.mark.parametrize("table", [goals.BROWSER, CPU])
+@pytest.mark.parametrize("table", [BROWSER, CPU])
 def test_names_are_unique(table):
     names = [goal.name for goal in table]
     assert len(set(names)) == len(names)
 
 
 def test_a_row_sum_writes_a_number_for_each_row():
-    (goal,) = goals.find(goals.BROWSER, ["row sum"])
+    (goal,) = goals.find(BROWSER, ["row sum"])
     case = goal.work.case()
     assert (case.result, case.keywords) == (1024, {"axis": 1})
 
@@ -103,7 +104,7 @@ def test_a_row_has_a_cell_under_every_heading():
 
 
 def test_goals_are_found_by_how_they_begin():
-    assert [goal.name for goal in goals.find(goals.BROWSER, ["matmul 64", "call"])] == ["matmul 64", "call, n = 4"]
-    assert len(goals.find(goals.BROWSER, [])) == len(goals.BROWSER)
+    assert [goal.name for goal in goals.find(BROWSER, ["matmul 64", "call"])] == ["matmul 64", "call, n = 4"]
+    assert len(goals.find(BROWSER, [])) == len(BROWSER)
     with pytest.raises(ArgumentError, match="no goal begins with 'fly'; there are matmul 64"):
-        goals.find(goals.BROWSER, ["fly"])
+        goals.find(BROWSER, ["fly"])

@@ -1,5 +1,7 @@
-"""`python -m lanewise bench --browser --goals`: every row of the browser's goals, measured in one page of Chromium. The
-page runs the benchmark engine in Pyodide; this side gets what it needs, asks for each row, and prints the table."""
+"""`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page of Chromium.
+
+The page runs timing.py in Pyodide. This side builds and fetches what the page needs and asks it for each row.
+"""
 
 from __future__ import annotations
 
@@ -15,25 +17,28 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
+from lanewise.hardware import cpu_name
 from native.errors import BuildError
-from tests.bench import goal_report, goals, machine, operations
+from tests.bench import goals, machine, operations
 from tests.bench.browser import chromium_page, compile_limits, npm
 from tests.bench.browser.fixtures import pyodide_fixture
-from tests.bench.goal_report import Row
+from tests.bench.browser.table import BROWSER, IMPORT, WHEEL_SIZE
+from tests.bench.goal_report import Row, Table, from_case, places, publish
 from tests.bench.goals import Goal, Measured
+from tests.bench.settings import Settings
 from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-OPTIONS = ("--browser", "--goals")  # what marks the places in documents for this table
+OPTIONS = ("--goals", "--backends", "browser")  # of the lines that mark places for this table in documents
 PYODIDE = "0.27.7"  # the one with NumPy and scipy
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
-BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # pip fetches them where one is missing
+BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip fetches them all
 
-# What a page downloads to use a peer, compressed as servers do.
+# What a page downloads to use a peer, compressed as a server would.
 DOWNLOADS: Mapping[str, tuple[str, ...]] = {
     "tfjs": (
         "@tensorflow/tfjs-core/dist/tf-core.min.js",
@@ -50,84 +55,78 @@ DOWNLOADS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Settings:
-    """What the user may choose."""
-
-    repeats: int
-    seconds: float
-    peers: tuple[str, ...]
-    wheel: Path | None = None  # else it is built
-    documents: Sequence[Path] = ()  # to write the table into
-
-
-@dataclass(frozen=True)
 class Served:
     """What the page needs, built or fetched."""
 
     wheel: Path
     limits: Mapping[str, Path]
     pyodide: Path
-    npm: Path | None  # only with peers that come from there
+    npm: Path | None  # None without peers from npm
 
     def folders(self) -> dict[str, Path]:
-        """By the first part of their addresses."""
-        found = {
+        """The folders by the first part of their URL paths."""
+        folders = {
             "page": Path(__file__).with_name("page"),
             "pyodide": self.pyodide,
             "dist": self.wheel.parent,
             "limits": compile_limits.FOLDER,
         }
-        return found if self.npm is None else {**found, "npm": self.npm}
+        return folders if self.npm is None else {**folders, "npm": self.npm}
 
 
-def run(names: Sequence[str], settings: Settings, *, as_json: bool) -> int:
-    """Measure the goals whose names begin so; the exit code is 1 where a result was wrong or a row has no figure."""
-    chosen = goals.find(goals.BROWSER, names)
-    if unknown := sorted(set(settings.peers) - set(PEERS)):
-        raise ArgumentError(f"bench: there is no peer {unknown[0]!r} in the browser; there are {', '.join(PEERS)}")
-    places = goal_report.places(settings.documents, OPTIONS, chosen)
+def run(names: Sequence[str], settings: Settings) -> int:
+    """Measures the goals whose names begin so, and returns the exit status of goal_report.publish."""
+    chosen = goals.find(BROWSER, names)
+    peers = _peers(settings.peers)
+    marked = places(settings.documents, OPTIONS, chosen)
     chromium_page.require()
-    served = _served(settings)
+    served = _served(peers, settings.wheel)
     start = {
         "wheel": f"/dist/{served.wheel.name}",
         "programs": f"/limits/{pack_programs(compile_limits.FOLDER).name}",
         "packages": PACKAGES,
-        "peers": [name for name in settings.peers if name in JAVASCRIPT],
+        "peers": [name for name in peers if name in JAVASCRIPT],
         "limitUrls": {name: f"/limits/{path.name}" for name, path in served.limits.items()},
     }
+    place = f"in Chromium with Pyodide {PYODIDE} on {cpu_name()}"
     with chromium_page.opened(served.folders()) as page:
-        imports = _imports(page, served.wheel, settings) if any(goal.name == goals.IMPORT for goal in chosen) else None
+        imports = _imports(page, served.wheel, peers, settings.repeats) if IMPORT in _names(chosen) else None
         page.load()
         about = json.loads(page.call("start", start))
-        at_most = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
-        heading = _heading(about, at_most)
-        if not as_json:
-            print("\n".join([*heading, ""]))
+        limits = page.ask("limits", {"repeats": settings.repeats, "seconds": settings.seconds})
+        heading = _heading(about, limits)
+        if not settings.as_json:
+            print("\n".join([*heading, ""]), flush=True)
         rows = []
         for goal in chosen:
             print(goal.name, file=sys.stderr, flush=True)
             if goal.work:
-                rows.append(_worked(page, goal, settings, about["default"]))
-            elif goal.name == goals.WHEEL_SIZE:
-                rows.append(Row(goal, _sizes(served, settings), ()))
+                rows.append(measured_row(page, goal, peers, settings, about["default"]))
+            elif goal.name == WHEEL_SIZE:
+                rows.append(Row(goal, _download_sizes(served, peers), ()))
             else:
                 rows.append(Row(goal, imports, ()))
-    if as_json:
-        json.dump(goal_report.as_json({"page": about, "limits": at_most}, rows), sys.stdout, indent=1)
-        print()
-    else:
-        print(goal_report.table(rows, settings.peers))
-    for place in places:
-        place.write(rows, settings.peers, heading)
-    return 0 if goal_report.complete(rows) else 1
+    return publish(Table(rows, peers, heading, {"page": about, "limits": limits}, place), settings, marked)
 
 
-def _served(settings: Settings) -> Served:
+def _names(chosen: Sequence[Goal]) -> list[str]:
+    return [goal.name for goal in chosen]
+
+
+def _peers(names: Sequence[str] | None) -> Sequence[str]:
+    if names is None:
+        return PEERS
+    if unknown := sorted(set(names) - set(PEERS)):
+        raise ArgumentError(f"bench: expected peers in the browser of {', '.join(PEERS)}, got {unknown[0]!r}")
+    return tuple(dict.fromkeys(names))
+
+
+def _served(peers: Sequence[str], wheel: Path | None) -> Served:
     try:
-        wheel = settings.wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
+        wheel = wheel or build.build(compile_limits.FOLDER, isolated=not all(map(find_spec, BUILD_NEEDS)))
         pyodide = pyodide_fixture.fetch(PYODIDE)
-        wants_npm = bool(set(settings.peers) & set(JAVASCRIPT))
-        return Served(wheel, compile_limits.build(), pyodide, npm.fetch(pyodide.parent) if wants_npm else None)
+        needs_npm = bool(set(peers) & set(JAVASCRIPT))
+        return Served(wheel, compile_limits.build(), pyodide, npm.fetch(pyodide.parent) if needs_npm else None)
     except (build.WheelError, BuildError, pyodide_fixture.FixtureError) as error:
         raise ArgumentError(f"bench: {error}") from None
 
@@ -144,51 +143,53 @@ def pack_programs(folder: Path) -> Path:
     return path
 
 
-def _worked(page: chromium_page.Page, goal: Goal, settings: Settings, default: str) -> Row:
+def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], settings: Settings, default: str) -> Row:
+    """Measures a goal in the page. If something is thrown there, this row is lost and not the run."""
     request = {
         "goal": goal.name,
-        "peers": settings.peers,
+        "peers": peers,
         "repeats": settings.repeats,
         "seconds": settings.seconds,
     }
     try:
-        found = page.ask("measure", request)
-    except chromium_page.PageError as error:  # one row is lost, not the run
+        case = page.ask("measure", request)
+    except chromium_page.PageError as error:
         return Row(goal, None, (f"no figure ({str(error).splitlines()[0]})",))
-    return goal_report.from_case(goal, found, default, frozenset(PEERS).difference(settings.peers))
+    return from_case(goal, case, default, frozenset(PEERS).difference(peers))
 
 
-def _imports(page: chromium_page.Page, wheel: Path, settings: Settings) -> Measured:
-    """Of the first import in a fresh page each time, in nanoseconds."""
-    wanted = {"lanewise": f"/dist/{wheel.name}"}
-    if "numpy" in settings.peers:
-        wanted["numpy"] = "numpy"
-    samples: dict[str, list[float]] = {name: [] for name in wanted}
-    for _ in range(settings.repeats):
-        for name, location in wanted.items():
+def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeats: int) -> Measured:
+    """The nanoseconds of a first import, in a fresh page each time."""
+    locations = {"lanewise": f"/dist/{wheel.name}"}
+    if "numpy" in peers:
+        locations["numpy"] = "numpy"
+    samples: dict[str, list[float]] = {name: [] for name in locations}
+    for _ in range(repeats):
+        for name, location in locations.items():
             page.load()
             samples[name].append(page.call("importTime", location, name) * 1e6)
     ours = samples.pop("lanewise")
     return Measured(min(ours), statistics.median(ours), {name: min(times) for name, times in samples.items()})
 
 
-def _sizes(served: Served, settings: Settings) -> Measured:
+def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
+    """The bytes of the wheel, and of what a page downloads for each peer."""
     size = float(served.wheel.stat().st_size)
     peers = {}
-    if "numpy" in settings.peers:
+    if "numpy" in names:
         (numpy,) = served.pyodide.glob("numpy-*.whl")
         peers["numpy"] = float(numpy.stat().st_size)
     for name, files in DOWNLOADS.items():
-        if served.npm and name in settings.peers:
+        if served.npm and name in names:
             peers[name] = float(sum(len(gzip.compress((served.npm / file).read_bytes())) for file in files))
     return Measured(size, size, peers)
 
 
-def _heading(about: Mapping[str, Any], at_most: Mapping[str, float]) -> list[str]:
+def _heading(about: Mapping[str, Any], limits: Mapping[str, float]) -> list[str]:
     facts = machine.facts()
     return [
         f"{facts['cpu']}, {facts['cores']} cores, load {facts['load']}; Chromium, Pyodide {PYODIDE}, one thread",
         f"lanewise {about['lanewise']} on {about['default']}; {'; '.join(about['peers'].values())}",
-        "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in at_most.items()),
+        "limits of the engine: " + "; ".join(f"{name} {value:.3g}" for name, value in limits.items()),
         "figures are minima; peers are in the unit of the row",
     ]

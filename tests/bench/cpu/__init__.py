@@ -1,16 +1,9 @@
-"""The goals for one thread of a CPU: `python -m lanewise bench --goals`.
+"""The goals for one thread of a CPU: `python -m tests.bench --goals`.
 
-    table.py     the goals
-    limits.py    which limit of the processor a piece of work has; the loops that find it are native/bench/limits.c
-    measure.py   rows that the benchmark engine measures as they are, and those that need more
-    auto.py      the row of what AUTO chooses
-    command.py   the command
-
-Wheels for browsers leave this folder out.
+table.py           the goals
+limits.py          which limit of the processor applies to a case
+limits.c           the loops that measure the limits; compile_limits.py compiles them
+measure.py         rows that the engine measures as they are, and rows that need more
+auto.py            the row about the backend that AUTO chooses
+command.py         the command
 """
-
-from __future__ import annotations
-
-from tests.bench.cpu.command import Settings, run
-
-__all__ = ["Settings", "run"]

@@ -23,8 +23,6 @@ from tests.bench.inputs import ITEM_BYTES
 from tests.bench.peers import Peer, convert
 from tests.bench.runner import Entrants, NotTimedError, Ready
 
-__all__ = ["Place", "single_thread"]
-
 OURS = "lanewise"
 OPERATORS = ("numpy", "torch")  # peers whose `+` is faster than their function
 PLUS = "argument0 + argument1"
@@ -49,7 +47,7 @@ class Place:
         judged = goal.backend in self.backends
         backend = goal.backend if judged else str(selection.default_backend())
         case, limits = goal.work.case(), self.limits.get(backend)
-        result = runner.run(
+        result = runner.run_case(
             case,
             self._entrants(goal, case, backend),
             repeats=self.repeats,
@@ -75,11 +73,6 @@ class Place:
             (OURS, partial(ours, case, backend)),
             *((peer.name, partial(theirs, case, peer)) for peer in self.peers),
         ]
-
-
-def single_thread() -> None:
-    """As many as the peers have."""
-    lw.set_num_threads(1)
 
 
 def _named(ready: Ready, **changed: Any) -> Ready:

@@ -15,7 +15,8 @@ import lanewise as lw
 from lanewise import selection
 from lanewise.timing import Contestant
 from lanewise.timing import measure as time_in_turn
-from tests.bench import goals, report, runner
+from tests.bench import report, runner
+from tests.bench.browser.table import BROWSER
 from tests.bench.cases import Case
 from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
@@ -172,10 +173,10 @@ def limits(request: str) -> str:
 def measure(request: str) -> str:
     """One goal that the engine measures; all there is to know of it, as `bench --json` gives it."""
     settings = json.loads(request)
-    (goal,) = [goal for goal in goals.BROWSER if goal.name == settings["goal"]]
+    (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
     assert goal.work is not None
     case = goal.work.case()
-    result = runner.run(
+    result = runner.run_case(
         case,
         runner.entrants(case, BACKENDS, _peers(settings["peers"])),
         repeats=settings["repeats"],

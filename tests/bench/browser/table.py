@@ -1,0 +1,55 @@
+"""The goals for a page: Chromium, one thread, Pyodide 0.27.7."""
+
+from __future__ import annotations
+
+from tests.bench.goals import (
+    GFLOPS,
+    KILOBYTES,
+    MICROSECONDS,
+    MILLISECONDS,
+    NANOSECONDS,
+    Against,
+    Bars,
+    Goal,
+    OfLimit,
+    Reach,
+    Work,
+)
+
+WHEEL_SIZE, IMPORT = "wheel size", "import"  # the names of goals without work
+
+
+def _matmul(edge: int, firm: Bars, aim: Bars) -> Goal:
+    return Goal(f"matmul {edge}", GFLOPS, firm, aim, Work("matmul", (edge,)))
+
+
+def _timed(name: str, work: Work, firm: float, aim: float) -> Goal:
+    return Goal(name, MICROSECONDS, (Reach(firm),), (Reach(aim),), work)
+
+
+_MILLION = (1 << 20,)
+_ROWS = (1024, 1024)
+_TFJS = Against(("tfjs",))
+_NEAR_TFJS = (Against(("tfjs",), 0.95),)
+_LIMIT = (OfLimit(1.0),)
+_BOTH = (Against(("tfjs", "numpy")),)
+
+BROWSER: tuple[Goal, ...] = (
+    *(_matmul(edge, (Against(("tfjs", "onnxruntime")),), (Reach(48),)) for edge in (64, 128)),
+    *(_matmul(edge, (Reach(firm), _TFJS), (OfLimit(0.9),)) for edge, firm in ((256, 46), (512, 46), (1024, 44))),
+    Goal("conv2d 3x3, 64 channels, 56x56", GFLOPS, (_TFJS,), (Reach(48),), Work("conv2d", (56,))),
+    Goal("add 1M", MICROSECONDS, _NEAR_TFJS, _LIMIT, Work("add", _MILLION)),
+    Goal("relu 1M", MICROSECONDS, _NEAR_TFJS, _LIMIT, Work("relu", _MILLION)),
+    _timed("exp 1M", Work("exp", _MILLION), 1000, 650),
+    _timed("sigmoid 1M", Work("sigmoid", _MILLION), 900, 650),
+    _timed("tanh 1M", Work("tanh", _MILLION), 900, 650),
+    _timed("gelu tanh 1M", Work("gelu", _MILLION, {"approximate": "tanh"}), 1200, 900),
+    _timed("gelu erf 1M", Work("gelu", _MILLION), 2000, 1400),
+    Goal("softmax rows 1024x1024", MICROSECONDS, _BOTH, (Reach(600),), Work("softmax", _ROWS)),
+    Goal("layer_norm rows 1024x1024", MICROSECONDS, _BOTH, (Reach(250),), Work("layer_norm", _ROWS)),
+    _timed("sum 1M", Work("sum", _MILLION), 75, 45),
+    _timed("row sum 1024x1024", Work("sum", _ROWS, {"axis": 1}), 75, 45),
+    Goal("call, n = 4", NANOSECONDS, (Reach(150),), (Reach(80),), Work("add", (4,))),
+    Goal(WHEEL_SIZE, KILOBYTES, (Reach(400),), (Reach(200),)),
+    Goal(IMPORT, MILLISECONDS, (Reach(150),), (Reach(50),)),
+)

@@ -1,0 +1,28 @@
+"""What the user may choose on the command line, as one value that every program of the benchmark receives."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from lanewise.timing import REPEATS, SAMPLE_SECONDS
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The options, parsed; None where the user left the choice to the program."""
+
+    repeats: int = REPEATS
+    seconds: float = SAMPLE_SECONDS
+    sizes: Sequence[str] | None = None
+    dtype: str | None = None
+    backends: Sequence[str] | None = None
+    peers: Sequence[str] | None = None
+    threads: int | None = None
+    as_json: bool = False
+    plot: str | None = None
+    firm: bool = False  # exit 1 when a firm goal is missed
+    documents: Sequence[Path] = ()  # write the table of goals into these
+    figures: Sequence[Path] = ()  # draw the rows of goals into these
+    wheel: Path | None = None  # what the browser measures; built if None

@@ -1,0 +1,86 @@
+"""--figure, on figures that are set here."""
+
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from lanewise.errors import ArgumentError
+from tests.bench.browser.table import BROWSER
+from tests.bench.goal_report import Row
+from tests.bench.goals import Measured, find
+
+pytest.importorskip("matplotlib", reason="it draws")
+from tests.bench import figure
+
+FLOPS = 2 * 512**3
+MEASURED = {
+    "matmul 512": Measured(
+        FLOPS / 42.8, 0.0, {"numpy": FLOPS / 1.69, "scipy": FLOPS / 8, "tfjs": FLOPS / 30}, flops=FLOPS
+    ),
+    "exp 1M": Measured(592e3, 0.0, {"numpy": 4460e3, "tfjs": 3500e3}),
+    "sum 1M": Measured(150e3, 0.0, {"numpy": 380e3}),
+}
+ROWS = [
+    Row(goal, MEASURED.get(goal.name), ()) for goal in BROWSER if goal.name in [*MEASURED, "softmax rows 1024x1024"]
+]
+
+
+@pytest.fixture
+def drawn(tmp_path):
+    """The text of a figure of these rows, by the name of its file."""
+
+    def draw(rows, name="speed-light.svg"):
+        figure.draw(rows, tmp_path / name, "in a test")
+        return (tmp_path / name).read_text(encoding="utf-8")
+
+    return draw
+
+
+def words(svg):
+    return [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
+
+
+def test_the_chosen_rows_have_a_panel_each_and_the_rates_of_their_contestants(drawn):
+    text = words(drawn(ROWS))
+    assert "Matrix product, 512 \u00d7 512" in text and "exp, 1M elements" in text
+    assert not any("sum" in word for word in text)
+    assert [text.count(name) for name in ("Lanewise", "NumPy", "tfjs", "scipy")] == [1, 1, 1, 0]
+    assert {"42.8", "1.69", "30", "1.77", "0.24", "0.30"} <= set(text)
+    assert "float32, one thread, in a test. Longer is faster." in text
+
+
+def test_other_rows_are_drawn_by_their_names(drawn):
+    assert "sum 1M" in words(drawn([row for row in ROWS if row.goal.name == "sum 1M"]))
+
+
+def test_the_same_figures_give_the_same_bytes(drawn):
+    svg = drawn(ROWS)
+    assert svg == drawn(ROWS)
+    assert "dc:date" not in svg
+
+
+def test_a_dark_page_differs_in_colors_alone(drawn):
+    light, dark = drawn(ROWS), drawn(ROWS, "speed-dark.svg")
+    assert figure.LIGHT.accent in light and figure.DARK.accent in dark
+    color = re.compile("#[0-9a-f]{6}")
+    assert color.sub("", light) == color.sub("", dark)
+
+
+def test_text_is_text_of_one_typeface_on_no_background(drawn):
+    svg = drawn(ROWS)
+    assert set(re.findall(r"font-family: ([^;\"]*)", svg)) == {figure.FONT}
+    assert "#ffffff" not in svg
+
+
+@pytest.mark.parametrize(
+    ("rows", "name", "message"),
+    [(ROWS, "speed.png", "expected a figure with the suffix .svg"), ([], "speed.svg", "no row has a figure to draw")],
+)
+def test_mistakes_are_explained(rows, name, message, tmp_path):
+    with pytest.raises(ArgumentError, match=re.escape(message)):
+        figure.draw(rows, tmp_path / name, "in a test")
+
+
+def test_every_title_is_a_goal():
+    assert [len(find(BROWSER, [name])) for name in figure.TITLES] == [1] * len(figure.TITLES)
