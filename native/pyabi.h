@@ -116,8 +116,6 @@ typedef struct Py_buffer {
 #define METH_KEYWORDS 0x0002
 #define METH_NOARGS 0x0004
 #define METH_O 0x0008
-#define METH_CLASS 0x0010
-#define METH_VARARGS 0x0001
 #define T_PYSSIZET 19
 #define READONLY 1
 #define Py_LT 0
@@ -136,7 +134,6 @@ typedef struct Py_buffer {
 #define PyBUF_ANY_CONTIGUOUS (0x0080 | PyBUF_STRIDES)
 #define PyBUF_RECORDS_RO (PyBUF_STRIDES | PyBUF_FORMAT)
 #define Py_TPFLAGS_DEFAULT 0
-#define Py_TPFLAGS_IMMUTABLETYPE (1UL << 8)
 #define Py_TPFLAGS_LONG_SUBCLASS (1UL << 24)
 #define Py_TPFLAGS_LIST_SUBCLASS (1UL << 25)
 #define Py_TPFLAGS_TUPLE_SUBCLASS (1UL << 26)
@@ -188,13 +185,9 @@ typedef struct Py_buffer {
 #define Py_tp_hash 59
 #define Py_tp_iter 62
 #define Py_tp_methods 64
-#define Py_tp_new 65
-#define Py_tp_repr 66
 #define Py_tp_richcompare 67
-#define Py_tp_str 70
 #define Py_tp_members 72
 #define Py_tp_getset 73
-#define Py_tp_free 74
 #define Py_nb_matrix_multiply 75
 #define Py_nb_inplace_matrix_multiply 76
 
@@ -233,8 +226,6 @@ static inline void Py_XDECREF(PyObject *object) {
 }
 static inline PyTypeObject *Py_TYPE(PyObject *object) { return object->ob_type; }
 
-void Py_IncRef(PyObject *);
-void Py_DecRef(PyObject *);
 unsigned long PyType_GetFlags(PyTypeObject *);
 int PyType_IsSubtype(PyTypeObject *, PyTypeObject *);
 PyObject *PyType_FromModuleAndSpec(PyObject *, PyType_Spec *, PyObject *);
@@ -248,16 +239,9 @@ int PyModule_AddFunctions(PyObject *, PyMethodDef *);
 
 PyObject *PyObject_GetAttrString(PyObject *, const char *);
 int PyObject_SetAttr(PyObject *, PyObject *, PyObject *);
-int PyObject_SetAttrString(PyObject *, const char *, PyObject *);
-PyObject *PyObject_GetItem(PyObject *, PyObject *);
-PyObject *PyObject_Call(PyObject *, PyObject *, PyObject *);
 PyObject *PyObject_CallFunctionObjArgs(PyObject *, ...);
-PyObject *PyObject_CallObject(PyObject *, PyObject *);
 PyObject *PyObject_CallMethod(PyObject *, const char *, const char *, ...);
 PyObject *PyObject_RichCompare(PyObject *, PyObject *, int);
-PyObject *PyObject_Repr(PyObject *);
-PyObject *PyObject_Str(PyObject *);
-PyObject *PyObject_SelfIter(PyObject *);
 PyObject *PySeqIter_New(PyObject *);
 int PyObject_IsTrue(PyObject *);
 Py_hash_t PyObject_HashNotImplemented(PyObject *);
@@ -289,7 +273,6 @@ Py_ssize_t PyList_Size(PyObject *);
 PyObject *PyList_GetItem(PyObject *, Py_ssize_t);
 PyObject *PyDict_New(void);
 int PyDict_SetItem(PyObject *, PyObject *, PyObject *);
-int PyDict_SetItemString(PyObject *, const char *, PyObject *);
 PyObject *PyDict_GetItemString(PyObject *, const char *);
 int PyDict_Next(PyObject *, Py_ssize_t *, PyObject **, PyObject **);
 int PySlice_Unpack(PyObject *, Py_ssize_t *, Py_ssize_t *, Py_ssize_t *);
@@ -297,7 +280,6 @@ Py_ssize_t PySlice_AdjustIndices(Py_ssize_t, Py_ssize_t *, Py_ssize_t *, Py_ssiz
 
 PyObject *PyUnicode_FromString(const char *);
 PyObject *PyUnicode_FromFormat(const char *, ...);
-PyObject *PyUnicode_InternFromString(const char *);
 const char *PyUnicode_AsUTF8AndSize(PyObject *, Py_ssize_t *);
 int PyUnicode_CompareWithASCIIString(PyObject *, const char *);
 PyObject *PyBytes_FromStringAndSize(const char *, Py_ssize_t);
