@@ -1,4 +1,4 @@
-"""Buffers that leave fields of Py_buffer out or have unusual formats, above all those of ctypes, and uint8."""
+"""Buffers without strides, as ctypes exports them, buffers of unusual formats, and uint8."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ values = (ctypes.c_float * 3)(1, 2, 3)
     ],
 )
 def test_ctypes_arrays_are_read(statement):
-    """Each in a process of its own: their buffers have no strides, which once ended Python."""
+    """In a separate process each, since a missing check for strides == NULL would crash it."""
     program = IN_A_PROCESS.format(statement=statement)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -180,7 +180,7 @@ def test_uint8_arrays_are_always_copied():
 
 
 @pytest.mark.parametrize("value", [b"abc", bytearray(b"abc")], ids=lambda value: type(value).__name__)
-def test_bytes_are_no_numbers(value):
+def test_bytes_are_not_numbers(value):
     words = rf"^asarray: expected numbers, got {type(value).__name__}; .*memoryview"
     with pytest.raises(lw.ArgumentTypeError, match=words):
         lw.asarray(value)

@@ -1,4 +1,4 @@
-"""How a call is read: positions, names, out=, and what is refused."""
+"""How calls are parsed: positional and keyword arguments, out=, and errors."""
 
 from __future__ import annotations
 

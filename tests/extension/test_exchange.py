@@ -1,4 +1,4 @@
-"""Arrays of others: NumPy, the buffer protocol, DLPack, and Python numbers."""
+"""Conversion from and to NumPy, the buffer protocol, DLPack and Python numbers."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_strided_negative_and_transposed_views():
         np.testing.assert_array_equal(np.asarray(t + 1), view + 1)
 
 
-def test_strides_that_are_no_multiple_of_the_item():
+def test_strides_that_are_not_multiples_of_the_item_size():
     record = np.zeros(5, dtype=[("flag", "?"), ("value", "<f4")])
     record["value"] = [1, 2, 3, 4, 5]
     t = lw.asarray(record["value"])
@@ -55,7 +55,7 @@ def test_strides_that_are_no_multiple_of_the_item():
     np.testing.assert_array_equal(np.from_dlpack(t), record["value"])
 
 
-def test_numpy_functions_take_tensors():
+def test_numpy_functions_accept_tensors():
     t = lw.asarray([0.0, 1.0])
     assert isinstance(np.exp(t), np.ndarray)
     np.testing.assert_allclose(np.exp(t), np.exp([0.0, 1.0]), rtol=1e-6)
@@ -107,7 +107,7 @@ def test_memory_outlives_its_owner():
     assert view.tolist() == [1.0] * 5
 
 
-def test_borrowed_memory_is_given_back():
+def test_borrowed_memory_is_released():
     a = array.array("f", [1, 2, 3])
     t = lw.asarray(a)
     with pytest.raises(BufferError):
@@ -182,7 +182,7 @@ def test_dlpack_capsules_are_used_once():
         _ext.from_dlpack_capsule(3)
 
 
-def test_dlpack_refuses_what_it_cannot_give():
+def test_dlpack_refuses_unsupported_exports():
     t = lw.ones((3,))
     with pytest.raises(BufferError):
         t.__dlpack__(dl_device=(2, 0))
@@ -221,7 +221,7 @@ def test_ragged_lists_are_refused(ragged):
         lw.asarray(ragged)
 
 
-def test_lists_of_other_things_are_refused():
+def test_lists_of_other_objects_are_refused():
     with pytest.raises(lw.ArgumentTypeError, match="expected numbers in the list"):
         lw.asarray(["a"])
     with pytest.raises(OverflowError):
@@ -248,5 +248,5 @@ def test_float16_values():
     for source in (values, small):
         with np.errstate(over="ignore"):
             expected = source.astype(np.float16)
-        given = np.asarray(lw.asarray(source.tolist(), dtype=lw.float16))
-        np.testing.assert_array_equal(given, expected)
+        result = np.asarray(lw.asarray(source.tolist(), dtype=lw.float16))
+        np.testing.assert_array_equal(result, expected)

@@ -1,4 +1,4 @@
-"""The floating-point modes of the caller: results are those of the default ones, and the caller keeps its own."""
+"""Results do not depend on the caller's floating-point modes, and calls leave these modes as they are."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or not sys.platform.startswith("linux"), reason="sets x86's MXCSR through glibc"
 )
 
-FLUSH = 0x8040  # denormal results and denormal arguments become zero
+FLUSH = 0x8040  # denormal results and arguments become zero
 MODES = {"upward": 0x4000, "downward": 0x2000, "toward zero": 0x6000, "flush to zero": FLUSH}
-MASK = 0xFFC0  # what is no flag of an exception
+MASK = 0xFFC0  # all bits but the exception flags
 
 
 def read_modes() -> int:
@@ -33,7 +33,7 @@ def _environment() -> ctypes.Array[ctypes.c_uint32]:
 
 @contextmanager
 def modes(bits: int) -> Iterator[None]:
-    """Sets them in this thread's MXCSR, through the C library's floating-point environment."""
+    """Sets bits of this thread's MXCSR through the C library's floating-point environment."""
     libm = ctypes.CDLL("libm.so.6")
     before, changed = _environment(), _environment()
     changed[7] |= bits
@@ -66,26 +66,26 @@ def test_results_are_those_of_the_default_modes(name, threads):
     before = lw.get_num_threads()
     lw.set_num_threads(threads)
     try:
-        wanted = CALLS[name](X).tobytes()
+        expected = CALLS[name](X).tobytes()
         for bits in MODES.values():
             with modes(bits):
-                kept = read_modes()
-                found = CALLS[name](X)
-                assert read_modes() == kept
-            assert found.tobytes() == wanted
+                before_call = read_modes()
+                results = CALLS[name](X)
+                assert read_modes() == before_call
+            assert results.tobytes() == expected
     finally:
         lw.set_num_threads(before)
 
 
 def test_workers_have_the_default_modes():
-    """Those that are started while the caller has others."""
+    """Also if the caller has other modes when they are started."""
     before = lw.get_num_threads()
     lw.set_num_threads(1)
-    wanted = lw.exp(X).tobytes()
+    expected = lw.exp(X).tobytes()
     try:
         with modes(MODES["upward"] | FLUSH):
             lw.set_num_threads(5)
-            found = [lw.exp(X) for _ in range(20)]
-        assert all(each.tobytes() == wanted for each in found)
+            results = [lw.exp(X) for _ in range(20)]
+        assert all(result.tobytes() == expected for result in results)
     finally:
         lw.set_num_threads(before)

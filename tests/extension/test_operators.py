@@ -28,7 +28,7 @@ def y() -> np.ndarray:
 
 
 @pytest.mark.parametrize("function", ARITHMETIC + COMPARISONS)
-def test_as_in_numpy(function, x, y):
+def test_operators_as_in_numpy(function, x, y):
     tx, ty = lw.asarray(x), lw.asarray(y)
     np.testing.assert_array_equal(np.asarray(function(tx, ty)), function(x, y))
     np.testing.assert_array_equal(np.asarray(function(tx, y)), function(x, y))
@@ -58,24 +58,24 @@ def test_array_on_the_left_gives_a_tensor(function, x, y):
     ],
 )
 def test_scalars_are_weak(tensor, scalar, dtype):
-    dtype = "int32" if dtype == "bool" else dtype  # add has no bool kernel: counts
+    dtype = "int32" if dtype == "bool" else dtype  # add has no bool kernel and counts
     assert str(dtype) in repr((lw.asarray(tensor) + scalar).dtype)
     assert str(dtype) in repr((scalar + lw.asarray(tensor)).dtype)
 
 
-NUMPY_NUMBERS = [
+NUMPY_SCALARS = [
     *(np.bool_(True), np.int8(2), np.uint8(2), np.int32(2), np.int64(2), np.uint64(2)),
     *(np.float16(2), np.float32(2), np.float64(2), np.array(2), np.array(2.0), np.array(2, "uint16"), np.array(True)),
 ]
 
 
-@pytest.mark.parametrize("number", NUMPY_NUMBERS, ids=lambda each: f"{type(each).__name__}-{each.dtype}")
+@pytest.mark.parametrize("number", NUMPY_SCALARS, ids=lambda each: f"{type(each).__name__}-{each.dtype}")
 @pytest.mark.parametrize("values", [[1, 2], [1.0, 2.0]], ids=str)
-def test_numbers_of_numpy_are_weak(values, number):
+def test_numpy_scalars_are_weak(values, number):
     tensor, value = lw.asarray(values), number.item()
     for function in (operator.add, operator.mul, operator.lt, lw.maximum):
-        for given, wanted in ((number, value), (np.asarray(number), value)):
-            result, expected = function(tensor, given), function(tensor, wanted)
+        for scalar in (number, np.asarray(number)):
+            result, expected = function(tensor, scalar), function(tensor, value)
             assert result.dtype == expected.dtype and result.tolist() == expected.tolist()
     assert (number + tensor).dtype == (value + tensor).dtype
     assert (number - tensor).tolist() == (value - tensor).tolist()
@@ -85,7 +85,7 @@ def test_numbers_of_numpy_are_weak(values, number):
         assert tensor.dtype == before
 
 
-def test_numbers_of_numpy_that_do_not_fit():
+def test_numpy_scalars_that_do_not_fit():
     x = lw.asarray([1, 2])
     with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got 1099511627776"):
         x + np.int64(2**40)
@@ -95,15 +95,15 @@ def test_numbers_of_numpy_that_do_not_fit():
     assert (lw.asarray([1.0]) * np.uint64(2**63)).tolist() == [2.0**63]
 
 
-def test_numbers_of_numpy_alone():
-    """They keep the dtype that they have, where there are kernels for it."""
+def test_numpy_scalars_alone_keep_their_dtype():
+    """If the dtype has a kernel."""
     assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
     assert lw.abs(np.int64(-1)).dtype == lw.int32
     assert lw.abs(np.array(-1.0)).dtype == lw.float32
     assert lw.exp(np.float16(0)).dtype == lw.float32
     assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
     assert lw.asarray(np.int64(1)).dtype == lw.int64
-    with pytest.raises(lw.DTypeError, match="int64"):  # an array has the dtype that was chosen for it
+    with pytest.raises(lw.DTypeError, match="int64"):  # an array is not weak
         lw.asarray([1]) + np.array([1], "int64")
 
 
@@ -122,7 +122,7 @@ def test_int_that_does_not_fit_is_refused():
         lw.asarray(2**80)
 
 
-def test_ints_of_any_size_are_floats_beside_floats():
+def test_ints_of_any_size_meet_floats_as_floats():
     x = lw.asarray([1.0, -2.0])
     assert (x * 2**80).tolist() == [2.0**80, -(2.0**81)]
     assert (-(2**80) + x).tolist() == [-(2.0**80)] * 2
@@ -181,7 +181,7 @@ def test_in_place_refuses_another_dtype(dtype, name, sign, value, result):
     assert t.tolist() == [1, 0, 1]
 
 
-def test_in_place_division_of_integers_names_the_other_one():
+def test_in_place_division_of_integers_suggests_floor_division():
     t = lw.asarray([7, 8])
     with pytest.raises(lw.DTypeError, match=r"^divide: .*x //= y"):
         t /= 2
@@ -305,7 +305,7 @@ def test_masks_combine_as_in_numpy(function, x, y):
     assert result.dtype == lw.bool
     np.testing.assert_array_equal(np.asarray(result), function(x > 0, y < 0.5))
     np.testing.assert_array_equal(np.asarray(~(tx > 0)), ~(x > 0))
-    for array in (function(tx > 0, y < 0.5), function(x > 0, ty < 0.5)):  # reflected: a tensor all the same
+    for array in (function(tx > 0, y < 0.5), function(x > 0, ty < 0.5)):  # reflected operators return tensors too
         assert isinstance(array, lw.Tensor)
         np.testing.assert_array_equal(np.asarray(array), function(x > 0, y < 0.5))
     for flag in (True, False):
@@ -355,9 +355,9 @@ def test_shifts_in_place():
 def test_floor_division_of_integers():
     a, b = np.random.default_rng(4).integers(-20, 20, (2, 9, 9)).astype(np.int32)
     with np.errstate(divide="ignore"):
-        wanted = a // b, a % b, 7 // b, 7 % b
+        expected_values = a // b, a % b, 7 // b, 7 % b
     ta, tb = lw.asarray(a), lw.asarray(b)
-    for got, expected in zip((ta // tb, ta % tb, 7 // tb, 7 % tb), wanted, strict=True):
+    for got, expected in zip((ta // tb, ta % tb, 7 // tb, 7 % tb), expected_values, strict=True):
         assert got.dtype == lw.int32
         np.testing.assert_array_equal(np.asarray(got), expected)
     assert ((ta > 0) // 2).dtype == lw.int32
@@ -369,7 +369,7 @@ def test_floor_division_of_integers():
 
 
 def test_divmod(x, y):
-    for result, (quotient, rest) in (
+    for result, (quotient, remainder) in (
         (divmod(lw.asarray(x), lw.asarray(y)), divmod(x, y)),
         (divmod(x, lw.asarray(y)), divmod(x, y)),
         (divmod(lw.asarray(x), 0.25), divmod(x, np.float32(0.25))),
@@ -377,7 +377,7 @@ def test_divmod(x, y):
     ):
         assert isinstance(result, tuple) and all(isinstance(one, lw.Tensor) for one in result)
         np.testing.assert_array_equal(np.asarray(result[0]), quotient)
-        np.testing.assert_array_equal(np.asarray(result[1]), rest)
+        np.testing.assert_array_equal(np.asarray(result[1]), remainder)
     with pytest.raises(TypeError):
         divmod(lw.ones(2), None)
 

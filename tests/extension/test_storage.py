@@ -1,5 +1,4 @@
-"""What is kept of the memory of tensors that are gone: how much, what goes first, what it saves, and what it must not
-touch."""
+"""The cache of freed memory: its size, which blocks it frees first, what it saves, and what it must not reuse."""
 
 from __future__ import annotations
 
@@ -20,13 +19,13 @@ MEGABYTE = 1 << 20
 
 
 def block(megabytes: float) -> lw.Tensor:
-    """A tensor whose memory is a block of so many megabytes."""
+    """A tensor in a block of this size."""
     return lw.empty((int(megabytes * MEGABYTE),), dtype="bool")
 
 
 @pytest.fixture(autouse=True)
 def empty():
-    """Nothing is kept when a test begins, and up to 64 MB while it runs."""
+    """Each test starts with an empty cache and a limit of 64 MB."""
     gc.collect()
     lw.empty_cache()
     before = lw.set_cache_limit(64 * MEGABYTE)
@@ -35,7 +34,7 @@ def empty():
 
 
 def changes(before: dict[str, int]) -> dict[str, int]:
-    """What is no longer as it was."""
+    """The statistics that changed, with their differences."""
     return {name: value - before[name] for name, value in lw.memory_stats().items() if value != before[name]}
 
 
@@ -48,8 +47,8 @@ def test_every_step_is_counted():
     one = {"allocated_bytes": MEGABYTE, "peak_allocated_bytes": MEGABYTE, "reserved_bytes": MEGABYTE}
     assert changes(start) == {**one, "num_allocs": 1}
     del x
-    kept = {"peak_allocated_bytes": MEGABYTE, "reserved_bytes": MEGABYTE, "cached_bytes": MEGABYTE}
-    assert changes(start) == {**kept, "num_allocs": 1}
+    cached = {"peak_allocated_bytes": MEGABYTE, "reserved_bytes": MEGABYTE, "cached_bytes": MEGABYTE}
+    assert changes(start) == {**cached, "num_allocs": 1}
     x = block(1)
     assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
     y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next size of blocks is a quarter larger
@@ -76,7 +75,7 @@ def test_borrowed_memory_is_not_counted():
 
 
 def test_the_limit_holds():
-    """Whatever the sizes and their order; what does not fit goes back."""
+    """For all sizes and orders; blocks that do not fit are freed."""
     generator = np.random.default_rng(1)
     for limit in (0, 5000, 3 * MEGABYTE, 64 * MEGABYTE):
         lw.set_cache_limit(limit)
@@ -92,22 +91,22 @@ def test_the_limit_holds():
         assert lw.memory_stats()["cached_bytes"] <= limit
 
 
-def test_what_was_out_of_use_longest_goes_first():
+def test_blocks_unused_for_longest_are_freed_first():
     lw.set_cache_limit(6 * MEGABYTE)
     tensors = [block(1), block(2), block(3)]
     while tensors:
         del tensors[0]
     assert lw.memory_stats()["cached_bytes"] == 6 * MEGABYTE
     x = block(1.25)
-    del x  # in place of the first two, which freed more than it takes
+    del x  # replaces the first two, which are larger together
     assert lw.memory_stats()["cached_bytes"] == 4.25 * MEGABYTE
     before = lw.memory_stats()["num_cache_hits"]
-    kept = [block(3), block(1.25), block(2)]
+    cached = [block(3), block(1.25), block(2)]
     assert lw.memory_stats()["num_cache_hits"] == before + 2
-    del kept
+    del cached
 
 
-def test_a_block_beyond_the_limit_takes_nothing_elses_place():
+def test_a_block_beyond_the_limit_frees_no_others():
     lw.set_cache_limit(2 * MEGABYTE)
     x = block(1)
     del x
@@ -116,11 +115,11 @@ def test_a_block_beyond_the_limit_takes_nothing_elses_place():
     assert lw.memory_stats()["cached_bytes"] == MEGABYTE
 
 
-def test_a_lower_limit_lets_go_at_once():
+def test_a_lower_limit_frees_memory_at_once():
     tensors = [block(size) for size in (1, 2, 4, 8)]
     del tensors
     x = lw.rand((512, 512))
-    lw.matmul(x, x)  # its scratch memory is kept too
+    lw.matmul(x, x)  # its scratch is cached too
     assert lw.memory_stats()["cached_bytes"] >= 15 * MEGABYTE
     assert lw.set_cache_limit(3 * MEGABYTE) == 64 * MEGABYTE
     assert lw.memory_stats()["cached_bytes"] <= 3 * MEGABYTE
@@ -135,8 +134,8 @@ def test_the_default_limit():
     assert lw.memory_stats()["cache_limit_bytes"] == hardware.total_memory() // 16 > 0
 
 
-def test_kept_views_keep_the_memory():
-    """What NumPy, memoryview and DLPack look at is nobody else's until they let go."""
+def test_views_keep_their_memory():
+    """Memory that NumPy, memoryview or DLPack still see is not reused."""
     for look in (np.asarray, memoryview, np.from_dlpack, lambda x: x[5:], lambda x: x.__dlpack__()):
         for elements in (100, 1 << 20):
             x = lw.full((elements,), 7.0)
@@ -156,7 +155,7 @@ def test_kept_views_keep_the_memory():
 
 
 def test_eight_threads():
-    """Changing sizes, scratch memory, and tensors that one thread makes and another lets go."""
+    """Changing sizes, scratch, and tensors that one thread creates and another frees."""
     start = lw.memory_stats()["allocated_bytes"]
     handed: list[tuple[float, lw.Tensor]] = []
     barrier = threading.Barrier(8)
@@ -169,8 +168,8 @@ def test_eight_threads():
             x = lw.full((int(2 ** generator.uniform(0, 18)),), value)
             handed.append((value, x))
             if len(handed) > 20:
-                wanted, other = handed.pop(0)
-                assert float(other[0]) == float(other[-1]) == wanted
+                expected, other = handed.pop(0)
+                assert float(other[0]) == float(other[-1]) == expected
             if step % 20 == 0:
                 m = lw.full((int(generator.integers(64, 200)),) * 2, 1.0)
                 assert float(lw.matmul(m, m)[3, 5]) == m.shape[0]
@@ -218,7 +217,7 @@ FAULTS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
 def test_a_second_large_result_costs_no_page_faults():
-    """64 MB: where there are huge pages, 32 faults at first, else 16384. So it is with scratch memory."""
+    """64 MB cost 32 faults with huge pages, else 16384, the first time. The same holds for scratch."""
     for line in run(FAULTS).splitlines():
         first, second = map(int, line.split())
         assert first >= 2
@@ -231,8 +230,8 @@ EXHAUSTED = """
 
     lw.set_cache_limit(1 << 30)
     m, out = lw.ones((1024, 1024)), lw.empty((1024, 1024))
-    kept = lw.empty((1 << 28,), dtype="bool")
-    del kept
+    cached = lw.empty((1 << 28,), dtype="bool")
+    del cached
     with open("/proc/self/statm") as statm:
         size = int(statm.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), -1))
@@ -253,7 +252,7 @@ EXHAUSTED = """
     [("x = lw.zeros((1 << 25,))", 1), ("lw.matmul(m, m, out=out)", 0)],
     ids=["tensor", "scratch"],
 )
-def test_what_is_kept_gives_way_when_memory_runs_out(call: str, retries: int):
+def test_the_cache_is_freed_when_memory_runs_out(call: str, retries: int):
     lines = run(EXHAUSTED.format(call=call)).splitlines()
     assert lines[0] == f"{retries} True"
     assert lines[1].startswith("ones: cannot allocate 4294967296 bytes")
@@ -261,8 +260,8 @@ def test_what_is_kept_gives_way_when_memory_runs_out(call: str, retries: int):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this platform")
-def test_a_forked_child_has_its_own():
-    """Blocks that are kept are the child's as well as the parent's, and neither sees what the other does with them."""
+def test_a_forked_child_has_its_own_cache():
+    """Cached blocks are copied to the child; neither process sees what the other does with them."""
     x = lw.full((1 << 20,), 3.0)
     lw.empty((1 << 20,))
     m = lw.ones((300, 300))

@@ -1,4 +1,4 @@
-"""Calls from several threads, interruption, fork, and memory that must not leak."""
+"""Calls from several threads, interruption, fork, and memory leaks."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ import lanewise as lw
 
 
 def test_eight_threads_at_once():
-    """Changing sizes, shared inputs, every thread its own backend; each result is checked."""
+    """Changing sizes, shared inputs, a backend per thread; checks each result."""
     names = [info.name for info in lw.backends() if info.available]
     shared = lw.rand((1 << 16,))
     reference = np.asarray(shared).copy()
@@ -62,7 +62,7 @@ def test_use_backend_is_the_threads_own():
 
 
 def test_large_work_releases_the_gil():
-    """While one thread multiplies, this one goes on counting."""
+    """While one thread multiplies, this one counts."""
     a = lw.rand((1024, 1024))
     with lw.use_backend("scalar"):
         done = threading.Event()

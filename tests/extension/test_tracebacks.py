@@ -1,4 +1,4 @@
-"""Errors of wrong arguments show the caller's line, and no frame of the package."""
+"""Errors of wrong arguments show the caller's frame, and no frames of the package."""
 
 from __future__ import annotations
 
