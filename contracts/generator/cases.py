@@ -1,6 +1,6 @@
-"""Which inputs the oracle holds for a contract: sizes around the lanes, broadcasts, axes, special values.
+"""Lists the test cases of a contract: sizes around multiples of the lanes, broadcasts, axes, special values.
 
-What follows from the kind is here; shapes that do not are in the contract (`cases`).
+Cases that follow from the kind are listed here, other shapes in the contract's `cases`.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ import numpy as np
 from .draw import Array, draw, everywhere, indices
 from .schema import DTYPES, FLOATS, Contract, Input, Special
 
-SIZES = (*range(34), 1000, 4097)  # to two vectors of 16 lanes and one more; one block of a reduction and one more
-COPIES = 37  # of a special value, so that it meets vector bodies and tails
+SIZES = (*range(34), 1000, 4097)  # up to two vectors of 16 lanes plus 1; one block of a reduction plus 1
+COPIES = 37  # of a special value, so that full vectors and tails see it
 
-BROADCASTS = (  # the first shapes of each row are those of the inputs
+BROADCASTS = (  # an operation of n inputs uses the first n shapes of each row
     ((5, 1, 7), (3, 1), (7,)),
     ((4, 17), (17,), (4, 1)),
     ((4, 1), (1, 9), ()),
@@ -53,17 +53,17 @@ ROWS = (((3, 1000), 0), ((3, 1000), 1), ((2, 3, 5), 1), ((0, 3), 1))
 
 @dataclass(frozen=True)
 class Case:
-    """One call, without its result."""
+    """The inputs and parameters of one call."""
 
     name: str
     dtype: str  # the computed one
-    inputs: Mapping[str, Any]  # arrays, a list of them for a sequence, None where absent
+    inputs: Mapping[str, Any]  # arrays, a list of arrays for a sequence, None if absent
     parameters: Mapping[str, Any]  # all of them
     special: Special | None = None
 
 
 def cases(contract: Contract) -> Iterator[Case]:
-    """Every case of a contract: drawn ones, then special values."""
+    """Yields every case of a contract: drawn inputs, then special values."""
     for dtype in contract.computed:
         for settings in _settings(contract, dtype):
             yield from _of_kind(contract, dtype, settings)
@@ -76,7 +76,7 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def _settings(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Parameters at their defaults, then each varied."""
+    """Yields the default parameters, then each choice and float varied."""
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":
         for target in DTYPES:
@@ -135,8 +135,8 @@ def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[
         if not shape[axis] and contract.refuses_empty:
             continue
         row = [shape[axis]]
-        for given in range(len(others) + 1):  # layer_norm: without weight and bias, with weight, with both
-            inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:given]}}
+        for count in range(len(others) + 1):  # layer_norm: without weight and bias, with weight, with both
+            inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:count]}}
             yield _drawn(contract, dtype, inputs, {**settings, "axis": axis})
 
 
@@ -187,7 +187,7 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
 
 
 def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:
-    """A special value many times: beside itself, or as rows (axis 1) or columns (axis 0) of a matrix."""
+    """Returns copies of a special value: in a vector, or as the rows (axis 1) or columns (axis 0) of a matrix."""
     if value is None:
         return None
     if axis == ():

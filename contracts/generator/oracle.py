@@ -1,6 +1,6 @@
-"""One binary file a contract: inputs, what a kernel is called with, and references. README.md has the format.
+"""Writes one binary file per contract: inputs, the kernel's arguments and references. README.md has the format.
 
-Everything is little-endian and begins on a multiple of 8 bytes, so that C reads it in place.
+Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ ABSENT = 0xFFFFFFFF
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
-    """Writes <operation>.bin for every contract with a reference, or only for some."""
+    """Writes <operation>.bin for every contract with a reference, or for those that `only` names."""
     unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
     if unknown:
-        raise ContractError(f"--only {unknown[0]}: no such operation")
+        raise ContractError(f"--only: expected operations, got {unknown[0]!r}")
     folder.mkdir(parents=True, exist_ok=True)
     for contract in contracts:
         if (only and contract.operation not in only) or not contract.reference:
@@ -44,11 +44,11 @@ def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None,
 
 
 def encode(contract: Contract, signature: int) -> bytes:
-    """The content of one file."""
+    """Returns the content of one file."""
     try:
         records = [_record(contract, case) for case in cases(contract)]
     except Exception as problem:
-        raise ContractError(f"contracts/{contract.path.name}: the oracle fails: {problem!r}") from problem
+        raise ContractError(f"contracts/{contract.path.name}: expected a valid reference, got {problem!r}") from problem
     tolerance = contract.tolerance
     bounds = {"": tolerance.bound, **tolerance.backends}
     body = _text(contract.operation) + struct.pack("<II", len(bounds), len(records))
@@ -67,9 +67,9 @@ def _record(contract: Contract, case: Case) -> bytes:
     kernel, called = "", layouts.Call(b"")
     if contract.kind.has_kernels:
         kernel = _kernel(contract, case)
-        places = [None if each is None else _place(each) for each in arrays]
+        operands = [None if each is None else _operand(each) for each in arrays]
         out = layouts.contiguous(reference.shape, np.dtype(result).itemsize)
-        called = layouts.call(contract, dict(case.parameters), places, out)
+        called = layouts.call(contract, dict(case.parameters), operands, out)
     excused = ",".join(case.special.unless) if case.special else ""
     flags = STRICT if case.special or exact else 0
     scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
@@ -83,11 +83,12 @@ def _record(contract: Contract, case: Case) -> bytes:
 
 
 def expected(contract: Contract, case: Case) -> Array:
-    """The reference: float64 where the result is a float, else the result itself."""
+    """Returns the reference: float64 for floats, otherwise of the result's dtype."""
     result = _result_dtype(contract, case)
     if case.special:
-        wanted = np.array(case.special.out)
-        value = wanted if not _tiled(contract, case) else np.broadcast_to(wanted, (_copies(case), *wanted.shape))
+        value = np.array(case.special.out)
+        if _tiled(contract, case):
+            value = np.broadcast_to(value, (_copies(case), *value.shape))
         if not contract.inputs:
             value = value.reshape(case.parameters.get("shape", -1))
     else:
@@ -107,7 +108,7 @@ def _copies(case: Case) -> int:
 
 
 def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
-    # Data movement and casts see the numbers as they are, the rest wider ones.
+    # Inputs are widened to float64 or int64, except for data movement and casts.
     raw = contract.moves or contract.kind.name == "cast"
     inputs = {each.name: _present(each, case.dtype, inputs[each.name]) for each in contract.inputs}
     values = {name: value if raw else _wide(value) for name, value in inputs.items()}
@@ -123,14 +124,14 @@ def _wide(value: Any) -> Any:
 
 
 def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
-    """Numbers as kernels have them: an elementwise one computes in float32."""
+    """Returns a parameter as kernels see it: elementwise kernels round floats to float32."""
     if parameter.type == "float" and contract.kind.name == "elementwise":
         return float(np.float32(value))
     return tuple(value) if isinstance(value, list) else value
 
 
 def _magnitude(contract: Contract, case: Case) -> Array | None:
-    """The reference of the absolute values, without the activation that a choice puts behind it."""
+    """Returns the reference for the inputs' absolute values, without an activation."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None
@@ -149,7 +150,7 @@ def _kernel(contract: Contract, case: Case) -> str:
     if contract.kind.name == "cast":
         target = case.parameters["dtype"]
         if target == case.dtype:
-            return ""  # a copy, another operation's kernel
+            return ""  # a copy, which is another operation's kernel
         return f"{contract.operation}_{case.dtype}_{target}"
     variant = 0
     if contract.variants:
@@ -159,7 +160,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Inputs in order, with the numbers that stand for absent ones."""
+    """Returns the inputs in order, with the defaults of absent ones."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]
@@ -171,7 +172,7 @@ def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
 
 
 def _present(each: Input, dtype: str, value: Any) -> Any:
-    """An input, or the number that stands for it where it is absent."""
+    """Returns an input, or the default of an absent input that has one."""
     if value is not None or each.default is None:
         return value
     own = np.dtype(each.dtype or dtype)
@@ -179,17 +180,17 @@ def _present(each: Input, dtype: str, value: Any) -> Any:
     return np.array(lowest if each.default == "lowest" else highest, own)
 
 
-def _place(array: Array) -> layouts.Place:
+def _operand(array: Array) -> layouts.Operand:
     return layouts.contiguous(array.shape, array.itemsize)
 
 
 def _scalars(contract: Contract, case: Case) -> bytes:
-    """parameters[]: one for each that the contract hands to the kernel."""
+    """Returns the kernel's parameters[] as bytes."""
     packed = b""
     for each in contract.kernel_parameters:
         value = case.parameters[each.name]
         if each.name == "start" and case.parameters["stop"] is None:
-            value = 0  # one argument is the end
+            value = 0  # a single argument is the end
         if each.type == "float" or (each.type == "scalar" and case.dtype in FLOATS):
             packed += struct.pack("<d", value)
         elif each.type == "choice":
@@ -200,7 +201,7 @@ def _scalars(contract: Contract, case: Case) -> bytes:
 
 
 def _keywords(contract: Contract, case: Case) -> dict[str, Any]:
-    """Parameters for the call from Python: those that are not at their default."""
+    """Returns the keyword arguments of the call from Python, without those at their default."""
     return {each.name: case.parameters[each.name] for each in contract.parameters
             if each.required or case.parameters[each.name] != each.default}  # fmt: skip
 

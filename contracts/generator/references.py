@@ -1,7 +1,7 @@
-"""What reference expressions may call besides NumPy: exact or float64, slow and plain.
+"""Functions for the contracts' reference expressions: simple, and exact or in float64.
 
-The contracts' expressions see `np`, the functions of this file, and the operation's inputs and parameters by name.
-Floats arrive as float64, integers as int64, so that sums and products wrap only when they are brought to int32.
+The expressions see `np`, the functions of this file, and the operation's inputs and parameters by name. Floats are
+float64 and integers int64, so that sums and products wrap around only in the conversion to int32.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def erf(x: Array) -> Array:
-    """The error function."""
+    """Returns the error function."""
     return np.asarray(_erf(x), dtype=np.float64)
 
 
 def fma(x1: Array, x2: Array, x3: Array) -> Array:
-    """x1 x2 + x3 for float32 values: rounded to odd in float64, so that rounding that to float32 rounds only once."""
+    """Returns x1 * x2 + x3 for float32 values, rounded to odd in float64, so that the result in float32 rounds once."""
     product = x1 * x2  # exact: two significands of 24 bits
     total = product + x3
     virtual = total - product
     error = (product - (total - virtual)) + (x3 - virtual)  # Knuth's TwoSum
     bits = np.asarray(total).view(np.int64)
     even = (bits & 1) == 0
-    away = np.where((error > 0) == (total > 0), 1, -1)  # towards the exact value
+    away = np.where((error > 0) == (total > 0), 1, -1)  # toward the exact value
     odd = np.where(even & (error != 0) & np.isfinite(error), bits + away, bits)
     return np.asarray(odd, dtype=np.int64).view(np.float64)
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Modulo 2^32, which is int32 that wraps; 1, -1 or 0 where x2 is negative."""
+    """Returns x1^x2 modulo 2^32, as int32 wraps around; 1, -1 or 0 if x2 is negative."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
@@ -49,7 +49,7 @@ def integer_power(x1: Array, x2: Array) -> Array:
 
 
 def cast(x: Array, dtype: str) -> Array:
-    """astype's rules, from an array of its own dtype."""
+    """Converts an array, which has its original dtype, as astype does."""
     x = np.asarray(x)
     if dtype == "bool":
         return np.asarray(x != 0)
@@ -64,7 +64,7 @@ def cast(x: Array, dtype: str) -> Array:
 
 
 def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
-    """Exact to float64's rounding: the mean is taken out in two steps."""
+    """Returns the variance. The mean is subtracted in two steps, so that the rounding is float64's only."""
     axes = None if axis is None else tuple(np.atleast_1d(axis))
     count = x.size if axes is None else math.prod(x.shape[each] for each in axes)
     deviations = x - np.mean(x, axis=axes, keepdims=True)
@@ -74,45 +74,45 @@ def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
 
 
 def std(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
-    """The root of var."""
+    """Returns the standard deviation."""
     return np.sqrt(var(x, axis, keepdims, correction))
 
 
 def covariance(x1: Array, x2: Array, axis: int, correction: float) -> Array:
-    """Of vectors along an axis, pair by pair."""
+    """Returns the covariance of pairs of vectors along an axis."""
     products = (x1 - np.mean(x1, axis=axis, keepdims=True)) * (x2 - np.mean(x2, axis=axis, keepdims=True))
     return np.asarray(np.sum(products, axis=axis) / np.float64(max(x1.shape[axis] - correction, 0)))
 
 
 def correlation(x1: Array, x2: Array, axis: int) -> Array:
-    """Of vectors along an axis, pair by pair."""
+    """Returns the correlation of pairs of vectors along an axis."""
     return np.asarray(covariance(x1, x2, axis, 0) / (std(x1, axis, False, 0) * std(x2, axis, False, 0)))
 
 
 def cov(x: Array, y: Array | None, rowvar: bool, correction: float) -> Array:
-    """NumPy's."""
+    """Returns NumPy's covariance matrix."""
     return np.asarray(np.cov(x, y, rowvar=rowvar, ddof=int(correction)))
 
 
 def corrcoef(x: Array, y: Array | None, rowvar: bool) -> Array:
-    """NumPy's."""
+    """Returns NumPy's correlation matrix."""
     return np.asarray(np.corrcoef(x, y, rowvar=rowvar))
 
 
 def softmax(x: Array, axis: int) -> Array:
-    """Rows along an axis."""
+    """Returns the softmax of rows along an axis."""
     powers = np.exp(x - np.max(x, axis=axis, keepdims=True))
     return np.asarray(powers / np.sum(powers, axis=axis, keepdims=True))
 
 
 def log_softmax(x: Array, axis: int) -> Array:
-    """Rows along an axis."""
+    """Returns the logarithm of the softmax of rows along an axis."""
     shifted = x - np.max(x, axis=axis, keepdims=True)
     return np.asarray(shifted - np.log(np.sum(np.exp(shifted), axis=axis, keepdims=True)))
 
 
 def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, eps: float) -> Array:
-    """Rows along an axis; weight and bias may be None."""
+    """Normalizes rows along an axis; weight and bias may be None."""
     deviations = x - np.mean(x, axis=axis, keepdims=True)
     variance = np.mean(deviations * deviations, axis=axis, keepdims=True)
     shape = [1] * x.ndim
@@ -123,7 +123,7 @@ def layer_norm(x: Array, weight: Array | None, bias: Array | None, axis: int, ep
 
 
 def rms_norm(x: Array, weight: Array | None, axis: int, eps: float) -> Array:
-    """Rows along an axis; weight may be None."""
+    """Normalizes rows along an axis by their root mean square; weight may be None."""
     shape = [1] * x.ndim
     shape[axis] = x.shape[axis]
     scaled = x / np.sqrt(np.mean(x * x, axis=axis, keepdims=True) + eps)
@@ -131,13 +131,13 @@ def rms_norm(x: Array, weight: Array | None, axis: int, eps: float) -> Array:
 
 
 def minmax(x: Array, axis: int) -> Array:
-    """Rows along an axis."""
+    """Scales rows along an axis to [0, 1]."""
     least = np.min(x, axis=axis, keepdims=True)
     return np.asarray((x - least) / (np.max(x, axis=axis, keepdims=True) - least))
 
 
 def activate(x: Array, activation: str) -> Array:
-    """linear's activations."""
+    """Applies an activation of linear."""
     functions: dict[str, Callable[[], Array]] = {
         "none": lambda: x,
         "relu": lambda: np.maximum(x, 0),
@@ -151,7 +151,7 @@ def activate(x: Array, activation: str) -> Array:
 
 
 def order(x: Array, axis: int, descending: bool) -> Array:
-    """Positions in the elements' order, equal ones as they come; NaN is the largest."""
+    """Returns the indices that sort x: stable, with NaN as the largest."""
     if not descending:
         return np.argsort(x, axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -159,7 +159,7 @@ def order(x: Array, axis: int, descending: bool) -> Array:
 
 
 def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
-    """The dimensions from one to another as one."""
+    """Joins the dimensions from start_dim to end_dim."""
     shape = x.shape or (1,)
     last = range(len(shape))[end_dim] + 1
     first = range(len(shape))[start_dim]
@@ -167,19 +167,19 @@ def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
 
 
 def pair(value: int | Sequence[int]) -> tuple[int, int]:
-    """(height, width)."""
+    """Returns (height, width)."""
     return (value, value) if isinstance(value, int) else (value[0], value[1])
 
 
 def _windows(x: Array, size: tuple[int, int], step: tuple[int, int], apart: tuple[int, int]) -> Array:
-    """(N, C, rows, columns, window height, window width), from an image that is padded already."""
+    """Returns windows of a padded image: (N, C, rows, columns, window height, window width)."""
     spans = [(size[i] - 1) * apart[i] + 1 for i in (0, 1)]
     views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
     return np.asarray(views[:, :, :: step[0], :: step[1], :: apart[0], :: apart[1]])
 
 
 def conv2d(x: Array, weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Array:
-    """NCHW and OIHW."""
+    """Returns the cross-correlation of NCHW images with an OIHW weight."""
     rows, columns = pair(padding)
     padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)))
     windows = _windows(padded, (weight.shape[2], weight.shape[3]), pair(stride), pair(dilation))
@@ -197,7 +197,7 @@ def conv2d(x: Array, weight: Array, bias: Array | None, stride: Any, padding: An
 
 
 def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, dilation: Any) -> Array:
-    """NCHW."""
+    """Returns the maximum of each window of NCHW images."""
     rows, columns = pair(padding)
     padded = np.pad(x, ((0, 0), (0, 0), (rows, rows), (columns, columns)), constant_values=-np.inf)
     step = pair(kernel_size if stride is None else stride)
@@ -205,7 +205,7 @@ def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, dilation: 
 
 
 def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Array:
-    """NCHW."""
+    """Returns the mean of each window of NCHW images."""
     rows, columns = pair(padding)
     around = ((0, 0), (0, 0), (rows, rows), (columns, columns))
     step = pair(kernel_size if stride is None else stride)
@@ -219,7 +219,7 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """scaled_dot_product_attention; a row that sees nothing is zeros, and what is hidden counts for nothing."""
+    """Returns scaled_dot_product_attention; queries without keys give zeros, and masked values may be NaN."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))
@@ -244,7 +244,7 @@ def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, i
 
 
 def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: float, axis: int) -> Array:
-    """Angles in float64."""
+    """Applies rotary position embedding, with angles in float64."""
     depth = x.shape[-1]
     if scaling == "ntk" and depth > 2:
         theta = theta * factor ** (depth / (depth - 2))
@@ -261,25 +261,25 @@ def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: 
 
 
 def arange(start: float, stop: float | None, step: float) -> Array:
-    """In float64 or int64, by its arguments."""
+    """Returns the range in float64 or int64, by its arguments."""
     first, last = (0, start) if stop is None else (start, stop)
     count = max(math.ceil((last - first) / step), 0)
     return np.asarray(np.arange(count) * step + first)
 
 
 def uniform(shape: Any, seed: int, offset: int) -> Array:
-    """rand's numbers, exactly."""
+    """Returns rand's numbers, exactly."""
     return np.array([(word >> 8) * 2.0**-24 for word in _philox(shape, seed, offset)]).reshape(shape)
 
 
 def normal(shape: Any, seed: int, offset: int) -> Array:
-    """randn's, by the inverse distribution function of Python's library, which is right to float64's rounding."""
+    """Returns randn's numbers, by the inverse distribution function of Python's statistics module."""
     inverse = NormalDist().inv_cdf
     return np.array([inverse((word + 0.5) * 2.0**-32) for word in _philox(shape, seed, offset)]).reshape(shape)
 
 
 def _philox(shape: Any, seed: int, offset: int) -> list[int]:
-    """Philox4x32-10 in integers, as in its paper."""
+    """Returns words of Philox4x32-10 (Salmon et al., 2011)."""
     count = math.prod([shape] if isinstance(shape, int) else shape)
     blocks = {number: _philox_block(number, seed) for number in range(offset // 4, (offset + count + 3) // 4)}
     return [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]

@@ -1,12 +1,12 @@
-"""WGSL modules: for each kernel that WebGPU carries, a contract's operands around a template of webgpu/kinds and the
-operation's functions of webgpu/ops.
+"""Emits a WGSL module for each kernel that WebGPU has, and packs all modules into shaders.wgsl.
 
-An operation is a function `lw_<stem>_<dtype>` (a reduction: four of them); what it calls in turn, from any file of
-webgpu/ops and webgpu/math, is brought along by name. So a module holds nothing that it does not use.
+A module is a template of webgpu/kinds with the bindings of the contract's operands and calls of the operation's
+functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions of that prefix for a reduction. Declarations of
+webgpu/ops and webgpu/math that these use are found by name and added, so a module has no unused declarations.
 
-All travel in one file, where what several modules use is written once. It consists of parts that begin with a comment
-of JSON, the only comment in them: declarations, by name, then modules, with the names that go before them and what else
-lanewise/webgpu/shaders.py must know.
+In shaders.wgsl, declarations that modules share are stored once. Each part of the file starts with a comment of JSON,
+the only comment in it: first the declarations, by name, then the modules, with the declarations that they need and
+everything else that lanewise/webgpu/shaders.py reads.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ COMPONENTS = "xyzw"  # operand n is component n of a vector of offsets
 
 @dataclass(frozen=True)
 class Item:
-    """How items of a dtype lie in a buffer and what a function sees of them."""
+    """How items of a dtype are stored in a buffer, and the type that functions receive."""
 
     bits: int
-    element: str  # of the buffer
-    value: str  # of the functions' arguments
+    element: str  # type of the buffer's elements
+    value: str  # type of the functions' arguments
     load: str = "$item"
     store: str = "$value"
 
     @property
     def packed(self) -> bool:
-        """Several items share a word, so that writing one is atomic."""
+        """Whether several items share a word, so that writing one must be atomic."""
         return self.bits < 32
 
 
@@ -57,8 +57,11 @@ ITEMS = {
 
 
 class Library:
-    """The declarations of webgpu/math and webgpu/ops by name. A declaration starts at the margin with its keyword and
-    ends at the next line that starts with a brace, or is one line."""
+    """The declarations of webgpu/math and webgpu/ops by name.
+
+    A declaration starts at the margin with its keyword. It is one line, or ends at the next line that starts with a
+    brace.
+    """
 
     declaration = re.compile(
         r"^(?:fn|struct|const|override|alias|var<\w+>) *(\w+)(?:.*;$|.*\n(?:^[^}].*\n|^\n)*^}.*$)", re.M
@@ -69,26 +72,26 @@ class Library:
         self.folder = folder
         self.texts: dict[str, str] = {}
         self.paths: dict[str, Path] = {}
-        layout = folder / "kinds" / "layout.wgsl"  # of every kind over strided operands
+        layout = folder / "kinds" / "layout.wgsl"  # shared by the kinds with strided operands
         for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), layout]):
             for match in self.declaration.finditer(path.read_text()):
                 if match[1] in self.texts:
-                    raise ContractError(f"{path}: {match[1]} is also in {self.paths[match[1]]}")
+                    raise ContractError(f"{path}: expected unused names, got {match[1]} of {self.paths[match[1]]}")
                 self.texts[match[1]] = match[0]
                 self.paths[match[1]] = path
 
     def require(self, contract: Contract, name: str) -> str:
-        """`name`, when the operation's file has it."""
-        wanted = f"ops/{contract.operation}.wgsl"
-        if self.paths.get(name) == self.folder / wanted:
+        """Returns `name` if the operation's file declares it; otherwise raises ContractError."""
+        file = f"ops/{contract.operation}.wgsl"
+        if self.paths.get(name) == self.folder / file:
             return name
         raise ContractError(
-            f"{contract.operation}: no WGSL function {name}; write webgpu/{wanted}, "
-            "or declare `webgpu: {fallback: cpu, why: ...}`"
+            f"contracts/{contract.path.name}: expected function {name} in webgpu/{file}, got none; write it, "
+            "or declare webgpu: {fallback: cpu, why: ...}"
         )
 
     def uses(self, text: str) -> list[str]:
-        """What `text` uses, what that uses, and so on."""
+        """Returns the names of the declarations that `text` uses, directly or indirectly."""
         used: set[str] = set()
         queue = [text]
         while queue:
@@ -99,16 +102,16 @@ class Library:
         return sorted(used)
 
     def result(self, name: str) -> str:
-        """The type that a function returns."""
+        """Returns the result type of a function."""
         match = re.search(r"->\s*([^{]+?)\s*\{", self.texts[name])
         if not match:
-            raise ContractError(f"{self.paths[name]}: {name} returns nothing")
+            raise ContractError(f"{self.paths[name]}: expected {name} to return a value, got no result type")
         return match[1]
 
 
 @dataclass(frozen=True)
 class Module:
-    """One kernel on its way to WGSL."""
+    """Generates the parts of one kernel's WGSL module."""
 
     library: Library
     contract: Contract
@@ -116,7 +119,7 @@ class Module:
 
     @cached_property
     def operands(self) -> list[tuple[str, Item]]:
-        """Inputs, then the result."""
+        """The inputs, then the result."""
         dtypes = [each.dtype or self.kernel.dtype for each in self.contract.inputs]
         names = [each.name for each in self.contract.inputs]
         return [
@@ -135,7 +138,7 @@ class Module:
         return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
 
     def bindings(self, scratch: str = "") -> str:
-        """The contract's arguments in order, then scratch memory, the parameters last."""
+        """Returns the bindings: operands in the contract's order, scratch memory, then the parameters."""
         lines = []
         for position, (name, item) in enumerate(self.operands):
             last = position == len(self.operands) - 1
@@ -149,7 +152,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """The value of an operand at a vector of offsets; `buffer` where it is not the operand's own."""
+        """Returns an expression that loads an operand at a vector of offsets, from its buffer or from `buffer`."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -160,7 +163,7 @@ class Module:
         return item.load.replace("$item", word)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
-        """A statement that stores a value (or an item made of one already) in the result, without its semicolon."""
+        """Returns a statement, without its semicolon, that stores a value (or an item converted from one)."""
         at = f"at.{COMPONENTS[len(self.operands) - 1]}"
         item = item_of_value or self.item(value)
         if not self.out.packed:
@@ -174,7 +177,7 @@ class Module:
         return self.out.store.replace("$value", value)
 
     def parameters(self, value: str) -> list[str]:
-        """The expression's parameters, in the type of its lanes."""
+        """Returns the function's parameters as expressions of type `value`."""
         return [_parameter(position, each, value) for position, each in self.contract.expression_parameters]
 
 
@@ -196,9 +199,9 @@ def _elementwise(module: Module) -> str:
         value = f"{module.function()}({', '.join([*loads, *module.parameters(ITEMS[module.kernel.dtype].value)])})"
         entries.append((entry, value))
     head, body = template.split("@compute", 1)
-    made = [head]
+    parts = [head]
     for entry, value in entries:
-        made.append(
+        parts.append(
             Template("@compute" + body).substitute(
                 entry=entry,
                 item=module.item(value),
@@ -210,7 +213,7 @@ def _elementwise(module: Module) -> str:
                 item_bytes=f"{module.out.bits // 8}u",
             )
         )
-    return module.bindings() + "\n".join(made)
+    return module.bindings() + "\n".join(parts)
 
 
 def _reduction(module: Module) -> str:
@@ -244,7 +247,7 @@ def _matrix(module: Module) -> str:
     return module.bindings() + text
 
 
-MAKERS = {
+EMITTERS = {
     "elementwise": _elementwise,
     "cast": _elementwise,
     "reduction": _reduction,
@@ -254,13 +257,13 @@ MAKERS = {
 
 
 def emit(contracts: Iterable[Contract]) -> dict[str, str]:
-    """Kernel -> part of the file, for each kernel that WebGPU carries now, or already."""
+    """Returns the module of each kernel that WebGPU has, as a part of shaders.wgsl."""
     library = Library(WEBGPU)
     return {name: text for contract in contracts for name, text in _modules(library, contract)}
 
 
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
-    """The one file of all modules, by its name."""
+    """Returns the text of shaders.wgsl, which holds all modules, by file name."""
     library = Library(WEBGPU)
     used = {name for text in modules.values() for name in json.loads(text[2 : text.index("\n")])["uses"]}
     declarations = (_part({"declares": name}, library.texts[name]) for name in sorted(used))
@@ -268,17 +271,19 @@ def pack(modules: Mapping[str, str]) -> dict[str, str]:
 
 
 def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
-    make = MAKERS.get(contract.kind.name)
-    demanded = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
-    if demanded and make is None:
-        raise ContractError(f"{contract.operation}: kinds.yaml says webgpu: now, but webgpu/kinds has no template")
-    if make is None or contract.fallback is not None:
+    emitter = EMITTERS.get(contract.kind.name)
+    required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
+    if required and emitter is None:
+        raise ContractError(
+            f"contracts/kinds.yaml: {contract.kind.name}: expected a template in webgpu/kinds, got none; write it"
+        )
+    if emitter is None or contract.fallback is not None:
         return
     for kernel in contract.kernels:
         try:
-            text = make(Module(library, contract, kernel))
+            text = emitter(Module(library, contract, kernel))
         except ContractError:
-            if demanded:
+            if required:
                 raise
             continue
         facts = {
@@ -293,12 +298,12 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
 
 
 def _part(facts: Mapping[str, object], text: str) -> str:
-    """Of the file."""
+    """Returns a part of shaders.wgsl."""
     return f"//{json.dumps(facts)}\n{_bare(text)}"
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
-    """Of what a reduction keeps of a block: 32-bit scalars, a vector of two, or a struct of some."""
+    """Returns the size of a reduction's partial result: a 32-bit scalar, a vector of two, or a struct of float32."""
     match = re.search(r"scratch_buffer: array<(.*)>;", text)
     if not match:
         return 0
@@ -312,12 +317,12 @@ def _kind(name: str) -> str:
 
 
 def _indent(statement: str, template: str) -> str:
-    """A statement of several lines, as far to the right as the template's `$store`."""
+    """Indents the lines of a statement like `$store` in the template."""
     margin = re.search(r"^( *)\$store", template, re.M)
     return statement.replace("\n", "\n" + (margin[1] if margin else ""))
 
 
 def _bare(text: str) -> str:
-    """Without comments and empty lines: the sources have them, and the modules travel to browsers."""
+    """Removes comments and empty lines, because browsers download the modules."""
     lines = (re.sub(r"\s*//.*", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line.strip()) + "\n"

@@ -32,8 +32,8 @@ class Placed:
         return ffi.cast("void *", self.array.__array_interface__["data"][0])
 
     @property
-    def place(self) -> layouts.Place:
-        return layouts.Place(self.array.shape, self.array.strides)
+    def place(self) -> layouts.Operand:
+        return layouts.Operand(self.array.shape, self.array.strides)
 
     def surroundings(self) -> np.ndarray:
         """Returns the memory with the array replaced by poison: all poison, unless something was written outside."""
