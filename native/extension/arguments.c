@@ -27,8 +27,8 @@ static int_status read_int(PyObject *object, int64_t *value) {
     return overflow ? INT_TOO_LARGE : INT_READ;
 }
 
-/* A new reference to the element of a sequence, or to the object itself where it is not one. An earlier element's __index__ may have
- * shortened a list: IndexError then. */
+/* A new reference to an element of a sequence, or to the object itself if it is not one. NULL with IndexError set if
+ * the __index__ of an earlier element has shortened a list. */
 static PyObject *new_element(PyObject *object, Py_ssize_t index) {
     PyObject *element = lw_is_sequence(object) ? lw_sequence_item(object, index) : object;
     Py_XINCREF(element);

@@ -1,4 +1,4 @@
-/* Calls of scaled_dot_product_attention. Leading dimensions broadcast; the last of them may be heads that share keys. */
+/* Calls of scaled_dot_product_attention. Leading dimensions broadcast; the last may be heads that share keys. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"

@@ -112,7 +112,7 @@ static int check_required(collected *arguments) {
     return 0;
 }
 
-/* Whether a method's positional ints stand for one tuple, as NumPy allows in t.reshape(2, 3) and t.permute_dims(1, 0). */
+/* Whether a method's positional ints stand for one tuple, as NumPy allows: t.reshape(2, 3), t.permute_dims(1, 0). */
 static int packs_positional(const lw_operation *operation, const PyObject *self, PyObject *const *positional,
                             Py_ssize_t count) {
     return self && count > 1 && operation->kind == LW_KIND_VIEW && operation->input_count == 1 &&
@@ -328,7 +328,7 @@ int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars
     return count;
 }
 
-/* number_of(operation, parameter, value): checks a float parameter of an operation composed in Python, and returns it. */
+/* number_of(operation, parameter, value): checks and returns a float parameter of an operation composed in Python. */
 static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int are_strings = count == 3 && lw_is_string(arguments[0]) && lw_is_string(arguments[1]);

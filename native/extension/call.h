@@ -22,7 +22,7 @@ typedef struct lw_arguments {
 /* Passes the original call to lanewise/dispatch.py and returns its result. */
 PyObject *lw_call_python(const lw_arguments *arguments);
 
-/* Encodes the parameters that kernels receive, in the contract's order, and returns their number; -1 with an error set. */
+/* Encodes the kernel parameters in the contract's order. Returns their number, or -1 with an error set. */
 int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
 /* Returns NULL if no operation has this name. */
 const lw_operation *lw_find_operation(const char *name);

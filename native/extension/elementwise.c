@@ -1,4 +1,4 @@
-/* Calls of elementwise operations and casts: operands are promoted to one dtype, broadcast, and passed to the kernel. */
+/* Calls of elementwise operations and casts: operands are promoted, broadcast, and passed to the kernel. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 

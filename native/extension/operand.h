@@ -74,7 +74,7 @@ static inline int lw_fits_int32(const lw_operand *operand) {
 /* The wider of two dtypes: bool < int32 < int64 < float16 < float32 < float64. */
 static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 
-/* The dtype that strong operands and weak numbers promote to. Inputs with a dtype fixed by the contract take no part. */
+/* The dtype to which strong operands and weak numbers promote, without inputs whose dtype the contract fixes. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
 /* The dtype of the kernel for a promoted dtype: itself, or the next of bool, int32 and float32 that has a kernel. -1

@@ -122,7 +122,7 @@ def test_axis_of_another_type(axis):
     ],
 )
 def test_bools_are_not_ints(call):
-    with pytest.raises(TypeError, match=r"expected an int|integers are wanted"):
+    with pytest.raises(TypeError, match=r"^\w+: .*\bint(eger)?s?\b"):
         call(lw.ones((2, 3)))
 
 
