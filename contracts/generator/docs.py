@@ -145,7 +145,7 @@ def _errors(contract: Contract) -> dict[str, str]:
 
 
 def _result(contract: Contract) -> str:
-    """Returns the shape, the dtype and the error bound of the result."""
+    """Returns the shape, dtype and accuracy of the result."""
     unary = contract.kind.name == "elementwise" and len(contract.inputs) == 1
     shape = contract.result_shape or (f"that of {contract.inputs[0].name}" if unary else contract.kind.result)
     return " ".join([f"Shape: {shape}.", f"Dtype: {contract.result_dtype or _dtype(contract)}.", *_accuracy(contract)])
@@ -178,12 +178,12 @@ def _accuracy(contract: Contract) -> Iterator[str]:
     limits = {
         "ulp": bound.ulp,
         "": bound.absolute,
-        "of the result": bound.relative,
-        "of the result for the inputs' absolute values": bound.magnitude,
+        "times the result": bound.relative,
+        "times the result for the inputs' absolute values": bound.magnitude,
     }
     parts = [f"{limit:g} {what}".replace("e-0", "e-").strip() for what, limit in limits.items() if limit]
     if parts:
-        yield f"Error: at most {_either(parts)}{', whichever is larger' if len(parts) > 1 else ''}."
+        yield f"Accuracy: within {_either(parts)}{', whichever is larger' if len(parts) > 1 else ''}."
 
 
 def _sentence(text: str) -> str:

@@ -40,20 +40,20 @@ def indices(extent: int, shape: Sequence[int], *seeds: object) -> Array:
     return random.integers(-extent, max(extent, 1), tuple(shape), dtype="i4")
 
 
-def _values(among: Range, dtype: str, shape: tuple[int, ...], random: np.random.Generator) -> Array:
+def _values(interval: Range, dtype: str, shape: tuple[int, ...], random: np.random.Generator) -> Array:
     if dtype == "bool":
         return random.integers(0, 2, shape).astype(bool)
     if dtype not in FLOATS:
-        low, high = int(among.low), int(among.high)
+        low, high = int(interval.low), int(interval.high)
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
         close = np.clip(random.integers(-9, 10, shape), low, high)
         return np.where(random.random(shape) < 0.5, wide, close).astype(dtype)
     # A mix of uniform values, small values of every magnitude (if the range includes 0), and whole values, with ties.
-    even = random.uniform(among.low, among.high, shape)
+    even = random.uniform(interval.low, interval.high, shape)
     small = even * 2.0 ** random.uniform(-20, 0, shape)
-    choice = random.integers(0, 3, shape) if among.low <= 0 <= among.high else random.integers(0, 2, shape) * 2
+    choice = random.integers(0, 3, shape) if interval.low <= 0 <= interval.high else random.integers(0, 2, shape) * 2
     mixed = np.where(choice == 0, even, np.where(choice == 1, small, np.rint(even)))
-    values = np.clip(mixed, among.low, among.high).astype(dtype)
-    if among.exclude_zero:
-        values = np.where(values == 0, np.array(among.high, dtype), values)
+    values = np.clip(mixed, interval.low, interval.high).astype(dtype)
+    if interval.exclude_zero:
+        values = np.where(values == 0, np.array(interval.high, dtype), values)
     return np.asarray(values)

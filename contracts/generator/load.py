@@ -12,13 +12,13 @@ from .fields import NAME, ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
     BENCH_FIELDS,
-    CARRIED,
     COMPLEXITIES,
     DTYPES,
     FAMILIES,
     FLOATS,
     INTEGERS,
     PARAMETER_TYPES,
+    SUPPORT,
     Bound,
     Contract,
     Input,
@@ -53,8 +53,8 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
         fields = Fields(raw, "kinds.yaml", str(name))
         layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
-        if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(CARRIED):
-            raise fields.error(f"expected backends {', '.join(FAMILIES)}, each {' or '.join(CARRIED)}, got {backends}")
+        if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(SUPPORT):
+            raise fields.error(f"expected backends {', '.join(FAMILIES)}, each {' or '.join(SUPPORT)}, got {backends}")
         kinds[str(name)] = Kind(
             name=str(name),
             summary=fields.text("summary"),
@@ -454,8 +454,8 @@ def _check_facts(fields: Fields, contract: Contract) -> None:
         _check_fact(fields, "refuses_empty", contract.refuses_empty, refused, "{x: [], raises: ShapeError}")
     if kind in FACTS["takes_number"]:
         rows = [each for each in contract.special if not any(isinstance(it, list) for it in each.inputs.values())]
-        taken = [each.raises is None for each in rows if each.raises in (None, "ShapeError")]
-        _check_fact(fields, "takes_number", contract.takes_number, taken, "{x: 2.0, out: ...}")
+        accepted = [each.raises is None for each in rows if each.raises in (None, "ShapeError")]
+        _check_fact(fields, "takes_number", contract.takes_number, accepted, "{x: 2.0, out: ...}")
 
 
 def _check_fact(fields: Fields, fact: str, value: bool, shown: list[bool], example: str) -> None:

@@ -1,7 +1,7 @@
 """Functions for the contracts' reference expressions: simple, and exact or in float64.
 
 The expressions see `np`, the functions of this file, and the operation's inputs and parameters by name. Floats are
-float64 and integers int64, so that sums and products wrap around only in the conversion to int32.
+float64 and integers int64, so that sums and products wrap widths only in the conversion to int32.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Returns x1^x2 modulo 2^32, as int32 wraps around; 1, -1 or 0 if x2 is negative."""
+    """Returns x1^x2 modulo 2^32, as int32 wraps widths; 1, -1 or 0 if x2 is negative."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
@@ -171,11 +171,11 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
     return (value, value) if isinstance(value, int) else (value[0], value[1])
 
 
-def _windows(x: Array, size: tuple[int, int], step: tuple[int, int], apart: tuple[int, int]) -> Array:
+def _windows(x: Array, size: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]) -> Array:
     """Returns windows of a padded image: (N, C, rows, columns, window height, window width)."""
-    spans = [(size[i] - 1) * apart[i] + 1 for i in (0, 1)]
+    spans = [(size[i] - 1) * dilation[i] + 1 for i in (0, 1)]
     views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
-    return np.asarray(views[:, :, :: step[0], :: step[1], :: apart[0], :: apart[1]])
+    return np.asarray(views[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]])
 
 
 def conv2d(x: Array, weight: Array, bias: Array | None, stride: Any, padding: Any, dilation: Any, groups: int) -> Array:
@@ -207,13 +207,13 @@ def max_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, dilation: 
 def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_include_pad: bool) -> Array:
     """Returns the mean of each window of NCHW images."""
     rows, columns = pair(padding)
-    around = ((0, 0), (0, 0), (rows, rows), (columns, columns))
+    widths = ((0, 0), (0, 0), (rows, rows), (columns, columns))
     step = pair(kernel_size if stride is None else stride)
-    counted = np.ones_like(x[:1, :1]) if not count_include_pad else np.ones_like(np.pad(x, around)[:1, :1])
+    counted = np.ones_like(x[:1, :1]) if not count_include_pad else np.ones_like(np.pad(x, widths)[:1, :1])
     if not count_include_pad:
-        counted = np.pad(counted, around)
+        counted = np.pad(counted, widths)
     sums, counts = (np.sum(_windows(each, pair(kernel_size), step, (1, 1)), axis=(4, 5))
-                    for each in (np.pad(x, around), counted))  # fmt: skip
+                    for each in (np.pad(x, widths), counted))  # fmt: skip
     return np.asarray(sums / counts)
 
 

@@ -24,15 +24,15 @@ BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
 )  # fmt: skip
 
 COMPLEXITIES = ("low", "medium", "high")
-KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # handed to the kernel, in the contract's order
+KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
 HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
 BENCH_FIELDS = (
     "size", "sizes", "dtype", "inputs", "arguments", "keywords", "result", "result_dtype", "flops",
 )  # fmt: skip
 PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
-Carried = Literal["now", "later", "none"]
-CARRIED = ("now", "later", "none")
+Support = Literal["now", "later", "none"]
+SUPPORT = ("now", "later", "none")
 FAMILIES = ("cpu", "webgpu", "cuda")  # of backends, as kinds.yaml names them
 
 
@@ -46,7 +46,7 @@ class Kind:
     has_kernels: bool
     has_out: bool  # its Python functions accept `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
-    backends: Mapping[str, Carried]  # per family of backends
+    backends: Mapping[str, Support]  # per family of backends
     inner: str  # what the layout's `inner` counts; for readers
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings

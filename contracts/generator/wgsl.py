@@ -188,7 +188,7 @@ def _parameter(position: int, parameter: Parameter, value: str) -> str:
 
 
 def _elementwise(module: Module) -> str:
-    template = _kind("elementwise_packed" if module.out.packed else "elementwise")
+    template = _template("elementwise_packed" if module.out.packed else "elementwise")
     inputs = module.contract.inputs
     same = inputs and ITEMS[inputs[0].dtype or module.kernel.dtype] == module.out
     entries = []
@@ -222,7 +222,7 @@ def _reduction(module: Module) -> str:
     loads = [module.load(position) for position in range(len(module.contract.inputs))]
     index = ["i"] if module.contract.kind.name == "index_reduction" else []
     parameters = module.parameters("f32")
-    template = _kind("reduction")
+    template = _template("reduction")
     finished = f"{module.function('_finish')}({', '.join(['result', 'lw.length', *parameters])})"
     text = Template(template).substitute(
         accumulator=accumulator,
@@ -235,7 +235,7 @@ def _reduction(module: Module) -> str:
 
 
 def _matrix(module: Module) -> str:
-    template = _kind("matrix")
+    template = _template("matrix")
     loads = [module.load(position) for position in range(len(module.contract.inputs))]
     for position, each in enumerate(module.contract.inputs):
         if each.optional:
@@ -299,7 +299,7 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
 
 def _part(facts: Mapping[str, object], text: str) -> str:
     """Returns a part of shaders.wgsl."""
-    return f"//{json.dumps(facts)}\n{_bare(text)}"
+    return f"//{json.dumps(facts)}\n{_strip(text)}"
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
@@ -312,7 +312,7 @@ def _scratch_bytes(library: Library, text: str) -> int:
     return 4 * library.texts[match[1]].count(": f32") if match[1] in library.texts else 4
 
 
-def _kind(name: str) -> str:
+def _template(name: str) -> str:
     return (WEBGPU / "kinds" / f"{name}.wgsl").read_text()
 
 
@@ -322,7 +322,7 @@ def _indent(statement: str, template: str) -> str:
     return statement.replace("\n", "\n" + (margin[1] if margin else ""))
 
 
-def _bare(text: str) -> str:
+def _strip(text: str) -> str:
     """Removes comments and empty lines, because browsers download the modules."""
     lines = (re.sub(r"\s*//.*", "", line) for line in text.splitlines())
     return "\n".join(line for line in lines if line.strip()) + "\n"

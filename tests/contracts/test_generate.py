@@ -64,7 +64,7 @@ def test_an_operation_is_three_files(repository, slant):
     assert {path.relative_to(out): path.read_bytes() for path in out.rglob("*") if path.is_file()} == without
 
 
-def test_only_what_changed_is_written(repository):
+def test_only_changed_files_are_written(repository):
     out = repository / "build"
     first = generate(repository, "--out", out, "-v")
     assert first.returncode == 0, first.stderr
@@ -103,7 +103,7 @@ def test_output_is_deterministic(repository):
         ),
     ],
 )
-def test_missing_files_stop_it(repository, missing, message):
+def test_missing_files_are_errors(repository, missing, message):
     (repository / missing).unlink()
     done = generate(repository, "--out", repository / "build")
     assert done.returncode == 1
@@ -120,7 +120,7 @@ def test_a_declared_fallback_needs_no_shader(repository):
 
 
 @pytest.mark.parametrize(
-    ("found", "changed", "moves"),
+    ("text", "replacement", "differs"),
     [
         ("slope: {type: float", "slope: {type: int", True),
         ("{float32: float32}", "{float32: bool}", True),
@@ -129,16 +129,17 @@ def test_a_declared_fallback_needs_no_shader(repository):
         ("aliases: []", "aliases: [slope]", False),
     ],
 )
-def test_the_signature_depends_on_the_arguments_of_kernels(folder, found, changed, moves):
+def test_the_signature_depends_on_the_arguments_of_kernels(folder, text, replacement, differs):
     path = folder / "slant.yaml"
-    text = path.read_text(encoding="utf-8") + "aliases: []\n"
-    text = text.replace("default: 0.01", "default: 1") if "int" in changed else text
+    contract = path.read_text(encoding="utf-8") + "aliases: []\n"
+    contract = contract.replace("default: 0.01", "default: 1") if "int" in replacement else contract
+    path.write_text(contract, encoding="utf-8")
     before = table.signature(load_contracts(folder))
-    path.write_text(text.replace(found, changed), encoding="utf-8")
-    assert (table.signature(load_contracts(folder)) != before) == moves
+    path.write_text(contract.replace(text, replacement), encoding="utf-8")
+    assert (table.signature(load_contracts(folder)) != before) == differs
 
 
-def test_signatures_read_as_python():
+def test_signatures_are_valid_python():
     contracts = {contract.operation: contract for contract in load_contracts(ROOT / "contracts")}
     assert docs.signature(contracts["add"], "$module") == "($module, x1, x2, /, *, out=None)"
     assert docs.signature(contracts["add"], "$self") == "($self, x2, /, *, out=None)"

@@ -9,7 +9,8 @@ from generator.load import load_contracts
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
-SPOILED = [
+# Text of the contract, what replaces it, and the error.
+INVALID = [
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
     ("operation: slant", "operation: LeakyRelu", "expected operation to be a lower-case name, got 'LeakyRelu'"),
     ("operation: slant", "operation: relu", "rename the file to relu.yaml"),
@@ -76,13 +77,13 @@ SPOILED = [
 ]
 
 
-@pytest.mark.parametrize(("found", "spoiled", "complaint"), SPOILED, ids=[each[2] for each in SPOILED])
-def test_errors_say_what_is_wrong_and_where(folder, found, spoiled, complaint):
+@pytest.mark.parametrize(("text", "replacement", "message"), INVALID, ids=[each[2] for each in INVALID])
+def test_errors_name_the_file_and_the_remedy(folder, text, replacement, message):
     path = folder / "slant.yaml"
-    text = path.read_text(encoding="utf-8")
-    assert found in text
-    path.write_text(text.replace(found, spoiled, 1), encoding="utf-8")
-    with pytest.raises(ContractError, match=f"^contracts/slant.yaml: .*{re.escape(complaint)}"):
+    contract = path.read_text(encoding="utf-8")
+    assert text in contract
+    path.write_text(contract.replace(text, replacement, 1), encoding="utf-8")
+    with pytest.raises(ContractError, match=f"^contracts/slant.yaml: .*{re.escape(message)}"):
         load_contracts(folder)
 
 
@@ -94,7 +95,7 @@ def test_an_example_is_required(folder):
 
 
 @pytest.mark.parametrize(
-    ("operation", "fact", "row", "complaint"),
+    ("operation", "fact", "row", "message"),
     [
         (
             "max",
@@ -105,11 +106,11 @@ def test_an_example_is_required(folder):
         ("softmax", "takes_number", r"[^\[]*, out", "expected takes_number: true, as a special row shows, got false"),
     ],
 )
-def test_facts_agree_with_special_rows(folder, operation, fact, row, complaint):
+def test_facts_agree_with_special_rows(folder, operation, fact, row, message):
     path = folder / f"{operation}.yaml"
     text = (CONTRACTS / path.name).read_text(encoding="utf-8")
     path.write_text(text.replace(f"{fact}: true\n", ""), encoding="utf-8")
-    with pytest.raises(ContractError, match=f"^contracts/{operation}.yaml: {complaint}"):
+    with pytest.raises(ContractError, match=f"^contracts/{operation}.yaml: {message}"):
         load_contracts(folder)
     lines = [line for line in text.splitlines() if not re.search(r"\{x: " + row, line)]
     path.write_text("\n".join(lines), encoding="utf-8")
