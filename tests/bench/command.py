@@ -83,10 +83,11 @@ def _program(words: Sequence[str], settings: Settings) -> tuple[Program, Sequenc
 def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[str]]:
     if settings.sizes or settings.dtype or settings.plot or settings.threads is not None:
         raise ArgumentError("bench: goals say what is measured; leave out --sizes, --dtype, --threads and --plot")
-    tables = settings.backends or ["cpu"]
-    if len(tables) != 1 or tables[0] not in TABLES:
-        raise ArgumentError(f"bench: expected one table of goals, {' or '.join(TABLES)}, got {' '.join(tables)}")
-    if tables[0] == "browser":
+    table, *more = settings.backends or ["cpu"]
+    words = [*words, *more]  # argparse reads the words after `--backends browser` as backends
+    if table not in TABLES:
+        raise ArgumentError(f"bench: expected a table of goals, {' or '.join(TABLES)}, got {table}")
+    if table == "browser":
         from tests.bench.browser import command as browser
 
         return browser.run, words

@@ -1,9 +1,10 @@
-"""What a figure needs to be understood later: the machine, the versions, the settings."""
+"""The machine and the versions that figures were measured with."""
 
 from __future__ import annotations
 
 import os
 import platform
+import re
 from datetime import UTC, datetime
 
 import lanewise as lw
@@ -11,7 +12,7 @@ from lanewise.hardware import cpu_name, total_memory
 
 
 def facts() -> dict[str, object]:
-    """This machine and this Python, as they are now."""
+    """Describes this machine and this Python."""
     return {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "lanewise": lw.__version__,
@@ -26,14 +27,19 @@ def facts() -> dict[str, object]:
     }
 
 
+def short_cpu_name() -> str:
+    """The processor without trademarks, for captions."""
+    return " ".join(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", cpu_name()).split())
+
+
 def cores() -> int:
-    """The processors that this process may use."""
-    affinity = getattr(os, "sched_getaffinity", None)  # not everywhere
+    """How many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)  # Linux only
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def load() -> float | None:
-    """How busy the machine was over the last minute: figures from a busy machine are slow ones."""
+    """The load average of the last minute; figures from a busy machine are too slow."""
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):

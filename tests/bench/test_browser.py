@@ -68,6 +68,7 @@ def test_the_wheel_is_weighed(report):
         (["--browser"], "a browser measures its goals: --goals --backends browser"),
         ([*GOALS, "--sizes", "4"], "leave out --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
+        ([*GOALS, "fly"], "no goal begins with 'fly'"),
         ([*GOALS, "--peers", "torch"], "expected peers in the browser of numpy, scipy"),
     ],
 )

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from lanewise.errors import ArgumentError
-from lanewise.hardware import cpu_name
 from native.errors import BuildError
 from tests.bench import goals, machine, operations
 from tests.bench.browser import chromium_page, compile_limits, npm
@@ -88,7 +87,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
         "peers": [name for name in peers if name in JAVASCRIPT],
         "limitUrls": {name: f"/limits/{path.name}" for name, path in served.limits.items()},
     }
-    place = f"in Chromium with Pyodide {PYODIDE} on {cpu_name()}"
+    place = f"in Chromium with Pyodide {PYODIDE} on {machine.short_cpu_name()}"
     with chromium_page.opened(served.folders()) as page:
         imports = _imports(page, served.wheel, peers, settings.repeats) if IMPORT in _names(chosen) else None
         page.load()

@@ -10,7 +10,6 @@ from collections.abc import Mapping, Sequence
 
 import lanewise as lw
 from lanewise.errors import ArgumentError
-from lanewise.hardware import cpu_name
 from tests.bench import goals, machine
 from tests.bench.cpu import limits as limits_module
 from tests.bench.cpu.limits import Limits
@@ -45,7 +44,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
         rows.append(place.row(goal))
     columns = [*(name for name in PEERS if name not in absent), ONE_THREAD]
     about = {"peers": [peer.settings for peer in peers], "absent": absent, "limits": figures}
-    return publish(Table(rows, columns, heading, about, cpu_name()), settings, marked)
+    return publish(Table(rows, columns, heading, about, machine.short_cpu_name()), settings, marked)
 
 
 def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
