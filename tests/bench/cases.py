@@ -175,8 +175,8 @@ def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dic
         shape = size if len(size) > 1 else tuple(_evaluate(text, context) for text in described)
         return {"size": shape}
     if len(size) not in (1, len(described)):
-        wanted, got = "x".join(described), "x".join(map(str, size))
-        raise ArgumentError(f"bench: {operation.name}: expected one number or {wanted} as its size, got {got}")
+        expected, got = "x".join(described), "x".join(map(str, size))
+        raise ArgumentError(f"bench: {operation.name}: expected one number or {expected} as its size, got {got}")
     if len(size) == len(described) > 1:
         return dict(zip(described, size, strict=True))
     return {name: _evaluate(text, context) for name, text in described.items()}

@@ -1,8 +1,7 @@
-"""Whether a contestant computes the right thing, asked before it is timed.
+"""Compares the results of contestants before they are timed.
 
-It catches gross errors: another operation, a wrong axis, a tail left out, an approximation too coarse to
-count. How accurate Lanewise is, the tests of the contracts say. The reference is NumPy in float64 where it is
-installed, and otherwise the first contestant.
+It catches gross errors: another operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
+the contracts check accuracy. The reference is NumPy in float64 if it is installed, otherwise the first contestant.
 """
 
 from __future__ import annotations
@@ -16,25 +15,27 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
 RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # sums that cancel are small against what they were made of
-LEAST = 2.0**-126  # that float32 holds to all its digits: of products of many factors less is left
+OF_LARGEST = 1e-5  # of the largest term: sums that cancel are much smaller than their terms
+LEAST = 2.0**-126  # the smallest normal float32; products of many factors may underflow
 EDGE = 128
-SPREAD = 4099  # a prime: no pattern in the data repeats at this distance
+SPREAD = 4099  # prime, so that no pattern in the data repeats at this distance
 
-UNCHECKED = ("rand", "randn")  # every library has its own stream
+UNCHECKED = ("rand", "randn")  # every library has its own random numbers
 
 
 def positions(count: int) -> list[int]:
-    """Which elements of a result to compare: both ends, and some thousands in between."""
+    """The positions of elements to compare: both ends, and some thousands in between."""
     if count <= SPREAD:
         return list(range(count))
     inner = range(EDGE, count - EDGE, max(1, count // SPREAD))
     return [*range(EDGE), *inner, *range(count - EDGE, count)]
 
 
-def reference(case: Case, wanted: Sequence[int], magnitudes: bool = False) -> list[float] | None:
-    """The elements of the result in double precision, where NumPy is installed and has the operation; or those of the
-    inputs' magnitudes."""
+def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[float] | None:
+    """Computes elements of the result in float64, from the inputs or from their magnitudes.
+
+    None if NumPy is not installed or does not have the operation.
+    """
     if find_spec("numpy") is None:
         return None
     import numpy as np
@@ -51,36 +52,36 @@ def reference(case: Case, wanted: Sequence[int], magnitudes: bool = False) -> li
         return np.abs(array) if magnitudes else array
 
     result = np.asarray(compute(*convert(case.arguments, double), **case.keywords))
-    return [float(value) for value in result.reshape(-1)[list(wanted)]]
+    return [float(value) for value in result.reshape(-1)[list(at)]]
 
 
-def difference(got: Sequence[float], want: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """What is wrong with a result, or nothing. `terms` are as large as what was added up."""
-    finite = [abs(value) for value in (*want, *terms) if math.isfinite(value)]
+def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
+    """Says how a result differs, or returns an empty string. `terms` are as large as what was summed."""
+    finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
-    for mine, right, position in zip(got, want, at, strict=True):
+    for mine, right, position in zip(got, expected, at, strict=True):
         same = mine == right or (math.isnan(mine) and math.isnan(right))
         near = math.isfinite(right) and abs(mine - right) <= RELATIVE * abs(right) + slack + LEAST
         if not (same or near):
-            return f"element {position} is {mine:.9g}; {right:.9g} was expected"
+            return f"element {position}: expected {right:.9g}, got {mine:.9g}"
     return ""
 
 
 def wrong(
     case: Case, results: Sequence[tuple[str, Callable[[Sequence[int]], list[float]]]]
 ) -> tuple[dict[str, str], str]:
-    """The contestants whose results differ, each with how, and what they were compared with.
+    """Returns the contestants whose results differ, with how they differ, and what they were compared with.
 
-    A contestant is a name and a function from positions to the elements of its result.
+    `results` pairs the name of a contestant with a function from positions to elements of its result.
     """
     if case.operation.name in UNCHECKED or not results:
         return {}, "nothing"
     at = positions(case.result)
-    want, against = reference(case, at), "NumPy in float64"
-    if want is None:
+    expected, against = reference(case, at), "NumPy in float64"
+    if expected is None:
         against, read = results[0]
-        want = read(at)
-    adds_up = case.operation.kind in ("reduction", "matrix")
-    terms = (reference(case, at, magnitudes=True) if adds_up else None) or ()
-    complaints = {name: difference(read(at), want, at, terms) for name, read in results}
+        expected = read(at)
+    sums = case.operation.kind in ("reduction", "matrix")
+    terms = (reference(case, at, magnitudes=True) if sums else None) or ()
+    complaints = {name: difference(read(at), expected, at, terms) for name, read in results}
     return {name: complaint for name, complaint in complaints.items() if complaint}, against

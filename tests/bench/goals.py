@@ -1,9 +1,8 @@
-"""The figures to reach, as data, and whether a measurement reaches them: `bench --goals`.
+"""Goals as data, and whether a measurement reaches them.
 
-A goal is a piece of work, how it is measured, and bars: `firm` must hold to call the work done, `aim` is what
-we are after. Its measurement is one number, the smaller the better (nanoseconds, bytes or times as long), with those
-of the peers and of the limit beside it, from the same rounds. A table of goals is a tuple of rows: BROWSER here, CPU
-in cpu/table.py. Another place to measure in adds another tuple, and what runs its cases.
+A goal is an operation at a size with two sets of bars: `firm` must hold before work counts as done, `aim` is what it is
+for. A measurement is one number, smaller is better (nanoseconds, bytes, or a ratio of times), with those of the peers
+and of the limit from the same rounds. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in browser/table.py.
 """
 
 from __future__ import annotations
@@ -22,14 +21,14 @@ _SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS
 
 @dataclass(frozen=True)
 class Work:
-    """An operation at a size: what the benchmark engine measures."""
+    """An operation at a size, and keyword arguments that replace those of its case."""
 
     operation: str
     size: Size
     keywords: Mapping[str, Literal] = field(default_factory=dict)
 
     def case(self) -> Case:
-        """Its arguments, and the counts of what it does."""
+        """Builds the benchmark case."""
         case = build(operations.find(self.operation), self.size)
         if not self.keywords:
             return case
@@ -42,7 +41,7 @@ class Work:
 
 @dataclass(frozen=True)
 class Measured:
-    """What came of a goal's work; every number in nanoseconds, or in bytes, or times."""
+    """The measurement of a goal; all numbers are nanoseconds, bytes or ratios."""
 
     value: float
     median: float
@@ -50,21 +49,21 @@ class Measured:
     limit: float | None = None
     flops: int | None = None
     absent: frozenset[str] = frozenset()  # peers that have the operation and did not take part
-    judged: bool = True  # False where the goal is for another machine than this one
+    judged: bool = True  # False if the goal is for another machine
 
     def of_limit(self) -> float | None:
-        """The share of the limit that was reached, where there is one."""
+        """The share of the limit that was reached, or None without a limit."""
         return None if self.limit is None else self.limit / self.value
 
 
 @dataclass(frozen=True)
 class Reach:
-    """So much in the goal's own unit: at least of a rate, at most of anything else."""
+    """A figure in the unit of the goal: at least, for rates; at most, for anything else."""
 
     figure: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """By the minimum."""
+        """The share of the bar that the minimum reaches."""
         found = in_unit(measured.value, unit, measured.flops)
         return found / self.figure if unit == GFLOPS else self.figure / found
 
@@ -75,14 +74,14 @@ class Reach:
 
 @dataclass(frozen=True)
 class Against:
-    """So many times as fast as each of these peers."""
+    """That many times as fast as each of these peers."""
 
     peers: tuple[str, ...]
     factor: float = 1.0
-    name: str = ""  # of all these together
+    name: str = ""  # for all of them together
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """By the fastest that took part; an absent one might have been faster, so that nothing is met without it."""
+        """The share reached against the fastest peer. None if it is reached, but an absent peer may be faster."""
         theirs = [measured.peers[name] for name in self.peers if name in measured.peers]
         found = min(theirs) / measured.value / self.factor if theirs else None
         return None if found is None or (found >= 1 and measured.absent.intersection(self.peers)) else found
@@ -94,12 +93,12 @@ class Against:
 
 @dataclass(frozen=True)
 class OfLimit:
-    """A share of what the machine can do at most."""
+    """A share of the limit of the machine."""
 
     share: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """None where the limit is not known."""
+        """The share of the bar that was reached; None if the limit is not known."""
         found = measured.of_limit()
         return None if found is None else found / self.share
 
@@ -119,11 +118,11 @@ class Goal:
     unit: str
     firm: Bars
     aim: Bars
-    work: Work | None = None  # None: measured by other means than the engine, which go by the name
-    backend: str = ""  # what it is a goal for; the default one where it is for any
+    work: Work | None = None  # None: measured by other means, which its name selects
+    backend: str = ""  # the goal is for this backend; empty: for the default one
 
     def reached(self, bars: Bars, measured: Measured) -> float | None:
-        """The least share of a bar that was reached, 1 and more where all hold; None where that cannot be said."""
+        """The smallest share of a bar that was reached: at least 1 if all hold, None if that is not known."""
         if not (bars and measured.judged):
             return None
         found = [bar.reached(measured, self.unit) for bar in bars]
@@ -132,7 +131,7 @@ class Goal:
         return min(missed) if missed else min(known) if len(known) == len(found) else None
 
     def met(self, bars: Bars, measured: Measured) -> bool | None:
-        """Whether all bars hold; None where that cannot be said."""
+        """Whether all bars hold; None if that is not known."""
         found = self.reached(bars, measured)
         return None if found is None else found >= 1
 
@@ -142,14 +141,14 @@ class Goal:
 
 
 def in_unit(value: float, unit: str, flops: int | None) -> float:
-    """A measurement in the unit of its goal."""
+    """Converts a measurement to the unit of its goal."""
     if unit == GFLOPS:
         return (flops or 0) / value
     return value / _SCALE[unit]
 
 
 def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
-    """Those whose name begins with one of these; all of them for none. ArgumentError where one names nothing."""
+    """The goals whose names begin with one of these, or all goals. ArgumentError if one of them fits no goal."""
     for name in names:
         if not any(goal.name.startswith(name) for goal in goals):
             raise ArgumentError(f"bench: no goal begins with {name!r}; there are {', '.join(g.name for g in goals)}")
@@ -157,7 +156,7 @@ def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
 
 
 def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str]:
-    """A line of the table: what was reached, of what, and the peers' figures in the same unit."""
+    """A line of the table: the figure, the bars and whether they hold, and the figures of the peers."""
     if measured is None:
         return [goal.name, goal.unit, *[""] * 3, *_judged(goal, None), *[""] * len(peers)]
     reached = measured.of_limit()
@@ -174,7 +173,7 @@ def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str
 
 
 def headings(peers: Sequence[str]) -> list[str]:
-    """Over the columns of `row`."""
+    """The headings of the columns of `row`."""
     return ["", "", "lanewise", "median", "of limit", "firm", "met", "aim", "met", *peers]
 
 
@@ -186,7 +185,7 @@ def _judged(goal: Goal, measured: Measured | None) -> list[str]:
 
 
 def _verdict(bars: Bars, reached: float | None) -> str:
-    """Whether the bars hold, and how much of them was reached where they do not."""
+    """Whether the bars hold, and if not, how much of them was reached."""
     if not bars:
         return ""
     return "?" if reached is None else "yes" if reached >= 1 else f"NO {floor(reached * 100)}%"

@@ -1,7 +1,7 @@
-"""Input data as plain bytes, which every contestant turns into an array of its own.
+"""Input data as plain bytes, from which every contestant makes its own array.
 
-Values are drawn without NumPy: a pattern of a prime number of elements, repeated, so that rows and blocks
-differ and 16 million elements take milliseconds.
+Values are drawn without NumPy: a pattern of a prime number of elements is repeated, so that rows and blocks differ and
+16 million elements take milliseconds.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ FORMATS = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "
 ITEM_BYTES = {dtype: struct.calcsize(code) for dtype, code in FORMATS.items()}
 
 PATTERN = 65_521
-TYPICAL = 8.0  # values stay within +-8 where the domain allows: no overflow, no denormals, in any operation
+TYPICAL = 8.0  # values are within +-8 if the domain allows it: no operation overflows or makes denormals
 TYPICAL_INTEGER = 1000
 
 Shape = tuple[int, ...]
@@ -40,18 +40,18 @@ class HostArray:
 
     @property
     def nbytes(self) -> int:
-        """What all elements take in memory."""
+        """The bytes of all elements."""
         return self.size * ITEM_BYTES[self.dtype]
 
     @property
     def view(self) -> memoryview[Any]:
-        """The elements in one dimension, as the buffer protocol gives them."""
+        """The elements in one dimension, through the buffer protocol."""
         code: Any = FORMATS[self.dtype]
         return memoryview(self.data).cast(code)
 
 
 def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray:
-    """Random elements of a shape, from the typical part of their domain."""
+    """Draws random elements from the typical part of their domain."""
     generator = random.Random(seed)
     low, high = typical(dtype, within)
     count = prod(shape)
@@ -70,18 +70,13 @@ def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray
     return HostArray(dtype, shape, (pattern * times)[: count * ITEM_BYTES[dtype]])
 
 
-def draw_indices(count: int, extent: int, seed: int) -> HostArray:
-    """int32 positions along an axis of this extent, anywhere on it."""
-    return draw("int32", (count,), Range(0, extent - 1), seed)
-
-
 def ascending(x: HostArray) -> HostArray:
-    """The elements of one dimension in order."""
+    """Sorts an array of one dimension."""
     return replace(x, data=array(FORMATS[x.dtype], sorted(x.view)).tobytes())
 
 
 def typical(dtype: str, within: Range | None) -> tuple[float, float]:
-    """The part of a domain to draw from. Indices and small integer domains are used whole."""
+    """The part of a domain to draw from. Indices and small integer domains are used in full."""
     if dtype.startswith("int"):
         if within is None:
             return -TYPICAL_INTEGER, TYPICAL_INTEGER

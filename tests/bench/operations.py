@@ -21,7 +21,7 @@ CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.jso
 
 @dataclass(frozen=True)
 class Range:
-    """Where the values of an input come from."""
+    """The domain of an input."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Input:
     """A tensor argument."""
 
     name: str
-    dtype: str | None  # where the contract fixes it; the others share the computed one
+    dtype: str | None  # if the contract fixes it; the other inputs share the computed dtype
     optional: bool
     sequence: bool  # a sequence of tensors
 
@@ -45,7 +45,7 @@ class Operation:
     name: str
     kind: str
     inputs: tuple[Input, ...]
-    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` where data is only moved
+    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` if data is only moved
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
     aliases: tuple[str, ...]
     kernels: Mapping[str, str]  # computed dtype -> kernel, by the first of its choices; empty if it has none
@@ -65,7 +65,7 @@ class Operation:
         return self.dtypes.get(dtype, dtype)
 
     def range(self, name: str, dtype: str) -> Range | None:
-        """The domain of an input when computing in `dtype`, where the contract gives one."""
+        """The domain of an input when computing in `dtype`, or None if the contract has none."""
         by_dtype = self.domain.get(name, {})
         return by_dtype.get(dtype, by_dtype.get(""))
 
@@ -91,7 +91,7 @@ def kinds() -> dict[str, list[str]]:
 
 
 def find(name: str) -> Operation:
-    """The operation of this name or alias; ArgumentError, with the nearest names, where there is none."""
+    """Returns the operation of this name or alias. ArgumentError with similar names if there is none."""
     operations = load()
     names = {alias: operation for operation in operations.values() for alias in operation.aliases} | dict(operations)
     if name in names:

@@ -1,4 +1,4 @@
-"""The figures for people (a table on the terminal) and for programs (--json)."""
+"""Figures of cases as tables for people and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ HEADINGS = ("", "minimum", "median", "GB/s", "GFLOP/s")
 
 
 def table(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
-    """Columns aligned: the first to the left, the others to the right."""
+    """Aligns columns: the first to the left, the others to the right."""
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = []
     for first, *others in rows:
@@ -23,11 +23,11 @@ def table(rows: Sequence[Sequence[str]], indent: str = "  ") -> str:
 
 
 def text(result: Result) -> str:
-    """One case: a heading, and a line for each contestant, the fastest first."""
+    """Formats one case: a heading, and a line for each contestant, the fastest first."""
     case, base = result.case, _base(result)
-    against = f"{base.name} = 1" if base else ""
+    compared = f"{base.name} = 1" if base else ""
     entries = sorted(result.entries, key=lambda entry: entry.timing.minimum)
-    rows = [(*HEADINGS, against), *(_row(entry, result, base) for entry in entries)]
+    rows = [(*HEADINGS, compared), *(_row(entry, result, base) for entry in entries)]
     filled = [i for i in range(len(rows[0])) if i == 0 or any(row[i] for row in rows[1:])]
     lines = [f"{case.operation.name}  {case.dtype}  {case.label}"]
     if entries:
@@ -49,7 +49,7 @@ def as_json(machine: Mapping[str, object], settings: Mapping[str, object], resul
 
 
 def rate(amount: int | None, timing: Timing) -> float | None:
-    """So much a second, going by the minimum."""
+    """The amount per second, by the minimum."""
     return None if amount is None else amount / timing.minimum * 1e9
 
 
@@ -84,7 +84,7 @@ def _timing(case: Case, timing: Timing) -> dict[str, object]:
 
 
 def _base(result: Result) -> Entry | None:
-    """What the others are compared with: the best peer, or else scalar code."""
+    """What the others are compared with: the best peer, otherwise scalar code."""
     scalar = next((entry for entry in result.entries if entry.name == "scalar"), None)
     return result.best_peer() or scalar
 

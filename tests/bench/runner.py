@@ -1,4 +1,4 @@
-"""One benchmark case from arguments to figures: make the contestants, check them, time them."""
+"""Runs one benchmark case: makes the contestants, compares their results, and times them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Result:
     skipped: Mapping[str, str]  # contestant -> why it was not timed
     wrong: Mapping[str, str]  # contestant -> how its result differs
     checked_against: str
-    limit: Timing | None = None  # of the same work, where somebody knows what the machine can do at most
+    limit: Timing | None = None  # the time of the same work at the machine's limit, if that is known
 
     def best_peer(self) -> Entry | None:
         """The fastest of the other libraries."""
@@ -46,7 +46,7 @@ class Result:
 
 @dataclass(frozen=True)
 class Ready:
-    """A contestant whose first result can be read, by position."""
+    """A contestant, and a function that reads elements of its first result by position."""
 
     contestant: Contestant
     read: Callable[[Sequence[int]], list[float]]
@@ -54,14 +54,14 @@ class Ready:
 
 
 class NotTimedError(Exception):
-    """A contestant that cannot take part, and why."""
+    """A contestant cannot take part; the message says why."""
 
 
-Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # each with its name, and what gets it ready
+Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # names, and functions that make the contestants
 
 
 def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entrants:
-    """Lanewise on these backends, and other libraries."""
+    """The contestants of a case: Lanewise on these backends, and other libraries."""
     ours = [(name, partial(backend_ready, case, name)) for name in backends]
     return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
 
@@ -76,9 +76,9 @@ def run_case(
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
-    """Time whoever does the work of a case. Contestants with wrong results are named and not timed.
+    """Times the contestants of a case. Those with wrong results are named and not timed.
 
-    `limit` takes its turn among the others: work of the same size that does nothing else.
+    `limit` takes turns with the others: a loop that does only the arithmetic, or only the memory traffic.
     """
     ready: list[Ready] = []
     skipped: dict[str, str] = {}
@@ -90,7 +90,7 @@ def run_case(
     wrong, against = check.wrong(case, [(each.contestant.name, each.read) for each in ready])
     right = [each.contestant for each in ready if each.contestant.name not in wrong]
     peers = {each.contestant.name for each in ready if each.is_peer}
-    ready.clear()  # and the results with them
+    ready.clear()  # frees the results
     limits = [] if limit is None else [limit]
     timings = measure(
         [*right, *limits],
@@ -105,7 +105,7 @@ def run_case(
 
 
 def backend_ready(case: Case, backend: str) -> Ready:
-    """Lanewise on one backend."""
+    """Makes a contestant of Lanewise on one backend."""
     try:
         contestant = on_backend(case, backend)
         result = _one(contestant.run())
@@ -117,7 +117,7 @@ def backend_ready(case: Case, backend: str) -> Ready:
 
 
 def peer_ready(case: Case, peer: Peer) -> Ready:
-    """Another library."""
+    """Makes a contestant of another library."""
     try:
         call = peer.call(case)
         if isinstance(call, Batch):
@@ -126,13 +126,13 @@ def peer_ready(case: Case, peer: Peer) -> Ready:
         if call is not None:
             contestant = Contestant.calling(peer.name, call.function, *call.arguments, keywords=call.keywords)
             return Ready(contestant, partial(peer.numbers, contestant.run()), is_peer=True)
-    except Exception as error:  # its own matter, and no reason to stop
+    except Exception as error:  # a failing peer does not stop the run
         raise NotTimedError(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}") from None
     raise NotTimedError(NO_SUCH_OPERATION)
 
 
 def on_backend(case: Case, backend: str) -> Contestant:
-    """Lanewise's function on one backend, with its inputs already there."""
+    """A call of Lanewise's function on one backend, with inputs that are already there."""
 
     def use() -> AbstractContextManager[Any]:
         return lw.use_backend(backend)
@@ -146,24 +146,24 @@ def on_backend(case: Case, backend: str) -> Contestant:
 
 
 def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
-    """A tensor with storage of its own, moved to a device where one is named."""
+    """Makes a tensor with storage of its own, on a device if one is named."""
     flat = lw.asarray(value.view, copy=True)
     tensor = lw.reshape(flat, value.shape)
     return tensor if place is None else tensor.to(place)
 
 
 def _wait(result: lw.Tensor) -> None:
-    """A device has done everything before it once one element can be read."""
+    """Waits for a device: reading one element waits for all work before it."""
     elements(lw.reshape(result, (-1,))[:1], (0,))
 
 
 def _one(result: Any) -> Any:
-    """A result, or several of them after one another, to be compared."""
+    """Joins several results into one, to compare them."""
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 
 def elements(result: lw.Tensor, positions: Sequence[int]) -> list[float]:
-    """Elements by position in row-major order, read on the host."""
+    """Reads elements by position in row-major order."""
     flat = lw.reshape(result, (-1,))
     host = flat.to("scalar") if lw.Backend(str(flat.backend)).is_gpu else flat
     values = memoryview(host)

@@ -60,9 +60,9 @@ def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> 
         raise ArgumentError("bench: expected --threads of at least 2, got 1; several threads are compared with one")
     chosen = [(operations.find(name).name, size) for name, size in works]
     if names:
-        wanted = [operations.find(name).name for name in names]
-        chosen = [work for work in chosen if work[0] in wanted]
-        chosen += [(name, (1 << 20,)) for name in wanted if name not in [work[0] for work in chosen]]
+        named = [operations.find(name).name for name in names]
+        chosen = [work for work in chosen if work[0] in named]
+        chosen += [(name, (1 << 20,)) for name in named if name not in [work[0] for work in chosen]]
     if settings.sizes:
         sizes = [parse_size(text) for text in settings.sizes]
         chosen = [(name, size) for name in dict.fromkeys(work[0] for work in chosen) for size in sizes]

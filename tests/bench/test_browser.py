@@ -50,7 +50,7 @@ def test_every_contestant_is_right_and_timed(report):
     assert names == {"simd128", "relaxed_simd", *command.PEERS}
 
 
-def test_the_limit_is_measured_beside_them(report):
+def test_the_limit_is_measured_in_the_same_run(report):
     assert report["goals"][0]["of_limit"] > 0
     assert all(value > 0 for value in report["limits"].values())
     assert len(report["limits"]) == 8
@@ -83,7 +83,7 @@ def test_a_missing_browser_is_named(monkeypatch, capsys):
     monkeypatch.delenv("LANEWISE_CHROMIUM", raising=False)
     monkeypatch.setenv("PATH", "")
     assert main(GOALS) == 2
-    assert "there is no Chromium; apt-get install chromium" in capsys.readouterr().err
+    assert "Chromium is not installed; apt-get install chromium" in capsys.readouterr().err
 
 
 def test_a_missing_playwright_is_named(monkeypatch, capsys):

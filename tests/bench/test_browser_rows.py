@@ -1,4 +1,4 @@
-"""What becomes of the page's answers, without a browser."""
+"""The rows that are made from the page's answers, without a browser."""
 
 import json
 from pathlib import Path

@@ -110,7 +110,7 @@ def test_what_is_for_another_processor_is_measured_and_not_judged(clock):
     row = place([Adder()]).row(goal)
     assert row.measured.value == 100.0
     assert goal.met(goal.firm, row.measured) is None
-    assert row.notes == (f"measured on {DEFAULT}, judged where there is {other}",)
+    assert row.notes == (f"measured on {DEFAULT}, judged only with {other}",)
 
 
 def test_a_peer_that_computes_something_else_is_named_and_counts_as_absent(clock):
@@ -151,7 +151,7 @@ def test_kernels_alone_compute_the_same(goal, clock, compiled):
 def test_without_the_compiled_loop_a_kernel_has_no_figure_and_says_why(clock):
     row = place().row(table.KERNELS[0])
     assert row.measured is None
-    assert row.notes == ("lanewise was not timed (the loop around it is C, and compiled with the limits)",)
+    assert row.notes == ("lanewise was not timed (its loop is in limits.c, which could not be compiled)",)
 
 
 def test_two_threads_are_compared_with_one(clock, monkeypatch):

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from tests.bench.inputs import PATTERN, draw, draw_indices, typical
+from tests.bench.inputs import PATTERN, draw, typical
 from tests.bench.operations import Range
 
 
@@ -42,8 +42,3 @@ def test_values_come_from_the_typical_part_of_the_domain(dtype, within, expected
 
 def test_zero_is_left_out_where_the_domain_says_so():
     assert 0 not in list(draw("int32", (5000,), Range(-2, 2, exclude_zero=True), 0).view)
-
-
-def test_indices_reach_the_whole_axis():
-    indices = list(draw_indices(2000, 7, 0).view)
-    assert set(indices) == set(range(7))

@@ -1,4 +1,4 @@
-"""What some peers need beside a function: another process, a result that is there."""
+"""Peers that need more than a function: another process, an existing result."""
 
 import gc
 import os
@@ -49,11 +49,11 @@ def test_the_other_process_ends_with_the_peer(elsewhere):
     assert process.poll() is None
     process.kill()
     process.wait()
-    with pytest.raises(RuntimeError, match="its process has ended"):
+    with pytest.raises(RuntimeError, match="the process of the peer has ended"):
         elsewhere.call(DOT)
 
 
-def test_the_other_process_ends_when_nobody_can_ask(request):
+def test_the_other_process_ends_with_its_peer_object(request):
     peer = Elsewhere("other", "numpy", 1, {}, ("dot",))
     process = peer._process
     del peer

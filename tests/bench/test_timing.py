@@ -154,7 +154,7 @@ def test_an_error_in_a_call_comes_through_and_restores_the_collector():
     assert gc.isenabled()
 
 
-def test_nothing_to_measure_gives_nothing():
+def test_no_contestants_give_no_timings():
     assert measure([]) == []
 
 

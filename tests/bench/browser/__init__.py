@@ -1,1 +1,9 @@
-"""The goals for a page in Chromium, and what measures them there."""
+"""The goals for a page in Chromium: `python -m tests.bench --goals --backends browser`.
+
+table.py           the goals
+command.py         the command, on this side of the page
+chromium_page.py   the page as an object
+page/              the page: page.mjs, inside.py, which measures in Pyodide, and a module for each peer
+limits.c           the loops that measure the limits; compile_limits.py compiles them
+npm.py             fetches the peers
+"""

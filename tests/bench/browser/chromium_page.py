@@ -1,5 +1,7 @@
-"""A page in headless Chromium, served from this machine: what measures calls its functions and gets JSON back. The
-browser and the server are those of tests/wasm."""
+"""A page in headless Chromium, served from this machine, whose functions take and return JSON.
+
+The browser and the server are those of tests/wasm.
+"""
 
 from __future__ import annotations
 
@@ -21,23 +23,23 @@ Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
 
 class PageError(RuntimeError):
-    """Something was thrown in the page, or the page is gone."""
+    """Something was thrown in the page, or the page has crashed."""
 
 
 class Page:
-    """The page, loaded. A call that throws there raises PageError here."""
+    """The page. A call that throws there raises PageError here."""
 
     def __init__(self, page: Any, address: str) -> None:
         self._page = page
         self._address = address
 
     def load(self) -> None:
-        """A fresh page: nothing of the last one is left."""
+        """Loads the page anew, without state of the last one."""
         self._page.goto(f"{self._address}/page/index.html")
         self._page.wait_for_function("globalThis.lanewise !== undefined")
 
     def call(self, function: str, *arguments: object) -> Any:
-        """lanewise.<function>(...arguments), awaited."""
+        """Calls lanewise.<function>(...arguments) and awaits the result."""
         from playwright.sync_api import Error
 
         try:
@@ -46,29 +48,29 @@ class Page:
             raise PageError(error.message) from None
 
     def ask(self, function: str, request: object = None) -> Any:
-        """A function of inside.py, which takes and gives JSON."""
+        """Calls a function of inside.py, which takes and returns JSON."""
         return json.loads(self.call(function, request))
 
 
 def require() -> None:
-    """ArgumentError where the browser or its driver is not installed."""
+    """Raises ArgumentError if the browser or its driver is not installed."""
     if chromium.program() is None:
-        raise ArgumentError("bench: there is no Chromium; apt-get install chromium, or name one in LANEWISE_CHROMIUM")
+        raise ArgumentError("bench: Chromium is not installed; apt-get install chromium, or set LANEWISE_CHROMIUM")
     try:
         import playwright.sync_api  # noqa: F401
     except ImportError:
         raise ArgumentError(
-            "bench: the browser is driven by Playwright, which is not installed; pip install playwright"
+            "bench: Playwright, which drives the browser, is not installed; pip install playwright"
         ) from None
 
 
 @contextmanager
 def opened(folders: Folders) -> Iterator[Page]:
-    """A page whose files come from these folders. ArgumentError where something is not installed."""
+    """Opens a page whose files come from these folders. ArgumentError if something is not installed."""
     require()
     from playwright.sync_api import sync_playwright
 
-    # The server sends no isolation headers: with them some peers would start threads.
+    # No isolation headers: with them some peers would start threads.
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.FLAGS))
         page = browser.new_page()

@@ -1,5 +1,4 @@
-"""Compiles limits.c for each WASM instruction set of native/targets.py: modules of their own, which are no part of the
-wheel."""
+"""Compiles limits.c into a module per WASM instruction set of native/targets.py. They are not part of the wheel."""
 
 from __future__ import annotations
 
@@ -21,19 +20,19 @@ FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-ffreestanding", "-nostdlib", 
 
 
 def build() -> dict[str, Path]:
-    """The modules by instruction set, brought up to date."""
+    """Builds what changed and returns the modules by instruction set."""
     using = compiler.choose()
     if using.family != "zig":
-        raise BuildError("the limits of a WASM engine are compiled by zig; unset CC")
-    made = {}
+        raise BuildError("the limits of a WASM engine: expected zig as the compiler; unset CC")
+    modules = {}
     due = []
     for isa in TARGET.isas:
         if "simd128" not in isa.cpu_features:
             continue
-        output = made[isa.name] = FOLDER / f"limits_{isa.name}.wasm"
+        output = modules[isa.name] = FOLDER / f"limits_{isa.name}.wasm"
         machine = ("-target", TARGET.zig_triple, f"-mcpu={isa.zig_cpu}")
         command = [*using.command, *machine, *FLAGS, "-Wl,--no-entry", "-s", str(SOURCE), "-o", str(output)]
         due.append(steps.Step(output, command, (SOURCE,), using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # the table, or its JSON, is what goes to the output
+    with contextlib.redirect_stdout(sys.stderr):  # only the table or JSON goes to the standard output
         steps.run(due)
-    return made
+    return modules

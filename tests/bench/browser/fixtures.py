@@ -1,5 +1,7 @@
-"""What the benchmarks share with tests/wasm: the Pyodides, the browser and the server of a page's files. Those modules
-belong to no package; this one finds them."""
+"""What the benchmark shares with tests/wasm: the Pyodides, the browser, and the server of the page's files.
+
+Those modules are not in a package, so this one adds their folders to the path.
+"""
 
 from __future__ import annotations
 

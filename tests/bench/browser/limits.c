@@ -1,15 +1,15 @@
-/* What a WebAssembly engine can do at most: arithmetic that never leaves the registers, and memory that is only
- * read, or read and written once. Compiled for SIMD128 and for relaxed SIMD; the page runs them beside the
- * kernels they are the limit of. Results go to `sink`, or a compiler would leave the work out. */
+/* The limits of a WebAssembly engine: arithmetic that never leaves the registers, and memory that is only read, or read
+ * and written once. Compiled for SIMD128 and relaxed SIMD. Results go to `sink` so that the compiler cannot remove the
+ * work. */
 #include <stdint.h>
 #include <wasm_simd128.h>
 
 #define EXPORT(name) __attribute__((export_name(#name), used))
 
 enum {
-    LARGEST = 64 << 20, /* bytes in one stream: three of them are beyond any cache */
-    CHAINS = 12,        /* two additions and two multiplications a cycle, three cycles each; 16 registers */
-    APART = 341 << 6,   /* a third of 64 KB: streams at equal distances would compete for the same sets of a cache */
+    LARGEST = 64 << 20, /* bytes in a stream; three of them exceed any cache */
+    CHAINS = 12,        /* 2 additions and 2 multiplications per cycle, with a latency of 3; fits 16 registers */
+    APART = 341 << 6,   /* a third of 64 KB; streams at equal distances would compete for the same cache sets */
     STREAMS = 8,
 };
 
@@ -27,12 +27,12 @@ static float total(v128_t x) {
            wasm_f32x4_extract_lane(x, 3);
 }
 
-/* The floating-point operations of one turn of `madd`. */
+/* The floating-point operations per iteration of `madd`. */
 EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
 
-/* x <- x y + z in independent chains, with values that stay near 1. A compiler must not know y and z: it would leave
- * out the chain that begins at 1, and stays there. */
-EXPORT(madd) void madd(int turns) {
+/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would remove
+ * the chain that starts at 1 and stays there. */
+EXPORT(madd) void madd(int iterations) {
     v128_t chain[CHAINS];
     volatile float half = 0.5f;
     const v128_t y = wasm_f32x4_splat(half), z = wasm_f32x4_splat(half);
@@ -40,7 +40,7 @@ EXPORT(madd) void madd(int turns) {
     for (int i = 0; i < CHAINS; i++) {
         chain[i] = wasm_f32x4_splat(1.0f + (float)i);
     }
-    for (int turn = 0; turn < turns; turn++) {
+    for (int iteration = 0; iteration < iterations; iteration++) {
 #pragma clang loop unroll(full)
         for (int i = 0; i < CHAINS; i++) {
             chain[i] = MADD(chain[i], y, z);
@@ -54,7 +54,7 @@ EXPORT(madd) void madd(int turns) {
     sink = total(all);
 }
 
-/* Adds up that many bytes, a multiple of STREAMS vectors. */
+/* Sums that many bytes of floats, a multiple of STREAMS vectors. */
 EXPORT(read) void read(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     v128_t sum[STREAMS];
@@ -78,7 +78,7 @@ EXPORT(read) void read(int bytes, int times) {
     sink = total(all);
 }
 
-/* c <- a y: reads and writes that many bytes. */
+/* c = a*y: reads and writes that many bytes. */
 EXPORT(scale) void scale(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);
@@ -90,7 +90,7 @@ EXPORT(scale) void scale(int bytes, int times) {
     }
 }
 
-/* c <- a y + b: reads twice that many bytes and writes them once. */
+/* c = a*y + b: reads twice that many bytes, and writes them once. */
 EXPORT(triad) void triad(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);
@@ -102,7 +102,7 @@ EXPORT(triad) void triad(int bytes, int times) {
     }
 }
 
-/* Gives every page of the streams memory of its own, with numbers that are not denormal. */
+/* Writes ones: no denormals, and every page of the streams gets memory of its own. */
 EXPORT(fill) void fill(void) {
     for (int each = 0; each < 3; each++) {
         for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) {

@@ -1,5 +1,7 @@
-"""Fetches the peers from npm into the user's cache: the versions and checksums of package-lock.json, nothing else, and
-no scripts of theirs."""
+"""Fetches the peers from npm into the user's cache.
+
+Only the versions and checksums of package-lock.json are accepted, and no scripts of the packages run.
+"""
 
 from __future__ import annotations
 
@@ -20,14 +22,14 @@ TIMEOUT = 600  # seconds
 
 
 def fetch(cache: Path) -> Path:
-    """The folder node_modules with the peers, fetched when it is not in the cache yet."""
+    """Returns the folder node_modules with the peers, and fetches them unless they are in the cache."""
     pinned = b"".join((HERE / name).read_bytes() for name in FILES)
     folder = cache / f"bench-peers-{hashlib.sha256(pinned).hexdigest()[:16]}"
-    if folder.is_dir():  # complete: it is put there in one piece
+    if folder.is_dir():  # complete, because it is renamed into place
         return folder / "node_modules"
     program = shutil.which("npm")
     if program is None:
-        raise ArgumentError("bench: the peers come from npm, which is not installed: apt-get install npm")
+        raise ArgumentError("bench: npm, which fetches the peers, is not installed; apt-get install npm")
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".bench-peers-") as temporary:
         workplace = Path(temporary) / "peers"

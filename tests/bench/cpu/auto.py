@@ -1,7 +1,7 @@
-"""The goal for AUTO: how much longer it takes, once lw.calibrate() has measured, than the best of the CPU's backends.
+"""The goal for AUTO: after lw.calibrate(), how much slower it is than the best CPU backend of each case.
 
-Every case of a grid, from 10 elements to 10 million, is timed with AUTO and with each backend in turn. What differs by
-less than 2 microseconds counts as the same, and the row is the median over the grid.
+Every case of a grid, from 10 elements to 10 million, is timed with AUTO and with each backend in turn. Differences
+below 2 microseconds do not count. The row is the median over the grid.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ __all__ = ["row"]
 
 SIZES = (10, 1_000, 100_000, 10_000_000)
 OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "dot", "softmax", "layer_norm", "matmul")
-LARGEST_PRODUCT = 1_000_000  # elements of a matrix: there is no other result in a second
+LARGEST_PRODUCT = 1_000_000  # elements of a matrix; larger products take more than a second
 SAME_NANOSECONDS = 2_000.0
 AUTO = "auto"
-SHOWN = 3  # of the cases where it is furthest behind
+SHOWN = 3  # of the slowest cases
 
 
 @dataclass(frozen=True)
-class _Found:
-    """One case: AUTO's time over that of the best backend."""
+class _Ratio:
+    """One case: the time of AUTO divided by that of the best backend."""
 
     case: str
     best: str
@@ -42,23 +42,23 @@ class _Found:
 
 
 def row(goal: Goal, repeats: int, seconds: float) -> Row:
-    """Calibrates, without keeping it, and measures the grid."""
+    """Calibrates without saving, and measures the grid."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
     fixed = calibration.order[:-1] or calibration.order  # without the slowest, which takes minutes
     try:
-        found = [_compared(case, fixed, repeats, seconds) for case in _grid()]
+        ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
     finally:
         selection.follow(before)
     measured = Measured(
-        statistics.median(each.minimum for each in found), statistics.median(each.median for each in found)
+        statistics.median(each.minimum for each in ratios), statistics.median(each.median for each in ratios)
     )
-    behind = sorted(found, key=lambda each: -each.minimum)[:SHOWN]
+    behind = sorted(ratios, key=lambda each: -each.minimum)[:SHOWN]
     notes = (
         f"calibrated: {calibration.reason()}",
         "furthest behind: " + ", ".join(f"{each.case} {each.minimum:.2f} of {each.best}" for each in behind),
     )
-    return Row(goal, measured, notes, {"cases": [vars(each) for each in found]})
+    return Row(goal, measured, notes, {"cases": [vars(each) for each in ratios]})
 
 
 def _grid() -> Iterator[Case]:
@@ -68,7 +68,7 @@ def _grid() -> Iterator[Case]:
             yield build(operations.find(name), (isqrt(elements) if name == "matmul" else elements,))
 
 
-def _compared(case: Case, fixed: Sequence[lw.Backend], repeats: int, seconds: float) -> _Found:
+def _compared(case: Case, fixed: Sequence[lw.Backend], repeats: int, seconds: float) -> _Ratio:
     arguments = convert(case.arguments, partial(runner.tensor, place=None))
     function = getattr(lw, case.operation.name)
     auto = Contestant.calling(AUTO, function, *arguments, keywords=case.keywords)
@@ -76,7 +76,7 @@ def _compared(case: Case, fixed: Sequence[lw.Backend], repeats: int, seconds: fl
     mine, *theirs = measure([auto, *others], repeats=repeats, sample_seconds=seconds)
     best = min(theirs, key=lambda timing: timing.minimum)
     name = f"{case.operation.name} {case.label}"
-    return _Found(name, best.name, _times(mine.minimum, best.minimum), _times(mine.median, _least_median(theirs)))
+    return _Ratio(name, best.name, _times(mine.minimum, best.minimum), _times(mine.median, _least_median(theirs)))
 
 
 def _least_median(timings: Sequence[Timing]) -> float:

@@ -1,4 +1,4 @@
-"""Compiles limits.c for instruction sets of this machine: libraries of their own, which are no part of the package."""
+"""Compiles limits.c into a library per instruction set. They are not part of the package."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 
 
 def build(names: Iterable[str]) -> dict[str, Path]:
-    """The libraries by instruction set, brought up to date. BuildError where there is no compiler, or it fails."""
+    """Builds what changed and returns the libraries by instruction set. BuildError if the compiler fails."""
     using = compiler.choose()
     target = using.target
     folder = package_build.BUILD / "bench"
     inputs = (SOURCE, *package_build.included(INCLUDE, ".h"))
-    made = {}
+    libraries = {}
     due = []
     for isa in target.isas:
         if isa.name in names:
-            output = made[isa.name] = folder / f"limits_{isa.name}{target.library_suffix}"
+            output = libraries[isa.name] = folder / f"limits_{isa.name}{target.library_suffix}"
             command = using.kernels(target, isa, SOURCE, INCLUDE, output)
             due.append(steps.Step(output, command, inputs, using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # the table, or its JSON, is what goes to the output
+    with contextlib.redirect_stdout(sys.stderr):  # only the table or JSON goes to the standard output
         steps.run(due)
-    return made
+    return libraries

@@ -1,17 +1,17 @@
-/* What a processor can do at most: arithmetic that never leaves the registers, and memory that is only read, or read
- * and written once. Compiled for each instruction set, on the vocabulary of the kernels, and timed beside those that
- * it is the limit of. Sums are returned, or a compiler would leave the work out. */
+/* The limits of a processor: arithmetic that never leaves the registers, and memory that is only read, or read and
+ * written once. Compiled for each instruction set, on the vocabulary of the kernels. Sums are returned so that the
+ * compiler cannot remove the work. */
 #include "lanewise.h"
 #include "simd/simd.h"
 
 #define EXPORT __attribute__((visibility("default"), used))
 
 enum {
-    CHAINS = 12, /* two a cycle, up to six cycles each where a multiplication and an addition are two; 16 registers */
-    SUMS = 8,    /* of what is read: two loads a cycle, four cycles an addition */
+    CHAINS = 12, /* 2 per cycle with a latency of up to 6 (multiply, then add); fits 16 registers */
+    SUMS = 8,    /* 2 loads per cycle, and a latency of 4 for the addition */
 };
 
-/* The sum of all lanes of so many registers, a constant. */
+/* Returns the sum of all lanes of `count` registers, a constant. */
 INLINE float total(const vf32 *x, int count) {
     vf32 all = x[0];
 #pragma GCC unroll 32
@@ -24,12 +24,12 @@ INLINE float total(const vf32 *x, int count) {
     return vf32_first(all);
 }
 
-/* The floating-point operations of one turn of `madd`. */
+/* The floating-point operations per iteration of `madd`. */
 EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
 
-/* x <- x y + z in independent chains, with values that stay near 1. A compiler must not know y and z: it would leave
- * out the chain that begins at 1, and stays there. */
-EXPORT float madd(int64_t turns) {
+/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would remove
+ * the chain that starts at 1 and stays there. */
+EXPORT float madd(int64_t iterations) {
     vf32 chain[CHAINS];
     volatile float half = 0.5f;
     const vf32 y = vf32_set(half), z = vf32_set(half);
@@ -37,7 +37,7 @@ EXPORT float madd(int64_t turns) {
     for (int i = 0; i < CHAINS; i++) {
         chain[i] = vf32_set(1.0f + (float)i);
     }
-    for (int64_t turn = 0; turn < turns; turn++) {
+    for (int64_t iteration = 0; iteration < iterations; iteration++) {
 #pragma GCC unroll 32
         for (int i = 0; i < CHAINS; i++) {
             chain[i] = vf32_fma(chain[i], y, z);
@@ -46,7 +46,7 @@ EXPORT float madd(int64_t turns) {
     return total(chain, CHAINS);
 }
 
-/* Adds up that many floats, from so many places at once; what fills no turn of all sums is left out. */
+/* Sums `count` floats, read from several places at once; a remainder that does not fill all sums is skipped. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
@@ -65,14 +65,14 @@ INLINE float read_from(int places, const float *from, int64_t count, int64_t tim
     return total(sum, SUMS);
 }
 
-/* Memory is fetched ahead of a few places at a time, and faster from four than from one. */
+/* Hardware prefetches several streams at once, and is faster with four than with one. */
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 
 INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
 
-/* c <- a y, and c <- a y + b: that many floats in each array, which are aligned. The second of each pair writes past
- * the caches, which reads nothing of what it overwrites. */
+/* c = a*y and c = a*y + b, on aligned arrays of `count` floats. The variants _past write with streaming stores, which do
+ * not read the lines that they overwrite. */
 #define WRITING(suffix, store)                                                                          \
     EXPORT void scale##suffix(float *c, const float *a, int64_t count, int64_t times) {                 \
         const vf32 y = vf32_set(0.5f);                                                                  \
@@ -95,21 +95,21 @@ INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, v
 WRITING(, vf32_store)
 WRITING(_past, store_past)
 
-/* Numbers that are not denormal, and memory of its own for every page. */
+/* Writes ones: no denormals, and every page gets memory of its own. */
 EXPORT void fill(float *to, int64_t count) {
     for (int64_t at = 0; at < count; at++) {
         to[at] = 1.0f;
     }
 }
 
-/* A kernel again and again; the status of the last call that was not right. */
+/* Calls a kernel repeatedly and returns the status of the last call that failed, or LW_OK. */
 EXPORT int32_t repeat(lw_kernel *kernel, const void *layout, const void *const *inputs, void *const *outputs,
                       const lw_scalar *parameters, int64_t times) {
-    lw_context context = {0}; /* no threads, no memory */
-    lw_status worst = LW_OK;
+    lw_context context = {0}; /* no threads, no scratch memory */
+    lw_status failure = LW_OK;
     for (int64_t time = 0; time < times; time++) {
         lw_status status = kernel(&context, layout, inputs, outputs, parameters);
-        worst = status == LW_OK ? worst : status;
+        failure = status == LW_OK ? failure : status;
     }
-    return (int32_t)worst;
+    return (int32_t)failure;
 }

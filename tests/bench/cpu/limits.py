@@ -1,8 +1,7 @@
-"""What this processor can do at most, measured beside the work that is compared with it.
+"""The limits of this processor, measured in turn with the operations that are compared with them.
 
-The loops are C on the kernels' vocabulary of vectors (native/bench/limits.c). No wheel holds them: they are compiled
-from a source checkout, as those of the browser are, so that nobody downloads what only goals need. Without a checkout
-the rows are measured all the same, and what is judged by a limit is left open.
+The loops are in limits.c, on the vector vocabulary of the kernels. Without a compiler the rows are measured all the
+same, and bars that depend on a limit are not judged.
 """
 
 from __future__ import annotations
@@ -24,19 +23,19 @@ from tests.bench.inputs import ITEM_BYTES
 
 __all__ = ["LEVELS", "Limits", "compiled"]
 
-LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes in all streams
+LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes of all streams
 HUGE_PAGE = 2 << 20
-APART = 341 << 6  # a third of 64 KB: streams at equal distances would compete for the same sets of a cache
+APART = 341 << 6  # a third of 64 KB; streams at equal distances would compete for the same cache sets
 FLOAT = ITEM_BYTES["float32"]
-MADD_TURNS = 1 << 16  # some 200 microseconds
-WARM_TURNS = 1 << 14  # until a processor runs wide instructions at full speed
+MADD_ITERATIONS = 1 << 16  # about 200 microseconds
+WARM_ITERATIONS = 1 << 14  # until a processor runs wide instructions at full speed
 
-ARITHMETIC = 4  # operations a byte, about as many as are done while one comes from memory: beyond, they are the limit
-MOSTLY_READ = 8  # times as many bytes as are written
+ARITHMETIC = 4  # operations per byte, about as many as a core computes while DRAM delivers one; above, they limit
+MOSTLY_READ = 8  # bytes read per byte written; above, only reading limits
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
-    """The limits of these instruction sets. ArgumentError, which says why, where they cannot be had."""
+    """Compiles and opens the limits of these instruction sets. ArgumentError if that fails."""
     try:
         made = compile_limits.build(names)
         return {name: Limits(ctypes.CDLL(str(made[name]))) for name in names}
@@ -46,7 +45,7 @@ def compiled(names: Sequence[str]) -> dict[str, Limits]:
 
 @dataclass(frozen=True)
 class _Streams:
-    """Arrays of the same length, in large pages where the system has them."""
+    """Arrays of the same length, in huge pages if the system has them."""
 
     memory: tuple[mmap.mmap, ...]
     addresses: tuple[int, ...]
@@ -77,7 +76,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """The same arithmetic without memory, or the same memory without arithmetic; None for what does neither."""
+        """A loop with the same arithmetic and no memory traffic, or the reverse; None if the case has neither."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:
@@ -89,30 +88,32 @@ class Limits:
         return Contestant.batched("limit", self.write(case.bytes, 3 if as_large > 1 else 2))
 
     def arithmetic(self, flops: int) -> Loop:
-        """The nanoseconds of so many floating-point operations, by those of a few: what needs no memory takes as long
-        each time, and a short time passes without another process."""
-        turns = MADD_TURNS
+        """A loop that returns the nanoseconds of that many floating-point operations.
+
+        It measures a smaller number, which is less likely to be interrupted, and scales the time up.
+        """
+        iterations = MADD_ITERATIONS
 
         def loop(times: int) -> int:
-            self._library.madd(ctypes.c_int64(WARM_TURNS))
+            self._library.madd(ctypes.c_int64(WARM_ITERATIONS))
             start = perf_counter_ns()
-            self._library.madd(ctypes.c_int64(turns))
+            self._library.madd(ctypes.c_int64(iterations))
             taken = perf_counter_ns() - start
-            return round(taken * times * flops / (turns * self.madd_flops))
+            return round(taken * times * flops / (iterations * self.madd_flops))
 
         return loop
 
     def read(self, size: int) -> Loop:
-        """Reads so many bytes."""
+        """A loop that reads that many bytes."""
         return self._fastest(size, 1, "read", "read_apart")
 
     def write(self, size: int, number: int) -> Loop:
-        """Moves so many bytes through three arrays (a triad) or two, one of which is written."""
+        """A loop that moves that many bytes in three arrays (a triad) or two, of which it writes one."""
         name = "triad" if number == 3 else "scale"
         return self._fastest(size, number, name, f"{name}_past")
 
     def _fastest(self, size: int, number: int, *names: str) -> Loop:
-        """Of several ways through so many arrays, so large together."""
+        """The fastest of several loops over that many arrays of that total size."""
         streams = self._streams(number, size)
 
         def loop_of(name: str) -> Loop:
@@ -129,14 +130,14 @@ class Limits:
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:
-        """Calls a kernel so often, and returns the status of a call that failed, or 0; all arguments are addresses."""
+        """A loop that calls a kernel and returns the status of a call that failed, or 0. Arguments are addresses."""
         addresses = [ctypes.c_void_p(address) for address in (kernel, layout, inputs, outputs, parameters)]
         return lambda times: int(self._library.repeat(*addresses, ctypes.c_int64(times)))
 
     def figures(self, name: str, repeats: int, seconds: float, *, bandwidth: bool) -> dict[str, float]:
-        """GFLOP/s and GB/s by what they are of; without `bandwidth` of arithmetic alone."""
+        """Measures GFLOP/s, and with `bandwidth` also GB/s by cache level."""
         peak = f"{name} multiply and add, GFLOP/s"
-        amounts = {peak: self.madd_flops * MADD_TURNS}
+        amounts = {peak: self.madd_flops * MADD_ITERATIONS}
         loops = [self.arithmetic(amounts[peak])]
         for level, size in LEVELS.items() if bandwidth else ():
             ways = {"read": self.read(size), "copy": self.write(size, 2), "triad": self.write(size, 3)}
@@ -148,9 +149,9 @@ class Limits:
         return {timing.name: amounts[timing.name] / timing.minimum for timing in timings}
 
     def _streams(self, number: int, size: int) -> _Streams:
-        """As many arrays, so large together; whole turns of the loops."""
-        turn = 256  # floats: more than any loop takes at a time
-        count = max(turn, round(size / number / FLOAT / turn) * turn)
+        """That many arrays of that total size, rounded to whole iterations of the loops."""
+        step = 256  # floats, a multiple of what any loop takes at a time
+        count = max(step, round(size / number / FLOAT / step) * step)
         return _Streams.of(number, count, self._fill)
 
     def _fill(self, address: int, count: int) -> None:

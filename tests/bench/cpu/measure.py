@@ -1,4 +1,4 @@
-"""The rows of the CPU's goals: what the benchmark engine times as it is, and what needs other contestants."""
+"""Measures the rows of the CPU's goals: those that runner.py times as they are, and those with other contestants."""
 
 from __future__ import annotations
 
@@ -24,23 +24,23 @@ from tests.bench.peers import Peer, convert
 from tests.bench.runner import Entrants, NotTimedError, Ready
 
 OURS = "lanewise"
-OPERATORS = ("numpy", "torch")  # peers whose `+` is faster than their function
+OPERATORS = ("numpy", "torch")  # peers whose `+` is faster than their function add
 PLUS = "argument0 + argument1"
 
 
 @dataclass(frozen=True)
 class Place:
-    """This machine, as far as rows depend on it."""
+    """What rows depend on: the options, the peers and the machine."""
 
     repeats: int
     seconds: float
     peers: Sequence[Peer]
     absent: frozenset[str]
-    limits: Mapping[str, Limits]  # by backend; none without a checkout
+    limits: Mapping[str, Limits]  # by backend; empty without a compiler
     backends: Sequence[str]  # that are available
 
     def row(self, goal: Goal) -> Row:
-        """What comes of a goal. Where its instruction set is missing, the default one is measured and not judged."""
+        """Measures a goal. If its instruction set is missing, the default one is measured and not judged."""
         if goal is AUTO:
             return auto.row(goal, self.repeats, self.seconds)
         assert goal.work is not None
@@ -57,7 +57,7 @@ class Place:
         row = from_case(goal, report.case_as_json(result), OURS, self.absent, judged=judged)
         if judged:
             return row
-        return replace(row, notes=(*row.notes, f"measured on {backend}, judged where there is {goal.backend}"))
+        return replace(row, notes=(*row.notes, f"measured on {backend}, judged only with {goal.backend}"))
 
     def _entrants(self, goal: Goal, case: Case, backend: str) -> Entrants:
         if goal in KERNELS:
@@ -84,13 +84,13 @@ def _backend(case: Case, backend: str) -> Ready:
 
 
 def _operator(case: Case, backend: str) -> Ready:
-    """As users write it, on the backend that they have without asking."""
+    """`x + y`, as users write it."""
     ready = _named(runner.backend_ready(case, backend), expression=PLUS)
     return _named(ready, context=nullcontext) if backend == selection.default_backend() else ready
 
 
 def _from_numpy(case: Case, backend: str) -> Ready:
-    """Arrays in, a tensor out."""
+    """lw.add of NumPy's arrays."""
     try:
         import numpy as np
     except ImportError:
@@ -110,9 +110,9 @@ def _peer_operator(case: Case, peer: Peer) -> Ready:
 
 
 def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
-    """A kernel of one dimension on memory that stays, without Python between its calls."""
+    """A kernel called from a loop in C, always on the same memory of one dimension."""
     if limits is None:
-        raise NotTimedError("the loop around it is C, and compiled with the limits")
+        raise NotTimedError("its loop is in limits.c, which could not be compiled")
     try:
         from lanewise.cffi import ffi, lib
     except ImportError as error:
@@ -127,7 +127,7 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     layout = ffi.new("lw_layout *", {"ndim": 1, "inner": int(reduces), "shape": [count], "strides": strides})
     buffers = [ffi.from_buffer(each) for each in (*given, result)]
     inputs, outputs = ffi.new("const void *[]", buffers[:-1]), ffi.new("void *[]", buffers[-1:])
-    parameters = ffi.new("lw_scalar[4]")  # 0: the first choice
+    parameters = ffi.new("lw_scalar[4]")  # zeros select the first choice of each parameter
     loop = limits.repeat(*(int(ffi.cast("intptr_t", each)) for each in (kernel, layout, inputs, outputs, parameters)))
 
     def batch(times: int, kept: object = (layout, buffers, inputs, outputs, parameters)) -> None:

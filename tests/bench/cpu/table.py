@@ -1,7 +1,7 @@
-"""The goals for one thread of a CPU with AVX-512, and for AVX2 where it is named.
+"""The goals for one thread of a CPU with AVX-512; some are for AVX2.
 
-What a processor can do at most differs by more than the goals do, so that what is bound by arithmetic or memory is
-judged by shares of limits that are measured in the same run, or against peers.
+Processors differ by more than the goals do. Rows that arithmetic or memory limits are therefore judged by a share of
+that limit, measured in the same run, or against peers.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ AVX512, AVX2 = "avx512", "avx2"
 
 # In the order of the columns.
 PEERS = ("numpy", "numpy-out", "numpy-skylakex", "torch", "jax", "numexpr", "numkong")
-ONE_THREAD = "one thread"  # what two threads are compared with
+ONE_THREAD = "one thread"  # compared with two
 
 SMALL = 1 << 10
-CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # in the second cache, the last, in none
+CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # in L2, in L3, beyond
 THROUGHOUT = (CACHED, (1 << 17, "128K"), LARGE)
 
 
@@ -64,7 +64,7 @@ _NEAR_LIMIT = (OfLimit(0.9),)
 _OPENBLAS = ("numpy", "numpy-skylakex")
 _LIKE_OPENBLAS = (OfLimit(0.78), Against(("numpy-skylakex",), 0.93))
 
-# What a whole call costs, with the operator as users write it.
+# The cost of a whole call.
 CALLS: tuple[Goal, ...] = (
     Goal("x + y 1K, whole call", NANOSECONDS, _faster("numpy", by=4), (Reach(40),), Work("add", (SMALL,)), AVX512),
     Goal(
@@ -77,19 +77,19 @@ CALLS: tuple[Goal, ...] = (
     ),
 )
 
-# Two threads, compared with one.
+# Two threads against one.
 THREADS: tuple[Goal, ...] = tuple(
     Goal(f"{name}, two threads", MICROSECONDS, _faster(ONE_THREAD, by=1.8), _faster(ONE_THREAD, by=1.95), work, AVX512)
     for name, work in (("matmul 1024", Work("matmul", (1024,))), ("exp 256K", Work("exp", (1 << 18,))))
 )
 
-# No Python between the calls.
+# Kernels called from C.
 KERNELS: tuple[Goal, ...] = (
     *(_alone(operation, 40) for operation in ("add", "multiply", "dot", "norm_l2", "relu")),
     _alone("gelu", 190),
 )
 
-# After lw.calibrate(), compared with the best backend of each case; the median over a grid.
+# After lw.calibrate(), against the best backend of each case; the median over a grid.
 AUTO = Goal("AUTO, calibrated, over the best backend", TIMES, (Reach(1.1),), ())
 
 CPU: tuple[Goal, ...] = (

@@ -1,8 +1,7 @@
-"""Other array libraries to compare with, each a plug-in: a module here and one line in PEERS.
+"""Other array libraries to compare with, each with a module here and a line in PEERS.
 
-A peer is used where it is installed and has the operation, at its best setting: compiled where it compiles,
-without gradients, waiting for its own asynchronous work. check.py compares its results before runner.py times
-it.
+A peer takes part if it is installed and has the operation. It runs at its best settings: compiled if it can compile,
+without gradients, and waiting for its asynchronous work.
 """
 
 from __future__ import annotations
@@ -30,8 +29,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to time where the peer has a loop of its own: run(n) evaluates n times and waits for the last; `timed`, it
-    returns the nanoseconds that this took."""
+    """What to time if the peer has a loop of its own: run(n) evaluates n times and waits for the last result.
+
+    If `timed`, it returns the nanoseconds that this took.
+    """
 
     run: Callable[[int], object]
     read: Callable[[Sequence[int]], list[float]]  # elements of its result, by position in row-major order
@@ -39,13 +40,13 @@ class Batch:
 
 
 class Peer(Protocol):
-    """Another library. Its module in this folder has open(threads) -> Peer."""
+    """Another library. Its module in this folder defines open(threads) -> Peer."""
 
     name: str
-    settings: str  # version and what was set, for the report
+    settings: str  # its version and settings, for the report
 
     def call(self, case: Case) -> Call | Batch | None:
-        """How it does the same work; None where it has no such operation."""
+        """Returns how it computes the case, or None if it does not have the operation."""
         ...
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
@@ -63,29 +64,27 @@ PEERS: Mapping[str, tuple[str, str]] = {
     "numexpr": ("numexpr", "tests.bench.peers.numexpr_peer"),
     "numkong": ("numkong", "tests.bench.peers.numkong_peer"),
 }
-AVX512 = ("numpy-skylakex",)  # kernels for AVX-512, which end the process where it is not there
+AVX512 = ("numpy-skylakex",)  # their kernels crash on processors without AVX-512
 
 
 def missing(name: str) -> str:
-    """Why a peer cannot take part here, or nothing."""
-    package, module = PEERS[name]
+    """Says why a peer cannot take part, or returns an empty string."""
+    package, _ = PEERS[name]
     if find_spec(package) is None:
         return f"not installed; pip install {package}, or leave it out"
-    if find_spec(module) is None:
-        return "no part of the wheel for browsers; leave it out"
     available = [info.name for info in lw.backends() if info.available]
     return "for processors with AVX-512" if name in AVX512 and "avx512" not in available else ""
 
 
 def installed() -> list[str]:
-    """The peers that can take part here."""
+    """The peers that can take part on this machine."""
     return [name for name in PEERS if not missing(name)]
 
 
 def open_peer(name: str, threads: int) -> Peer:
-    """Import a peer and set it up. ArgumentError where there is none of that name, or it cannot take part."""
+    """Imports a peer and sets it up. ArgumentError if the name is unknown or the peer cannot take part."""
     if name not in PEERS:
-        raise ArgumentError(f"bench: there is no peer {name!r}; there are {', '.join(PEERS)}")
+        raise ArgumentError(f"bench: expected peers of {', '.join(PEERS)}, got {name!r}")
     if reason := missing(name):
         raise ArgumentError(f"bench: the peer {name} is {reason}")
     peer: Peer = importlib.import_module(PEERS[name][1]).open(threads)
@@ -93,7 +92,7 @@ def open_peer(name: str, threads: int) -> Peer:
 
 
 def convert(arguments: Sequence[Argument], array: Callable[[HostArray], Any]) -> tuple[Any, ...]:
-    """The arguments of a case with each host array replaced by one of the caller's own."""
+    """Replaces each host array among the arguments by what `array` makes of it."""
 
     def converted(argument: Argument) -> Any:
         if isinstance(argument, HostArray):

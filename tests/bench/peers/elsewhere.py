@@ -1,6 +1,7 @@
-"""A peer in a process of its own, for settings that a library reads once, when it is loaded: two of them cannot be
-compared within one process. It is timed in turn with the others: a round asks it for so many calls, waits, and is told
-how long they took, the way there and back left out.
+"""A peer in a process of its own, for settings that a library reads only when it is loaded.
+
+It takes turns with the others: a round asks it for a number of calls, waits, and receives the time that they took
+there, without the communication.
 
     python -m tests.bench.peers.elsewhere numpy 1     answers on standard output; Elsewhere starts it
 """
@@ -25,12 +26,12 @@ from tests.bench.peers import Batch, Call, open_peer
 
 
 class Elsewhere:
-    """A peer under another name and other variables of the environment."""
+    """A peer under another name, with additional environment variables."""
 
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Only these operations: the others do not depend on what the variables say."""
+        """Starts the process. Operations other than these do not depend on the variables, and are left out."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])
@@ -47,13 +48,13 @@ class Elsewhere:
         self.settings = f"{name}: {self._ask('settings')}"
 
     def call(self, case: Case) -> Batch | None:
-        """The case goes there; its loop runs there."""
-        if case.operation.name not in self._operations or not self._ask("take", case):
+        """Sends the case there, where its loop runs."""
+        if case.operation.name not in self._operations or not self._ask("load", case):
             return None
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """A Batch reads for itself."""
+        """Not used: a Batch reads its own results."""
         raise NotImplementedError
 
     def _ask(self, verb: str, value: object = None) -> Any:
@@ -62,23 +63,23 @@ class Elsewhere:
             self._to.flush()
             failure, answer = pickle.load(self._from)
         except (EOFError, BrokenPipeError):
-            raise RuntimeError("its process has ended") from None
+            raise RuntimeError("the process of the peer has ended") from None
         if failure:
             raise RuntimeError(failure)
         return answer
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """It ends when nobody can ask any more."""
+    """Closes its input, which ends the process, and waits."""
     assert process.stdin and process.stdout
-    with contextlib.suppress(BrokenPipeError):  # it has ended already
+    with contextlib.suppress(BrokenPipeError):  # it has ended before
         process.stdin.close()
     process.wait()
     process.stdout.close()
 
 
 class _Server:
-    """The other end."""
+    """Answers the requests, in the other process."""
 
     def __init__(self, peer: str, threads: int) -> None:
         self._peer = open_peer(peer, threads)
@@ -88,7 +89,7 @@ class _Server:
     def settings(self, _: object) -> str:
         return self._peer.settings
 
-    def take(self, case: Case) -> bool:
+    def load(self, case: Case) -> bool:
         call = self._peer.call(case)
         self._call = call if isinstance(call, Call) else None
         if self._call:
@@ -110,7 +111,7 @@ class _Server:
 
 
 def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answers until there are no more requests."""
+    """Answers requests until its input is closed."""
     server = _Server(peer, threads)
     gc.disable()
     while True:
@@ -121,7 +122,7 @@ def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> Non
         answer: tuple[str | None, Any]
         try:
             answer = (None, getattr(server, verb)(value))
-        except Exception as error:  # for the other process to raise
+        except Exception as error:  # raised in the process that asked
             answer = (f"{type(error).__name__}: {error}", None)
         pickle.dump(answer, answers)
         answers.flush()
@@ -129,5 +130,5 @@ def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> Non
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what a library prints is no answer
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not mix with answers
         serve(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer, answers)

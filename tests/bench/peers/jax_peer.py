@@ -1,4 +1,4 @@
-"""JAX on the CPU as a peer: every operation compiled, every result waited for."""
+"""JAX on the CPU: every operation is compiled, and every result waited for."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """The CPU, whatever else the machine has; the variables count only before JAX is imported."""
+    """Selects the CPU. The variables take effect only before JAX is imported."""
     if "jax" not in sys.modules:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
-        os.environ["NPROC"] = str(threads)  # how XLA sizes its pool
+        os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool
     return JaxPeer(threads)
 
 
 class JaxPeer:
-    """jax.numpy's and jax.nn's functions of the same names, or those of _functions."""
+    """The functions of jax.numpy and jax.nn of the same names, or those of _functions."""
 
     name = "jax"
 
     def __init__(self, threads: int) -> None:
         import jax
 
-        # Computing on the calling thread: a small operation is over before another thread has woken up.
+        # On the calling thread: a small operation ends before another thread wakes up.
         jax.config.update("jax_cpu_enable_async_dispatch", False)
         self._jax = jax
         self._named = _functions(jax)
@@ -38,9 +38,9 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Compiled for the arguments' shapes."""
         name = case.operation.name
-        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or a constant once compiled
+        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or compiled to a constant
             return None
-        if name == "nonzero":  # the shape of its result is in the data: it cannot be compiled
+        if name == "nonzero":  # its shape depends on data, so it cannot be compiled
             return None
         function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):

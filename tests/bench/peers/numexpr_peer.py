@@ -1,4 +1,4 @@
-"""numexpr as a peer: each operation as an expression, compiled once."""
+"""numexpr: each operation as an expression, compiled once."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# numexpr's own spelling: float is float32.
+# The names of types in numexpr, where float is float32.
 TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}
 
-# The inputs are a, b and c, in the contract's order. numexpr has no reduction of float32 in float32.
+# The inputs are a, b and c, in the order of the contract. numexpr does not reduce float32 in float32.
 EXPRESSIONS: Mapping[str, str] = {
     "add": "a + b",
     "subtract": "a - b",
@@ -60,7 +60,7 @@ EXPRESSIONS: Mapping[str, str] = {
 
 
 def open(threads: int) -> Peer:
-    """Set its number of threads."""
+    """Sets its number of threads."""
     numexpr.set_num_threads(threads)
     return NumexprPeer(threads)
 

@@ -1,4 +1,4 @@
-"""NumKong (once SimSIMD) as a peer: reductions, products of vectors and a few elementwise functions, on one thread."""
+"""NumKong (formerly SimSIMD): reductions, dot products and a few elementwise functions, on one thread."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from importlib.metadata import version
 from typing import Any
 
 import numkong
-import numpy as np  # what its tensors are made of
+import numpy as np  # its tensors are made from arrays
 
 from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# What its functions are called, where they do the same to any number of dimensions.
+# Its functions that do the same for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "add": numkong.add,
     "multiply": numkong.multiply,
@@ -30,12 +30,12 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def open(threads: int) -> Peer:
-    """These functions have no threads."""
+    """Its functions use one thread."""
     return NumkongPeer()
 
 
 class NumkongPeer:
-    """Functions of _FUNCTIONS, on tensors of its own."""
+    """The functions of _FUNCTIONS, on its own tensors."""
 
     name = "numkong"
 
@@ -44,7 +44,7 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """In float32 alone: sums of others are of other types there."""
+        """Only float32: its sums of other dtypes have other result types."""
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None

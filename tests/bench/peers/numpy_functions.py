@@ -1,7 +1,7 @@
-"""Lanewise's operations in NumPy: its own function where it has one, else the fastest plain way to say it.
+"""Lanewise's operations in NumPy: its own function if it has one, otherwise the fastest plain code.
 
-Timed in float32 as a peer (numpy_peer.py), and computed in float64 as the reference that every contestant is
-compared with before it is timed (check.py). Temporaries are reused in place, as a careful user would.
+Timed in float32 as a peer (numpy_peer.py), and computed in float64 as the reference of check.py. Temporaries are reused
+in place, as a careful user would do.
 """
 
 from __future__ import annotations
@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
-Array = Any  # of any dtype; what NumPy says about the types of its operators varies by version
+Array = Any  # the types of NumPy's operators differ between its versions
 Function = Callable[..., Any]
 
 
 def function(name: str) -> Function | None:
-    """How NumPy does an operation, or None."""
+    """Returns the function that computes an operation in NumPy, or None."""
     if name in _FUNCTIONS:
         return _FUNCTIONS[name]
     found = getattr(np, name, None)
@@ -124,7 +124,7 @@ def _linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
 
 
 def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int = 0) -> Array:
-    """One product of matrices: the windows as columns."""
+    """One matrix product, with the windows as columns."""
     out_channels, channels, height, width = weight.shape
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
@@ -137,7 +137,7 @@ def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int 
 
 
 def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
-    """The largest of the shifted images, where the windows don't overlap."""
+    """The maximum of the shifted images, for windows that do not overlap."""
     height = x.shape[2] // kernel_size * kernel_size
     width = x.shape[3] // kernel_size * kernel_size
     result: Array | None = None

@@ -1,4 +1,4 @@
-"""NumPy into a result that is there already, which spares it the pages of a fresh one."""
+"""NumPy writing into an existing result, which saves the page faults of a new one."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tests.bench.peers.numpy_peer import open as open_numpy
 
 
 def open(threads: int) -> Peer:
-    """As numpy_peer.py."""
+    """Sets the number of threads of the BLAS."""
     open_numpy(threads)
     return NumpyOutPeer()
 
 
 class NumpyOutPeer(NumpyPeer):
-    """Universal functions, and what a careful user makes of two of them."""
+    """Universal functions, and what a careful user composes of them."""
 
     name = "numpy-out"
 
     def call(self, case: Case) -> Call | None:
-        """With `out`, an array that the function itself has made."""
+        """A call with `out`, an array that the function itself has returned."""
         np = self._np
         function = _composed(np).get(case.operation.name) or getattr(np, case.operation.name, None)
         if not callable(function) or (isinstance(function, np.ufunc) and function.nout > 1):

@@ -1,4 +1,4 @@
-"""NumPy as a peer, with the kernels that its OpenBLAS takes by itself; see numpy_skylakex.py for others."""
+"""NumPy, with the kernels that its OpenBLAS selects; see numpy_skylakex.py for others."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# OpenBLAS goes by the CPU's model and takes newer ones of AMD for Haswell, which has half their speed.
+# OpenBLAS identifies the CPU by its model, and runs newer AMD processors on kernels for Haswell, at half the speed.
 FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 
 def open(threads: int) -> Peer:
-    """Set what counts only before NumPy is imported, whatever the environment says, and import it."""
+    """Sets the number of threads of the BLAS, before NumPy is imported."""
     limit_blas_threads(threads)
     return NumpyPeer()
 
 
 class NumpyPeer:
-    """NumPy's own functions; see numpy_functions.py."""
+    """The functions of numpy_functions.py."""
 
     name = "numpy"
 

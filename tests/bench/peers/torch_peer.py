@@ -15,14 +15,14 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """Inference mode stays on: the process is a benchmark's."""
+    """Sets the number of threads, and turns inference mode on until the process ends."""
     torch.set_num_threads(threads)
     torch.inference_mode().__enter__()
     return TorchPeer(threads)
 
 
 class TorchPeer:
-    """torch's functions of the same names, or those of _FUNCTIONS."""
+    """The functions of torch of the same names, or those of _FUNCTIONS."""
 
     name = "torch"
 
@@ -30,7 +30,7 @@ class TorchPeer:
         self.settings = f"torch {torch.__version__}, {threads} thread{'s' * (threads > 1)}, inference mode"
 
     def call(self, case: Case) -> Call | None:
-        """torch's function with tensors of its own."""
+        """Its function, on its own tensors."""
         function = _FUNCTIONS.get(case.operation.name) or getattr(torch, case.operation.name, None)
         if not callable(function):
             return None
@@ -43,7 +43,7 @@ class TorchPeer:
         return Call(function, arguments, keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats; of several tensors, those of one after the other."""
+        """Some elements as Python floats; several tensors are joined."""
         parts = result if isinstance(result, tuple) else (result,)
         joined = torch.cat([part.reshape(-1).double() for part in parts])
         values: list[float] = joined[list(positions)].tolist()

@@ -1,5 +1,7 @@
-"""Runs in Pyodide, in the page: the benchmark engine on the backends of the browser and the peers beside them. page.mjs
-loads it and offers its three functions to the host; each takes and gives JSON."""
+"""Runs in Pyodide, in the page, and times the backends of the browser and the peers.
+
+page.mjs loads it and offers its three functions to the host. Each takes and reiterations JSON.
+"""
 
 from __future__ import annotations
 
@@ -22,12 +24,12 @@ from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
-WARM_SAMPLES = 15  # what the browser compiles anew when it has run often enough, it compiles then
+WARM_SAMPLES = 15  # long enough for the engine to recompile hot code before the first sample
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams
 
 
 class JavaScriptPeer:
-    """A library of the page; its loop is JavaScript's, so that it pays for no call from Python."""
+    """A library of the page. Its loop is in JavaScript, so it pays for no call from Python."""
 
     def __init__(self, name: str, library: Any) -> None:
         self.name = name
@@ -38,7 +40,7 @@ class JavaScriptPeer:
         self.settings = f"{name}: {failure}" if failure else str(library.settings)
 
     def call(self, case: Case) -> Batch | None:
-        """The peer's own arrays, and its function of that name."""
+        """Its function of that name, on its own arrays."""
         if self.failure:
             raise RuntimeError(self.failure)
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
@@ -49,18 +51,18 @@ class JavaScriptPeer:
         return Batch(lambda count: run_sync(made.run(count)), lambda at: _elements(run_sync(made.result()), at))
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """A Batch reads for itself."""
+        """Not used: a Batch reads its own results."""
         raise NotImplementedError
 
     def free(self) -> None:
-        """Drops the arrays of the last case: nobody else would."""
+        """Frees the arrays of the last case; garbage collection would not."""
         if self._made is not None:
             self._made.free()
             self._made = None
 
 
 class ScipyPeer:
-    """scipy's OpenBLAS, which NumPy in Pyodide does not use."""
+    """The OpenBLAS of SciPy, which NumPy in Pyodide does not use."""
 
     name = "scipy"
 
@@ -72,7 +74,7 @@ class ScipyPeer:
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
     def call(self, case: Case) -> Call | None:
-        """Products of matrices; in Fortran's order (B^T A^T)^T is A B without a copy."""
+        """Matrix products: in column-major order (B^T A^T)^T is A B without a copy."""
         if case.operation.name != "matmul":
             return None
         sgemm = self._sgemm
@@ -123,12 +125,12 @@ _LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page
 
 
 def limit(case: Case) -> Contestant | None:
-    """The same arithmetic without memory, or the same memory without arithmetic."""
+    """A loop with the same arithmetic and no memory traffic, or the reverse."""
     module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
     moved = case.result * ITEM_BYTES["float32"]
     if case.flops and case.operation.kind in ("matrix", "window"):
-        turns = max(1, case.flops // module.madd_flops())
-        return Contestant.batched("limit", lambda count: _madd(module, turns, count))
+        iterations = max(1, case.flops // module.madd_flops())
+        return Contestant.batched("limit", lambda count: _madd(module, iterations, count))
     if case.operation.kind == "reduction":
         size = sum(item.nbytes for item in case.inputs)
         return Contestant.batched("limit", lambda count: module.read(size, count))
@@ -138,27 +140,27 @@ def limit(case: Case) -> Contestant | None:
     return Contestant.batched("limit", lambda count: loop(moved, count))
 
 
-def _madd(module: Any, turns: int, count: int) -> None:
+def _madd(module: Any, iterations: int, count: int) -> None:
     for _ in range(count):
-        module.madd(turns)
+        module.madd(iterations)
 
 
 def describe(_: str) -> str:
-    """The backends, and every peer with its version or what is wrong with it."""
+    """Names the backends, and every peer with its version or why it cannot start."""
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
     return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
 
 
 def limits(request: str) -> str:
-    """What the engine can do at most: GFLOP/s and GB/s by name."""
+    """Measures the limits of the engine: GFLOP/s and GB/s by name."""
     settings = json.loads(request)
     work: dict[str, tuple[float, Any]] = {}
-    turns = 1 << 16
+    iterations = 1 << 16
     for name, module in _LIMITS.items():
         work[f"{name} multiply and add, GFLOP/s"] = (
-            module.madd_flops() * turns,
-            lambda count, module=module: _madd(module, turns, count),
+            module.madd_flops() * iterations,
+            lambda count, module=module: _madd(module, iterations, count),
         )
     module = _LIMITS["simd128"]
     for level, size in LEVELS.items():
@@ -171,7 +173,7 @@ def limits(request: str) -> str:
 
 
 def measure(request: str) -> str:
-    """One goal that the engine measures; all there is to know of it, as `bench --json` gives it."""
+    """Measures one goal and returns the case as --json describes it."""
     settings = json.loads(request)
     (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
     assert goal.work is not None

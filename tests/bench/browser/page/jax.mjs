@@ -1,8 +1,8 @@
-// jax-js, its WASM backend: every operation compiled, every result waited for. The page is not cross-origin isolated,
-// so it has one thread.
+// jax-js with its WASM backend: every operation is compiled, and every result waited for. The page is not cross-origin
+// isolated, so there is one thread.
 import { defaultDevice, init, jit, lax, nn, numpy as np } from "/npm/@jax-js/jax/dist/index.js";
 
-const VERSION = "0.1.25"; // the package does not say it; package.json pins it
+const VERSION = "0.1.25"; // package.json pins it; the package does not export it
 
 const FUNCTIONS = {
     matmul: () => (a, b) => np.matmul(a, b),

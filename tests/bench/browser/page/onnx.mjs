@@ -7,12 +7,12 @@ const encoder = new TextEncoder();
 
 function varint(value) {
     const bytes = [];
-    let rest = BigInt.asUintN(64, BigInt(value));
-    while (rest > 127n) {
-        bytes.push(Number(rest & 127n) | 128);
-        rest >>= 7n;
+    let remaining = BigInt.asUintN(64, BigInt(value));
+    while (remaining > 127n) {
+        bytes.push(Number(remaining & 127n) | 128);
+        remaining >>= 7n;
     }
-    return [...bytes, Number(rest)];
+    return [...bytes, Number(remaining)];
 }
 
 function joined(parts) {
@@ -54,21 +54,21 @@ function value(field, name, shape) {
     return message(field, text(1, name), message(2, message(1, number(1, FLOAT), ...dimensions)));
 }
 
-// `node`: type, attributes and, for reductions, the axes, which are an input there.
+// `node`: the type, the attributes and, for reductions, the axes, which ONNX passes as an input.
 export function model({ type, attributes, axes }, inputs, constants) {
     const names = [...inputs.map((_, i) => `x${i}`), ...constants.map((_, i) => `w${i}`)];
-    const given = constants.map(({ data, shape }, i) =>
+    const initializers = constants.map(({ data, shape }, i) =>
         tensor(`w${i}`, FLOAT, shape, new Uint8Array(data.buffer, data.byteOffset, data.byteLength)),
     );
     if (axes !== undefined) {
         names.push("axes");
-        given.push(tensor("axes", INT64, [1], new Uint8Array(BigInt64Array.of(BigInt(axes)).buffer)));
+        initializers.push(tensor("axes", INT64, [1], new Uint8Array(BigInt64Array.of(BigInt(axes)).buffer)));
     }
     const node = [...names.map((name) => text(1, name)), text(2, "y"), text(4, type)];
     const graph = [
         message(1, ...node, ...Object.entries(attributes).map(attribute)),
         text(2, type),
-        ...given,
+        ...initializers,
         ...inputs.map(({ shape }, i) => value(11, `x${i}`, shape)),
         value(12, "y", null),
     ];

@@ -1,6 +1,6 @@
-// ONNX Runtime Web, its WASM provider on one thread: a session with a model of one operation. Weights, and the second
-// matrix of a product, are constants of the model, which the session may rearrange; what else goes in and out is copied
-// by each run, as there is no other way.
+// ONNX Runtime Web with its WASM provider on one thread: a session with a model of one operation. Weights, and the
+// second matrix of a product, are constants of the model, which the session may repack. Each run copies the other inputs
+// and the result; its API has no other way.
 import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
 import { model } from "./onnx.mjs";
 
@@ -34,12 +34,12 @@ export async function open() {
     return {
         settings: `onnxruntime-web ${ort.env.versions.web}, wasm, 1 thread`,
         async make(operation, inputs, keywords) {
-            const wanted = node(operation, keywords);
-            if (wanted === null) {
+            const described = node(operation, keywords);
+            if (described === null) {
                 return null;
             }
             const fed = WEIGHTED.has(operation) ? 1 : inputs.length;
-            const bytes = model(wanted, inputs.slice(0, fed), inputs.slice(fed));
+            const bytes = model(described, inputs.slice(0, fed), inputs.slice(fed));
             const session = await ort.InferenceSession.create(bytes, {
                 executionProviders: ["wasm"],
                 graphOptimizationLevel: "all",

@@ -9,7 +9,7 @@ async function pyodideWith(packages) {
     const failures = [];
     await pyodide.loadPackage(packages, {
         messageCallback: () => {},
-        errorCallback: (message) => failures.push(message), // loadPackage itself only reports
+        errorCallback: (message) => failures.push(message), // loadPackage reports failures and does not throw
         checkIntegrity: true,
     });
     if (failures.length > 0) {
@@ -18,7 +18,7 @@ async function pyodideWith(packages) {
     return pyodide;
 }
 
-// Milliseconds that the first import of a package takes in a fresh Pyodide that has it installed.
+// Returns the milliseconds of the first import of a package in a new Pyodide where it is installed.
 async function importTime(location, name) {
     const pyodide = await pyodideWith([location]);
     return pyodide.runPython(`
@@ -29,32 +29,32 @@ import ${name}
 `);
 }
 
-// A peer that cannot start says why in every row.
+// Opens the peers. For a peer that cannot start, every row says why.
 async function opened(names) {
-    const found = {};
+    const result = {};
     for (const name of names) {
         try {
-            found[name] = await (await import(`/page/${name}.mjs`)).open();
+            result[name] = await (await import(`/page/${name}.mjs`)).open();
         } catch (error) {
-            found[name] = { failure: `it cannot start here: ${error?.message ?? error}` };
+            result[name] = { failure: `it cannot start here: ${error?.message ?? error}` };
         }
     }
-    return found;
+    return result;
 }
 
 async function limits(urls) {
-    const found = {};
+    const result = {};
     for (const [name, url] of Object.entries(urls)) {
         const bytes = await (await fetch(url)).arrayBuffer();
         if (WebAssembly.validate(bytes)) {
-            found[name] = (await WebAssembly.instantiate(bytes)).instance.exports;
-            found[name].fill();
+            result[name] = (await WebAssembly.instantiate(bytes)).instance.exports;
+            result[name].fill();
         }
     }
-    return found;
+    return result;
 }
 
-// Gets everything ready and returns the names and versions, as JSON.
+// Loads everything and returns names and versions as JSON.
 async function start({ wheel, programs, packages, peers, limitUrls }) {
     const pyodide = await pyodideWith([...packages, wheel]);
     pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });

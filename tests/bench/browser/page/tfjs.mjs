@@ -1,4 +1,4 @@
-// TensorFlow.js, its WASM backend: kernels run within the call.
+// TensorFlow.js with its WASM backend, whose kernels run within the call.
 function script(url) {
     return new Promise((resolve, reject) => {
         const element = document.createElement("script");
@@ -25,7 +25,7 @@ function gelu(x, { approximate }) {
     return tf.mul(tf.mul(tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1), x), 0.5);
 }
 
-// What is computed from the operation's tensors; `prepare` and `finish` are not timed.
+// How each operation is computed from its tensors; `prepare` and `finish` are not timed.
 const FUNCTIONS = {
     matmul: { call: (a, b) => tf.matMul(a, b) },
     conv2d: {
