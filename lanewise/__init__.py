@@ -1,14 +1,14 @@
-"""Lanewise: array math that runs the same operations, with the same answers, on every lane a machine has.
+"""Lanewise: array math that runs the same operations, with the same answers, on everything a machine has.
 
 >>> import lanewise as lw
 >>> x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
 >>> lw.sum(x @ x, axis=0)
 Tensor([22., 32.])
 
-Operations are functions of this module, bound straight to the extension lanewise._ext; help(lw.add) shows
-what an operation's contract says. Everything else is imported below by name. The last lines hand the Python
-side to the extension and choose the CPU backend, in which calibrate(), LANEWISE_BACKEND and LANEWISE_FORCE_CPU have a
-say, the number of threads (LANEWISE_NUM_THREADS), and how much memory is kept (LANEWISE_CACHE_LIMIT).
+Operations are functions of this module, implemented by the extension lanewise._ext; help(lw.add) shows what an
+operation's contract says. Everything else is imported below by name. The last lines give the extension its Python
+callbacks and read the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number of
+threads (LANEWISE_NUM_THREADS) and the size of the memory cache (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math
@@ -18,8 +18,8 @@ try:
     from lanewise import _ext
 except ImportError as error:
     raise ImportError(
-        f"lanewise: its compiled part cannot be loaded from {__path__[0]} ({error}). In a checkout, build it with "
-        "`python native/build.py`, or leave the folder to use the installed package; else reinstall lanewise"
+        f"lanewise: cannot load the compiled extension from {__path__[0]} ({error}). In a checkout, build it with "
+        "`python native/build.py`, or leave the folder to use the installed package; otherwise reinstall lanewise"
     ) from error
 from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
@@ -84,7 +84,7 @@ __all__ = [
     "int64",
     "isdtype",
     "result_type",
-    # creation beside the operations
+    # creation functions that are not operations
     "empty",
     "empty_like",
     "from_dlpack",
@@ -155,11 +155,11 @@ newaxis = None
 
 
 def __array_namespace_info__() -> _NamespaceInfo:  # noqa: N807 (the array API's name)
-    """What this library can do, in the terms of the array API standard."""
+    """Returns what this library supports, in the terms of the array API standard."""
     return _NamespaceInfo()
 
 
-if not _TYPE_CHECKING:  # a type checker would believe that every name is there
+if not _TYPE_CHECKING:  # otherwise a type checker would accept any name
 
     def __getattr__(name: str) -> None:
         from lanewise.other_names import suggestion
@@ -184,4 +184,4 @@ _ext.initialize(
     },
     _methods.METHODS,
 )
-_selection.initialise()
+_selection.initialize()

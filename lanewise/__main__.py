@@ -1,4 +1,4 @@
-"""`python -m lanewise`."""
+"""Runs `python -m lanewise`."""
 
 from lanewise.cli import main
 

@@ -1,7 +1,7 @@
-"""The backends by name: the enum, their order, and the names that users of other systems know.
+"""The backends by name: the enum, their order, and the names that other libraries use for them.
 
-Nothing here looks at the machine. registry.py knows how each backend becomes available, selection.py which
-one is used, and discovery.py tells the user about both.
+Nothing here inspects the machine. registry.py says which backends are available, selection.py chooses one, and
+discovery.py reports both to the user.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ __all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "pa
 
 
 class Backend(StrEnum):
-    """A way to run the operations. Members equal their lower-case names: `Backend.AVX2 == "avx2"`.
+    """An instruction set or GPU API that runs the operations. Members equal their names: `Backend.AVX2 == "avx2"`.
 
-    AUTO stands for the best one on this machine; the others are in the order in which AUTO prefers them, unless
-    lw.calibrate() has measured another.
+    AUTO stands for the best backend of this machine. The others are in the order in which AUTO prefers them, unless
+    lw.calibrate() has measured a different order.
 
     >>> import lanewise as lw
     >>> lw.Backend("sse2")
@@ -40,23 +40,23 @@ class Backend(StrEnum):
 
     @property
     def is_gpu(self) -> bool:
-        """Whether its tensors live in memory of their own."""
+        """Whether its tensors are stored in GPU memory."""
         return self in GPU_BACKENDS
 
     @property
     def label(self) -> str:
-        """The name as prose spells it: "AVX-512"."""
+        """The name for use in sentences: "AVX-512"."""
         return _LABELS.get(self, self.name)
 
     def __await__(self) -> Generator[Any, None, Backend]:
-        """`await lw.init_backend("wgpu")`, which a browser needs, works everywhere."""
+        """Makes `await lw.init_backend("wgpu")`, which a browser needs, work everywhere."""
         yield from ()
         return self
 
     @classmethod
     def _missing_(cls, value: object) -> Backend | None:
-        """Backend("AVX-512") is forgiving about spelling, not about names."""
-        return _EXACT.get(_spelled(value)) if isinstance(value, str) else None
+        """Accepts other spellings, such as Backend("AVX-512")."""
+        return _EXACT.get(_normalize_spelling(value)) if isinstance(value, str) else None
 
 
 PRIORITY: Final = tuple(backend for backend in Backend if backend is not Backend.AUTO)
@@ -91,7 +91,7 @@ _GROUPS: Final[dict[str, tuple[Backend, ...]]] = {
     "gpu": GPU_BACKENDS,
 }
 
-# Backends that others have, by the graphics API through which WebGPU reaches the same hardware.
+# Backends of other libraries, and the graphics API through which WebGPU reaches the same hardware.
 _THROUGH_WEBGPU: Final[dict[str, str]] = {
     "vulkan": "vulkan",
     "metal": "metal",
@@ -106,47 +106,47 @@ _THROUGH_WEBGPU: Final[dict[str, str]] = {
     "opengl": "opengl",
     "gl": "opengl",
 }
-# Where the API is a vendor's, its adapters are the vendor's own.
+# Names that also select the adapter's vendor.
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
 
 class Request(NamedTuple):
-    """What a name asks for: the backends that would do, best first, and which adapter of WebGPU's."""
+    """The backends that match a name, best first, and the WebGPU adapter that it selects."""
 
     name: str
     candidates: tuple[Backend, ...]
-    api: str = ""  # "" where any will do
+    api: str = ""  # "" matches any
     vendor: str = ""
 
 
 def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:
-    """What the user's name for a backend asks for. Upper and lower case, "-" and "_" are the same.
+    """Returns the backends that a user's name stands for. Case does not matter, nor does "-" or "_".
 
     >>> parse_backend("AVX-512").candidates
     (<Backend.AVX512: 'avx512'>,)
     >>> parse_backend("metal").api
     'metal'
 
-    BackendError, which lists the names there are, for any other; `operation` begins its message.
+    Raises BackendError, listing the known names, for any other name; its message begins with `operation`.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(
-            f"{operation}: {name!r} does not name a backend; give a lanewise.Backend or one of {_listing()}"
+            f"{operation}: expected a backend, got {name!r}; give a lanewise.Backend or one of {_known_names()}"
         )
-    key = _spelled(name)
+    key = _normalize_spelling(name)
     if key in _GROUPS:
         return Request(key, _GROUPS[key])
     if key in _EXACT:
         return Request(key, (_EXACT[key],))
     if key in _THROUGH_WEBGPU:
         return Request(key, (Backend.WGPU,), _THROUGH_WEBGPU[key], _VENDOR.get(key, ""))
-    raise BackendError(f"{operation}: there is no backend {name!r}; give one of {_listing()}")
+    raise BackendError(f"{operation}: there is no backend {name!r}; give one of {_known_names()}")
 
 
-def _spelled(name: str) -> str:
+def _normalize_spelling(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace("+", "_").replace(" ", "_")
 
 
-def _listing() -> str:
+def _known_names() -> str:
     groups = [name for name in _GROUPS if name != "auto"]
     return ", ".join([*(backend.value for backend in Backend), *groups, *_THROUGH_WEBGPU])

@@ -1,7 +1,7 @@
-"""What lw.calibrate() has measured of this machine, and the file in which it is kept.
+"""The result of lw.calibrate(), and the file that stores it.
 
-tuning.py measures; selection.py asks for the order of the CPU's backends at import. Only what has the form written here
-is taken from the file: whatever else it holds, it is ignored with a warning, and the import goes on.
+tuning.py measures; selection.py reads the order of the CPU backends at import. The file is checked field by field. One
+that does not have the expected form is ignored with a warning, and the import continues.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ __all__ = ["Calibration", "folder", "forget", "load", "save"]
 NAME: Final = "calibration.json"
 KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 FORMAT: Final = 1
-MOST_BYTES: Final = 1 << 16
-MOST_TIMES: Final = 1e6  # as slow as the fastest
-SAME: Final = 1.03  # what differs by less may be noise
+MAX_BYTES: Final = 1 << 16
+MAX_RELATIVE_TIME: Final = 1e6
+NOISE: Final = 1.03  # backends whose times differ by less keep the order of the enum
 
 Times = Mapping[Backend, Mapping[str, float]]
 
 
 class Calibration(NamedTuple):
-    """What lw.calibrate() has measured: how long each CPU backend takes for each kind of operations.
+    """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
-    `times` are relative to the fastest backend of the kind: 1.5 takes half as long again. `date` is the day, `path` the
-    file that keeps it, None where it holds for this process alone. Printed, it is a table.
+    `times` are relative to the fastest backend of the kind: 1.5 means 50 % slower. `date` is the day of the
+    measurement, `path` the file that stores it, or None if it holds for this process only. Printed, it is a table.
     """
 
     times: Times
@@ -44,27 +44,26 @@ class Calibration(NamedTuple):
 
     @property
     def order(self) -> tuple[Backend, ...]:
-        """The CPU backends as AUTO prefers them, the fastest first. What is within 3 % of it keeps the order of
-        lw.Backend."""
+        """The CPU backends, fastest first. Those within 3 % of the fastest keep the order of lw.Backend."""
         overall = {backend: self.overall(backend) for backend in CPU_BACKENDS if backend in self.times}
-        limit = min(overall.values()) * SAME
+        limit = min(overall.values()) * NOISE
         return tuple(sorted(overall, key=lambda backend: 0.0 if overall[backend] <= limit else overall[backend]))
 
     @property
     def backend(self) -> Backend:
-        """The one that AUTO takes."""
+        """The CPU backend that AUTO chooses."""
         return self.order[0]
 
     def overall(self, backend: Backend) -> float:
-        """The geometric mean of a backend's times over the kinds of operations."""
+        """Returns the geometric mean of a backend's times over the kinds of operations."""
         return math.exp(math.fsum(map(math.log, self.times[backend].values())) / len(KINDS))
 
     def reason(self) -> str:
-        """What AUTO takes, and why: `AVX-512; AVX2 takes 1.25 times as long, ...`."""
+        """Returns what AUTO chooses and why: `AVX-512; AVX2 takes 1.25 times as long, ...`."""
         chosen, *others = self.order
         base = self.overall(chosen)
         compared = [f"{other.label} takes {self.overall(other) / base:.2f} times as long" for other in others]
-        return "; ".join([chosen.label, ", ".join(compared) or "there is no other"])
+        return "; ".join([chosen.label, ", ".join(compared) or "it is the only one"])
 
     def __str__(self) -> str:
         rows = [["", *KINDS, "overall"]]
@@ -77,11 +76,13 @@ class Calibration(NamedTuple):
 
 
 def folder() -> Path | None:
-    """Where the file is: LANEWISE_CACHE_DIR, else a folder of Lanewise's in the user's cache. None where that does not
-    last, in Pyodide, or the user has none."""
-    chosen = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
-    if chosen:
-        return Path(os.path.expanduser(chosen))  # a shell has not, where a file sets it
+    """Returns the folder of the file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
+
+    None in Pyodide, whose files do not outlive the page, and for users without a cache folder.
+    """
+    directory = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
+    if directory:
+        return Path(os.path.expanduser(directory))  # a shell does not expand "~" in every setting
     if sys.platform == "emscripten":
         return None
     if sys.platform == "win32":
@@ -90,35 +91,36 @@ def folder() -> Path | None:
         base = os.path.expanduser("~/Library/Caches")
     else:
         base = os.environ.get("XDG_CACHE_HOME", "")
-        if not os.path.isabs(base):  # as the XDG specification wants it
+        if not os.path.isabs(base):  # the XDG specification says to ignore relative paths
             base = os.path.expanduser("~/.cache")
     return Path(base, "lanewise") if os.path.isabs(base) else None
 
 
 def load() -> Calibration | None:
-    """What is kept for this machine and this version, None where nothing is. Never an error."""
+    """Returns the stored calibration of this machine and version, or None. Never raises an error."""
     directory = folder()
     if directory is None or not os.path.exists(directory / NAME):
         return None
     path = directory / NAME
     try:
-        found = _parse(_read(path), str(path))
+        return _parse(_read(path), str(path))
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
-        with suppress(RuntimeWarning):  # an import does not fail for it, not even with -W error
+        with suppress(RuntimeWarning):  # with -W error, the import must still succeed
             warnings.warn(
-                f"lanewise: {path} is ignored: it is no calibration ({str(reason)[:200]}). "
+                f"lanewise: ignoring {path}, which is not a valid calibration ({str(reason)[:200]}); "
                 "lw.calibrate() replaces it, lw.reset_calibration() removes it",
                 RuntimeWarning,
                 stacklevel=2,
             )
         return None
-    return found
 
 
 def save(calibration: Calibration) -> Calibration:
-    """Writes it, all or nothing, and returns it with its path. OSError where the folder cannot be written to; as it was
-    where there is no folder."""
+    """Writes the file atomically and returns the calibration with its path, or unchanged if there is no folder.
+
+    Raises OSError if the folder cannot be written to.
+    """
     import json
     import tempfile
 
@@ -143,14 +145,14 @@ def save(calibration: Calibration) -> Calibration:
 
 
 def forget() -> None:
-    """Removes the file, where there is one. OSError where that is not allowed."""
+    """Removes the file if it exists. Raises OSError if that is not allowed."""
     directory = folder()
     if directory is not None:
         (directory / NAME).unlink(missing_ok=True)
 
 
 def _machine() -> dict[str, str]:
-    """What a measurement holds for: another processor, system or version needs one of its own."""
+    """Returns what a measurement is valid for: one processor, operating system and version of Lanewise."""
     from lanewise import hardware
 
     return {
@@ -163,46 +165,49 @@ def _machine() -> dict[str, str]:
 
 
 def _read(path: Path) -> str:
-    """The file's text. ValueError where it is no ordinary file or a large one: neither is opened."""
+    """Returns the file's text. Raises ValueError, without opening it, for a large file and for anything but a file."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
-        raise ValueError("not a file")
-    if status.st_size > MOST_BYTES:
-        raise ValueError(f"{status.st_size} bytes; at most {MOST_BYTES} are expected")
+        raise ValueError("expected a regular file")
+    if status.st_size > MAX_BYTES:
+        raise ValueError(f"expected at most {MAX_BYTES} bytes, got {status.st_size}")
     with open(path, encoding="utf-8") as file:
-        return file.read(MOST_BYTES)
+        return file.read(MAX_BYTES)
 
 
 def _parse(text: str, path: str) -> Calibration | None:
-    """ValueError where the text is no calibration, None where it is one of another machine or version."""
+    """Returns the calibration in `text`, or None if it is of another machine or version.
+
+    Raises ValueError if the text is not a valid calibration.
+    """
     import json
 
-    content = _table(json.loads(text), {"format", "machine", "date", "times"}, "it")
+    content = _table(json.loads(text), {"format", "machine", "date", "times"}, "the file")
     if content["format"] != FORMAT or isinstance(content["format"], bool):
-        raise ValueError(f"format {content['format']!r}; {FORMAT} is expected")
+        raise ValueError(f"expected format {FORMAT}, got {content['format']!r}")
     machine = _machine()
     if _table(content["machine"], set(machine), "machine") != machine:
         return None
     date = content["date"]
     if not (isinstance(date, str) and len(date) == 10 and date.isascii() and date.isprintable()):
-        raise ValueError("date is no day")
+        raise ValueError(f"expected date to be a day, got {date!r:.40}")
     times = content["times"]
     if not (isinstance(times, dict) and times and times.keys() <= {backend.value for backend in CPU_BACKENDS}):
-        raise ValueError("times are not those of CPU backends")
+        raise ValueError("expected times of CPU backends")
     rows = {Backend(name): _row(row) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
-        raise ValueError("times have no fastest backend")
+        raise ValueError("expected a time of 1.0 for each kind")
     return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path)
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
     if not (isinstance(value, dict) and value.keys() == keys):
-        raise ValueError(f"{name} has not the fields {', '.join(sorted(keys))}")
+        raise ValueError(f"expected {name} to have the fields {', '.join(sorted(keys))}")
     return value
 
 
 def _row(value: Any) -> dict[str, float]:
     row = _table(value, set(KINDS), "times")
-    if not all(isinstance(figure, float) and 1.0 <= figure <= MOST_TIMES for figure in row.values()):
-        raise ValueError(f"times are not numbers from 1 to {MOST_TIMES:g}")
+    if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
+        raise ValueError(f"expected times from 1 to {MAX_RELATIVE_TIME:g}")
     return {kind: row[kind] for kind in KINDS}

@@ -1,16 +1,16 @@
-"""The raw kernels, for callers that bring their own pointers. Needs the cffi package.
+"""The raw kernels, for callers that pass their own pointers. Needs the cffi package.
 
     from lanewise.cffi import ffi, lib
 
     kernels = lib("avx2").lanewise_kernels.kernels
     layout = ffi.new("lw_layout *", {"ndim": 1, "shape": [n], "strides": [[4], [4], [4]]})
-    context = ffi.new("lw_context *")  # no threads, no memory: each kernel runs on the calling thread
+    context = ffi.new("lw_context *")  # no threads and no scratch memory: the kernel runs on the calling thread
     inputs = ffi.new("const void *[]", [ffi.cast("void *", x), ffi.cast("void *", y)])
     outputs = ffi.new("void *[]", [ffi.cast("void *", result)])
     status = kernels.add_float32(context, layout, inputs, outputs, ffi.NULL)
 
-`ffi` is made from the headers that the libraries were compiled with (lanewise/_lib/include), so their comments are the
-reference: what a layout means, and when a kernel needs memory. Nothing checks pointers, shapes or strides here.
+`ffi` declares the headers that the libraries were compiled with (lanewise/_lib/include). Their comments say what a
+layout means and when a kernel needs memory. Nothing here checks pointers, shapes or strides.
 """
 
 from __future__ import annotations
@@ -33,15 +33,17 @@ __all__ = ["ffi", "lib"]
 
 
 def _declarations() -> str:
-    """The headers as cffi reads them: without what the preprocessor would remove or expand."""
+    """Returns the headers in the subset of C that cffi parses: without preprocessor lines other than constants."""
     folder = DIRECTORY / "include"
     try:
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("lanewise.h", "lanewise_table.h"))
     except OSError as error:
-        raise LibraryError(f"{error.filename}: cannot be read: {error.strerror}; reinstall lanewise") from error
+        raise LibraryError(
+            f"{error.filename}: cannot read the header ({error.strerror}); reinstall lanewise"
+        ) from error
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
-    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # numbers stay: they size arrays
-    return text.replace("extern LW_EXPORT const", "extern")  # cffi takes a const for a number
+    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants, which are array sizes
+    return text.replace("extern LW_EXPORT const", "extern")  # cffi would parse a const as a number
 
 
 ffi = FFI()
@@ -50,13 +52,13 @@ ffi.cdef(_declarations())
 
 @functools.cache
 def lib(isa: str) -> Any:
-    """The library of an instruction set, by its backend's name in lower case, with the symbol `lanewise_kernels`.
+    """Returns the library of a CPU backend, named in lower case. Its kernels are in the symbol `lanewise_kernels`.
 
-    Raises BackendUnavailableError where this build or this processor lacks it, and LibraryError when the file is not
-    what the build made."""
+    Raises BackendUnavailableError if this build or this processor lacks it, and LibraryError if the file is damaged.
+    """
     if isa not in CPU_BACKENDS:
-        raise BackendUnavailableError(f"lib: {isa!r} is no instruction set with a library of kernels, as 'avx2' is")
+        raise BackendUnavailableError(f"lib: expected a CPU backend such as 'avx2', got {isa!r}")
     missing = CpuLibrary(Backend(isa)).missing()
     if missing:
-        raise BackendUnavailableError(f"lib: {missing}")
+        raise BackendUnavailableError(f"lib: {isa} is not available: {missing}")
     return ffi.dlopen(str(checked_path(isa)))

@@ -1,7 +1,6 @@
 """The command line: `python -m lanewise info | demo | bench | calibrate`.
 
-Each subcommand parses its own arguments; demo and bench live in packages of their own, imported when they are
-called.
+Each subcommand parses its own arguments. The modules of demo and bench are imported when the command runs.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ commands:
   calibrate  measure which CPU backend is the fastest, and let AUTO use it
 
 options:
-  -h, --help     this text; after a command, that command's own
+  -h, --help     this text, or the help of the command before it
   --version      the version of lanewise
 """
 
@@ -42,7 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(lanewise.__version__)
         return 0
     if command not in _COMMANDS:
-        print(f"lanewise: there is no command {command!r}; there are {', '.join(_COMMANDS)}", file=sys.stderr)
+        print(f"lanewise: there is no command {command!r}; give one of {', '.join(_COMMANDS)}", file=sys.stderr)
         return 2
     from lanewise.errors import LanewiseError
 
@@ -51,8 +50,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LanewiseError as error:
         print(f"lanewise {command}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader, `head` say, has seen enough
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (what Python flushes at its end)
+    except BrokenPipeError:  # the reader of the pipe has ended, as `head` does
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (Python flushes stdout when it exits)
         return 1
 
 
@@ -74,12 +73,12 @@ def info(arguments: Sequence[str]) -> int:
         backends = [
             info._asdict() | {"devices": [device._asdict() for device in info.devices]} for info in lanewise.backends()
         ]
-        found = lanewise.get_calibration()
+        calibration = lanewise.get_calibration()
         facts = {
             "version": lanewise.__version__,
             "threads": lanewise.get_num_threads(),
             "default_backend": selection.default_backend(),
-            "calibration": found and found._asdict() | {"order": found.order},
+            "calibration": calibration and calibration._asdict() | {"order": calibration.order},
             "backends": backends,
         }
         print(json.dumps(facts, indent=2))
@@ -89,7 +88,7 @@ def info(arguments: Sequence[str]) -> int:
     from lanewise import _version, discovery, registry, selection
 
     print(f"lanewise {_version.__version__}, Python {platform.python_version()} on {platform.machine()}")
-    features = ", ".join(registry.cpu_features()) or "no vector instructions that Lanewise knows"
+    features = ", ".join(registry.cpu_features()) or "none of the vector instructions that Lanewise uses"
     print(f"This CPU has {features}.")
     if hidden := registry.hidden_features():
         print(f"LANEWISE_HIDE hides {', '.join(hidden)}.")
@@ -100,7 +99,7 @@ def info(arguments: Sequence[str]) -> int:
 
 
 def demo(arguments: Sequence[str]) -> int:
-    """The digits."""
+    """Runs the demo."""
     from lanewise.demo import main as run
 
     return run(arguments) or 0
@@ -122,7 +121,7 @@ def bench(arguments: Sequence[str]) -> int:
 
 
 def calibrate(arguments: Sequence[str]) -> int:
-    """Measures, and prints what was found."""
+    """Measures the CPU backends and prints the result."""
     import argparse
     import json
     import warnings
@@ -132,11 +131,11 @@ def calibrate(arguments: Sequence[str]) -> int:
 
     parser = argparse.ArgumentParser(
         prog="python -m lanewise calibrate",
-        description="Measure which CPU backend is the fastest for each kind of operations, and let AUTO use the one "
-        "that is the fastest overall: from now on, for this user, on this processor and with this version.",
+        description="Measure which CPU backend is the fastest for each kind of operation, and let AUTO use the one "
+        "that is the fastest overall, from now on, for this user, processor and version of Lanewise.",
     )
-    parser.add_argument("--reset", action="store_true", help="forget what was measured, and measure nothing")
-    parser.add_argument("--no-save", action="store_true", help="measure and print only")
+    parser.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
+    parser.add_argument("--no-save", action="store_true", help="measure and print, but do not store the result")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     options = parser.parse_args(arguments)
     if options.reset:
@@ -144,17 +143,18 @@ def calibrate(arguments: Sequence[str]) -> int:
         return 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        found = lanewise.calibrate(save=not options.no_save)
+        calibration = lanewise.calibrate(save=not options.no_save)
     for warning in caught:
         print(f"lanewise {warning.message}", file=sys.stderr)
     if options.json:
-        print(json.dumps(found._asdict() | {"order": found.order}, indent=2))
+        print(json.dumps(calibration._asdict() | {"order": calibration.order}, indent=2))
     else:
-        print(f"times, relative to the fastest of each kind\n{found}\n\nAUTO takes {found.reason()}.")
-        if found.path:
-            print(f"Kept in {found.path}")
-        if (default := selection.default_backend()) is not found.backend:
-            print(f"LANEWISE_BACKEND comes first: {default.label} is used.")
+        print(f"times, relative to the fastest backend of each kind\n{calibration}\n")
+        print(f"AUTO chooses {calibration.reason()}.")
+        if calibration.path:
+            print(f"Stored in {calibration.path}")
+        if (default := selection.default_backend()) is not calibration.backend:
+            print(f"LANEWISE_BACKEND overrides it: {default.label} is used.")
     return 1 if caught else 0
 
 

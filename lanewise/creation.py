@@ -1,9 +1,8 @@
-"""Tensors from numbers and from other objects: full and its kin, arange, linspace, eye, rand, randn, asarray,
-from_dlpack.
+"""Creation functions: full and its relatives, arange, linspace, eye, rand, randn, asarray, from_dlpack.
 
-The contracts give the public functions their names, signatures and documentation; the extension hands their
-calls to the functions here through dispatch.py. The elements come from `_ext.create` (a kernel) and
-`_ext.from_object` (lists, buffers). `device` is the array API's; every creation function takes it.
+The contracts define the signatures and documentation of the public functions. The extension passes their calls through
+dispatch.py to the functions here, which fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
+buffers). `device` is the array API's argument: "cpu" or the name of a backend.
 """
 
 from __future__ import annotations
@@ -27,12 +26,12 @@ __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_l
 
 Shape = int | Sequence[int]
 
-_CHUNK: Final = 2**16  # numbers at a time, where Python computes them
-_COPY: Final = {None: None, True: True, False: False}  # and what equals one of them: 1, NumPy's
+_CHUNK: Final = 2**16  # numbers that Python computes at a time, for dtypes without a kernel
+_COPY: Final = {None: None, True: True, False: False}  # also accepts values that equal these, such as NumPy's
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """A tensor of one value; its dtype is the value's where none is given."""
+    """Returns a tensor filled with one value. The default dtype is the value's."""
     return _filled("full", shape, fill_value, dtype, device)
 
 
@@ -40,23 +39,23 @@ def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: A
     chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
     value = to_number(operation, fill_value)
     if chosen.kind == "i" and isinstance(value, float):
-        raise DTypeError(f"{operation}: the value {fill_value!r} is no {chosen}; give an int, or another dtype")
+        raise DTypeError(f"{operation}: expected a value that fits {chosen}, got {fill_value!r}; give an int")
     _check_range(operation, value, chosen)
-    return placement.placed(_ext.create("full", shape, chosen, (value,), operation), device, operation)
+    return placement.place(_ext.create("full", shape, chosen, (value,), operation), device, operation)
 
 
 def zeros(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """A tensor of zeros, float32 where no dtype is given."""
+    """Returns a tensor of zeros, float32 by default."""
     return _constant("zeros", shape, 0, dtype, device)
 
 
 def ones(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """A tensor of ones, float32 where no dtype is given."""
+    """Returns a tensor of ones, float32 by default."""
     return _constant("ones", shape, 1, dtype, device)
 
 
 def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """A tensor to be filled. It holds zeros: memory is never handed out with old contents.
+    """Returns a tensor to be filled. It holds zeros, never the old contents of its memory.
 
     >>> import lanewise as lw
     >>> lw.empty((2, 3)).shape
@@ -66,7 +65,7 @@ def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
 
 
 def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Zeros in the shape and dtype of `x`.
+    """Returns zeros with the shape and dtype of `x`.
 
     >>> import lanewise as lw
     >>> lw.zeros_like([1, 2, 3])
@@ -76,7 +75,7 @@ def zeros_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones in the shape and dtype of `x`.
+    """Returns ones with the shape and dtype of `x`.
 
     >>> import lanewise as lw
     >>> lw.ones_like([[0.5, 2.0]])
@@ -86,7 +85,7 @@ def ones_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """A tensor in the shape and dtype of `x`, to be filled. It holds zeros.
+    """Returns a tensor with the shape and dtype of `x`, to be filled. It holds zeros.
 
     >>> import lanewise as lw
     >>> lw.empty_like(lw.arange(3)).dtype
@@ -96,7 +95,7 @@ def empty_like(x: Any, /, *, dtype: Any = None, device: Any = None) -> Tensor:
 
 
 def full_like(x: Any, /, fill_value: Any, *, dtype: Any = None, device: Any = None) -> Tensor:
-    """One value in the shape and dtype of `x`.
+    """Returns a tensor with the shape and dtype of `x`, filled with one value.
 
     >>> import lanewise as lw
     >>> lw.full_like([1.0, 2.0], 7)
@@ -117,61 +116,61 @@ def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor
 def filled_like(
     operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """One value in a shape, in the dtype of a tensor and placed as that is."""
+    """Returns a tensor filled with one value, with the dtype and placement of `like`."""
     made = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
-    return placement.beside(made, like, device, operation)
+    return placement.place_like(made, like, device, operation)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """Evenly spaced values from start up to, not including, stop."""
+    """Returns evenly spaced values from start up to stop, which is excluded."""
     first, last, distance = (0, start, step) if stop is None else (start, stop, step)
     first, last, distance = to_number("arange", first), to_number("arange", last), to_number("arange", distance)
     if distance == 0:
-        raise ArgumentError("arange: the step is 0; give another one")
+        raise ArgumentError("arange: expected a step other than 0, got 0")
     if not all(map(math.isfinite, (first, last, distance))):
-        raise ArgumentError(f"arange: start {first}, stop {last} and step {distance} must be finite")
+        raise ArgumentError(f"arange: expected finite numbers, got start {first}, stop {last}, step {distance}")
     whole = all(isinstance(number, int) for number in (first, last, distance))
     count = max(-((first - last) // distance) if whole else math.ceil((last - first) / distance), 0)
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
     if chosen.kind == "b" or (chosen.kind == "i" and not whole):
-        raise DTypeError(f"arange: start {first}, stop {last}, step {distance} make no {chosen}; use dtype float32")
+        raise DTypeError(
+            f"arange: expected numbers of dtype {chosen}, got start {first}, stop {last}, step {distance}; use float32"
+        )
     end = first + max(count - 1, 0) * distance
     if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
         chosen = dtypes.int64
     for value in (first, end) if count else ():
         _check_range("arange", value, chosen)
     if chosen in (dtypes.int32, dtypes.float32):
-        return placement.placed(
-            _ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange"
-        )
-    return placement.placed(_counted("arange", first, distance, int(count), chosen), device, "arange")
+        return placement.place(_ext.create("arange", int(count), chosen, (first, distance), "arange"), device, "arange")
+    return placement.place(_evenly_spaced("arange", first, distance, int(count), chosen), device, "arange")
 
 
 def linspace(
     start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
 ) -> Tensor:
-    """So many evenly spaced values from start to stop."""
+    """Returns `num` evenly spaced values from start to stop."""
     first, last = float(to_number("linspace", start)), float(to_number("linspace", stop))
     count = to_int("linspace", "num", num, minimum=0)
     chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
     if chosen.kind != "f":
-        raise DTypeError(f"linspace: dtype {chosen} is no float; make float32 and use astype")
+        raise DTypeError(f"linspace: expected a float dtype, got {chosen}; use float32, then astype")
     ends = to_bool("linspace", "endpoint", endpoint)
     intervals = max(count - 1 if ends else count, 1)
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
-        raise ArgumentError(f"linspace: start {first} and stop {last} must be finite, and so must their distance")
+        raise ArgumentError(f"linspace: expected a finite start, stop and difference, got {first} and {last}")
     if chosen is dtypes.float32:
         made = _ext.create("arange", count, chosen, (first, distance), "linspace")
     else:
-        made = _counted("linspace", first, distance, count, chosen)
+        made = _evenly_spaced("linspace", first, distance, count, chosen)
     if ends and count > 1:
         made[count - 1] = last
-    return placement.placed(made, device, "linspace")
+    return placement.place(made, device, "linspace")
 
 
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
-    """Ones on a diagonal, zeros elsewhere."""
+    """Returns a matrix with ones on a diagonal and zeros elsewhere."""
     rows = to_int("eye", "n_rows", n_rows, minimum=0)
     columns = rows if n_cols is None else to_int("eye", "n_cols", n_cols, minimum=0)
     made = _constant("eye", (rows, columns), 0, dtype, None)
@@ -180,11 +179,11 @@ def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None
     if length > 0:
         first, step = row * columns + column, columns + 1
         made.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
-    return placement.placed(made, device, "eye")
+    return placement.place(made, device, "eye")
 
 
-def _counted(operation: str, first: float, distance: float, count: int, dtype: DType) -> Tensor:
-    """Evenly spaced values in a dtype that has no kernel for them."""
+def _evenly_spaced(operation: str, first: float, distance: float, count: int, dtype: DType) -> Tensor:
+    """Returns evenly spaced values of a dtype that arange has no kernel for."""
     made = _filled(operation, count, 0, dtype, None)
     for start in range(0, count, _CHUNK):
         positions = range(start, min(start + _CHUNK, count))
@@ -194,32 +193,31 @@ def _counted(operation: str, first: float, distance: float, count: int, dtype: D
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Uniform numbers in [0, 1): the stream of a seed, or the process's own, continued."""
+    """Returns uniform random numbers in [0, 1), from the stream of a seed or the next ones of the process's stream."""
     return _random("rand", shape, seed, offset, device)
 
 
 def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Normal numbers: those of rand's stream under the inverse of the normal distribution function."""
+    """Returns normal random numbers: rand's, mapped by the inverse of the normal distribution function."""
     return _random("randn", shape, seed, offset, device)
 
 
 def _random(operation: str, shape: Shape, seed: int | None, offset: int, device: Any) -> Tensor:
     if seed is None:
         if offset:
-            raise ArgumentError(f"{operation}: offset {offset} was given without a seed; give both")
-        # A shape that has no tensor is refused here, before anything of the stream is gone.
-        seed, offset = _stream.take(_ext.allocate(shape, dtypes.float32).size)
+            raise ArgumentError(f"{operation}: expected a seed with offset {offset}, got none; give both")
+        # Allocating first refuses an impossible shape before any number of the stream is used.
+        seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
-            raise ArgumentError(
-                f"{operation}: {name} is {value}; it is at least {'0' if name == 'offset' else '-2^63'} and below 2^63"
-            )
+            low = "0" if name == "offset" else "-2^63"
+            raise ArgumentError(f"{operation}: expected {name} from {low} to 2^63 - 1, got {value}")
     made = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
-    return placement.placed(made, device, operation)
+    return placement.place(made, device, operation)
 
 
 class _Stream:
-    """The process's own stream of random numbers. Each process has another one, forked ones too."""
+    """The stream of random numbers of this process. Each process has a different one, forked ones too."""
 
     def __init__(self) -> None:
         self.restart()
@@ -231,8 +229,8 @@ class _Stream:
         self._seed: int | None = None
         self._position = 0
 
-    def take(self, count: int) -> tuple[int, int]:
-        """The seed, and where the next `count` numbers of the stream are."""
+    def advance(self, count: int) -> tuple[int, int]:
+        """Moves past `count` numbers. Returns the seed and the position of the first of them."""
         with self._lock:
             if self._seed is None:
                 self._seed = int.from_bytes(os.urandom(7), "little")
@@ -245,18 +243,18 @@ _stream = _Stream()
 
 
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
-    """A tensor from anything that holds numbers; memory is shared where it can be."""
+    """Returns a tensor from anything that holds numbers, sharing its memory if possible."""
     chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
     try:
         copies = _COPY[copy]
     except (KeyError, TypeError):
-        raise ArgumentTypeError(f"asarray: copy is {copy!r}; True, False or None is wanted") from None
+        raise ArgumentTypeError(f"asarray: expected True, False or None for copy, got {copy!r}") from None
     made = _from_object(obj, chosen, copies)
-    return placement.placed(made, device, "asarray")
+    return placement.place(made, device, "asarray")
 
 
 def tensor_of(operation: str, name: str, value: Any) -> Tensor:
-    """An operand as a tensor; the error, where it is none, names the operation and the argument."""
+    """Returns an operand as a tensor. If that fails, the error names the operation and the argument."""
     try:
         return _from_object(value, None, None)
     except LanewiseError as error:
@@ -270,8 +268,8 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     except ArgumentTypeError:
         if not isinstance(obj, list | tuple):
             raise
-        # lists of arrays or of other packages' numbers
-        return _ext.from_object(_plain(obj), dtype, copy)
+        # a list of arrays, or of numbers of another package
+        return _ext.from_object(_to_lists(obj), dtype, copy)
     if made is not NotImplemented:
         return made
     if hasattr(obj, "__dlpack__"):
@@ -289,18 +287,18 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
         if javascript.is_buffer(obj):
             return _ext.from_object(javascript.from_js(obj, copy), dtype, None)
-    if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range, a deque ...
+    if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range or a deque, for example
         return _ext.from_object(list(obj), dtype, copy)
     raise ArgumentTypeError(
-        f"asarray: a {type(obj).__name__} holds no numbers that Lanewise can read; give a tensor, a number, "
-        "a list, a NumPy array, or an object with the buffer protocol or DLPack"
+        f"asarray: expected numbers, got a {type(obj).__name__}; give a tensor, a number, a list, a NumPy array, or an "
+        "object with the buffer protocol or DLPack"
     )
 
 
-def _plain(value: Any) -> Any:
-    """Nested lists of Python numbers."""
+def _to_lists(value: Any) -> Any:
+    """Returns nested lists of Python numbers."""
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_to_lists(one) for one in value]
     return value.tolist() if hasattr(value, "tolist") else value
 
 
@@ -308,7 +306,7 @@ _DLPACK_CPU = 1
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor on the memory of any array that speaks DLPack (torch, jax, cupy ...).
+    """Returns a tensor that shares the memory of any array with DLPack support, such as torch's and jax's.
 
     >>> import lanewise as lw
     >>> lw.from_dlpack(lw.arange(3))
@@ -320,18 +318,20 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
             "call .filled() first"
         )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        raise ArgumentTypeError(f"from_dlpack: a {type(x).__name__} has no __dlpack__ method; use asarray")
+        raise ArgumentTypeError(
+            f"from_dlpack: expected an object with __dlpack__, got a {type(x).__name__}; use asarray"
+        )
     kind, index = x.__dlpack_device__()
     if kind != _DLPACK_CPU:
         raise BackendError(
-            f"from_dlpack: the array is on DLPack device ({int(kind)}, {index}); bring it to the CPU first"
+            f"from_dlpack: expected an array on the CPU, got DLPack device ({int(kind)}, {index}); move it to the CPU"
         )
     try:
         capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
-    except TypeError:  # from before version 1, which knew neither
+    except TypeError:  # exporters older than DLPack 1.0 accept neither keyword
         capsule = x.__dlpack__()
     made = _ext.from_dlpack_capsule(capsule)
-    return placement.placed(made.copy() if copy else made, device, "from_dlpack")
+    return placement.place(made.copy() if copy else made, device, "from_dlpack")
 
 
 def _dtype_of_value(value: Any) -> DType:
@@ -346,4 +346,6 @@ def _dtype_of_value(value: Any) -> DType:
 
 def _check_range(operation: str, value: float, dtype: DType) -> None:
     if dtype.kind == "i" and not iinfo(dtype).min <= value <= iinfo(dtype).max:
-        raise RangeError(f"{operation}: {value} does not fit into {dtype}; use a wider dtype, or float32")
+        raise RangeError(
+            f"{operation}: expected a number that fits {dtype}, got {value}; use a wider dtype, or float32"
+        )

@@ -1,7 +1,7 @@
-"""What a device is: to the user (DeviceInfo), and to the dispatch (Executor).
+"""Devices: their description for users (DeviceInfo), and the interface that runs kernels on one (Executor).
 
-registry.py lists devices and opens them; dispatch.py moves tensors to and from them through an Executor, and
-the extension launches kernels on them through it.
+registry.py lists devices and opens them. In this version only lanewise.webgpu has an Executor, which its own tests and
+users call; tensors are stored in host memory.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ GIGABYTE = 1024**3
 
 
 class DeviceInfo(NamedTuple):
-    """One device of a backend. Memory is in bytes; what cannot be known is None, total_memory 0."""
+    """One device of a backend. Memory is in bytes; what is unknown is None, or 0 for total_memory."""
 
-    index: int  # type: ignore[assignment] # in place of tuple.index
+    index: int  # type: ignore[assignment] # hides tuple.index
     name: str
     total_memory: int = 0
     free_memory: int | None = None
     compute_capability: str | None = None
     unified_memory: bool = False
-    api: str | None = None  # of a WebGPU adapter: vulkan, metal, dx12, opengl
+    api: str | None = None  # of WebGPU adapters: vulkan, metal, dx12 or opengl
     software: bool = False  # the adapter runs on the CPU; AUTO never chooses it
 
     def __str__(self) -> str:
-        """`[0] name: X.XX GB (Y.YY GB free)`, GB being 2^30 bytes."""
+        """`[0] name: X.XX GB (Y.YY GB free)`, in units of 2^30 bytes."""
         details = []
         if self.free_memory is not None:
             details.append(f"{self.free_memory / GIGABYTE:.2f} GB free")
@@ -44,16 +44,16 @@ class DeviceInfo(NamedTuple):
 
 
 class Executor(Protocol):
-    """What a backend with memory of its own does for tensors. One stands for one opened device.
+    """Runs kernels on one opened device, which has its own memory.
 
-    A buffer is any object of the executor's; its memory is released when the object is. `launch` may return
-    before the work is done; only `download` waits for it.
+    A buffer is an object of the executor's choice; deleting it releases its memory. `launch` may return before the work
+    is done; only `download` waits for it.
     """
 
     device: DeviceInfo
 
     def allocate(self, nbytes: int) -> Any:
-        """A new buffer. OutOfMemoryError where the device has no room."""
+        """Returns a new buffer. Raises OutOfMemoryError if the device has too little memory."""
         ...
 
     def upload(self, buffer: Any, data: memoryview) -> None:
@@ -61,7 +61,7 @@ class Executor(Protocol):
         ...
 
     def download(self, buffer: Any, into: memoryview) -> None:
-        """Waits for what was launched, and copies the start of a buffer into contiguous host bytes."""
+        """Waits for all launched work, then copies the start of a buffer into contiguous host bytes."""
         ...
 
     def launch(
@@ -73,10 +73,9 @@ class Executor(Protocol):
         outputs: Sequence[tuple[Any, int]],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the table, `exp_float32` say, of a kind of contracts/kinds.yaml.
+        """Runs a kernel of the table, such as `exp_float32`, of a kind of contracts/kinds.yaml.
 
-        `layout` has the fields of that kind's struct in core/include/lanewise.h as ints and nested lists;
-        operands are pairs of a buffer and the byte offset of their first element, (None, 0) for an input left
-        out.
+        `layout` has the fields of that kind's struct in core/include/lanewise.h, as ints and nested lists. Operands are
+        pairs of a buffer and the byte offset of the first element, (None, 0) for an optional input that is absent.
         """
         ...

@@ -1,7 +1,7 @@
-"""What this machine can run, told to the user: backends, their devices, and why something is missing.
+"""Reports what this machine can run: backends, their devices, and why a backend is missing.
 
-Reads registry.py; the `info` command prints its summary. Looking at the devices costs some file reading and,
-for WebGPU, asking the drivers, so nothing here happens at import.
+Reads registry.py; the `info` command prints the summary. Listing devices reads files and, for WebGPU, calls drivers, so
+nothing here runs at import.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["BackendInfo", "backend_summary", "backends", "best_available_backend
 
 
 class BackendInfo(NamedTuple):
-    """A backend, whether this machine has it, the reason where not, and its devices where it has."""
+    """A backend and its devices, or the reason why it is not available on this machine."""
 
     name: Backend
     available: bool
@@ -26,7 +26,7 @@ class BackendInfo(NamedTuple):
 
     @property
     def type(self) -> str:
-        """What kind of hardware it drives: "CPU" or "GPU"."""
+        """The kind of hardware: "CPU" or "GPU"."""
         return "GPU" if self.name.is_gpu else "CPU"
 
     def __str__(self) -> str:
@@ -64,13 +64,13 @@ def backends() -> list[BackendInfo]:
 
 
 def best_available_backend() -> Backend:
-    """The first backend in AUTO's order that this machine can open, software adapters aside."""
+    """Returns the first backend in AUTO's order that this machine can open. Software adapters do not count."""
     found = selection.available(parse_backend(Backend.AUTO), "best_available_backend")
     return next(filter(registry.opens, found), found[-1])
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """The most memory that is free on one of a backend's devices; all of it where that is not known."""
+    """Returns the most free memory of any of a backend's devices, its total memory if the free is unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)
@@ -79,8 +79,7 @@ def free_memory_of(backend: Backend) -> int | None:
 
 
 def backend_summary() -> str:
-    """A line for each backend, with its devices or the reason it is missing, then how many threads share the work of a
-    call, what was measured of the backends, and the recommended one last."""
+    """Returns the text of print_backend_summary()."""
     lines = ["=== Available Backends ==="]
     for info in backends():
         lines.append(f"{'✓' if info.available else '✗'} {info.name.name} ({info.type})")
@@ -92,18 +91,18 @@ def backend_summary() -> str:
 
 
 def _calibration_summary() -> str:
-    """What AUTO goes by, and whether it does."""
-    found = selection.calibration_in_use()
-    if found is None:
+    """Returns a line about the calibration and whether the default backend follows it."""
+    calibration = selection.calibration_in_use()
+    if calibration is None:
         return "none; `python -m lanewise calibrate` measures which of these is the fastest"
     default = selection.default_backend()
-    overridden = "" if default is found.backend else f"; {default.label} is used, as the user wants it"
-    return f"of {found.date}, {found.path or 'for this process'}: {found.reason()}{overridden}"
+    overridden = "" if default is calibration.backend else f"; overridden by the user: {default.label} is used"
+    return f"of {calibration.date}, {calibration.path or 'for this process'}: {calibration.reason()}{overridden}"
 
 
 def print_backend_summary() -> None:
-    """Prints what this machine can run: a line for each backend, how many threads share a call, what lw.calibrate()
-    found, the backend to use."""
+    """Prints each backend with its devices or the reason why it is missing, the number of threads, the result of
+    lw.calibrate() and the recommended backend."""
     print(_encodable(backend_summary()))
 
 

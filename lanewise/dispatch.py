@@ -1,9 +1,8 @@
-"""Calls that the extension does not finish itself.
+"""Calls that the extension passes on to Python.
 
-The hot path never comes here: tensors, numbers and buffers on CPU backends are the extension's own. It hands
-over, as they were called, operations without kernels (the kinds `composed` and `creation`), and calls with
-operands that only Python can read: lists, DLPack objects, other packages' arrays. Those are converted, and the
-operation is called again.
+The hot path never comes here: the extension itself handles tensors, numbers and buffers on CPU backends. It passes on
+the operations without kernels (kinds `composed` and `creation`), and calls with operands that only Python can read:
+lists, DLPack objects and other packages' arrays. These are converted, and the operation is called again.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from lanewise.errors import ArgumentTypeError, BackendUnavailableError, Lanewise
 
 __all__ = ["dispatch", "refuse_keyword", "several"]
 
-# Modules, imported with the first call, and the operations that they have under their own names.
+# Modules and the operations in them. A module is imported at the first call of one of its operations.
 _PYTHON: Final = {
     "creation": ("arange", "asarray", "eye", "full", "linspace", "ones", "rand", "randn", "zeros"),
     "products": ("attention_scores", "matvec", "outer", "vecmat", "weighted_sum"),
@@ -34,7 +33,7 @@ _PYTHON: Final = {
 
 @cache
 def _python(operation: str) -> Callable[..., Any] | None:
-    """The function that is the operation, where it is written in Python."""
+    """Returns the function that implements an operation in Python, or None."""
     for module, names in _PYTHON.items():
         if operation in names:
             function: Callable[..., Any] = getattr(import_module(f"lanewise.{module}"), operation)
@@ -43,7 +42,7 @@ def _python(operation: str) -> Callable[..., Any] | None:
 
 
 def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Several results of one operation, as its named tuple."""
+    """Returns the results of an operation as its named tuple."""
     from lanewise import results
 
     made: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
@@ -51,13 +50,13 @@ def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
 
 
 def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
-    """Finishes a call of `operation` with these arguments."""
+    """Runs `operation` for the extension, with the arguments of the user's call."""
     function = _python(operation)
     if function is not None:
         try:
             return function(*arguments, **keywords)
         except LanewiseError as error:
-            _speak_for(operation, error)
+            _rename(error, operation)
             raise
         except TypeError:
             _check_arguments(operation, function, arguments, keywords)
@@ -65,9 +64,10 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     inputs = operations.inputs(operation)
     given = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     given |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
-    if all(map(_is_native, given.values())):  # only a GPU keeps the extension from running this itself
+    if all(map(_is_native, given.values())):  # the extension passes these on only for a GPU backend
         raise BackendUnavailableError(
-            f"{operation}: tensors cannot be computed on {_ext.current_backend()} in this version; use a CPU backend"
+            f"{operation}: expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in "
+            "this version"
         )
     operands = {one.name: _operand(operation, one, given[one.name]) for one in inputs if one.name in given}
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
@@ -82,8 +82,8 @@ def refuse_keyword(operation: str, name: str) -> None:
     other_names.refuse_keyword(operation, name)
 
 
-def _speak_for(operation: str, error: LanewiseError) -> None:
-    """Lets an error name the operation that the user called, not one that it is made of."""
+def _rename(error: LanewiseError, operation: str) -> None:
+    """Makes an error name the operation that the user called, not one that it calls."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (hasattr(_ext, name) or hasattr(Tensor, name)):
@@ -93,7 +93,7 @@ def _speak_for(operation: str, error: LanewiseError) -> None:
 def _check_arguments(
     operation: str, function: Callable[..., Any], arguments: tuple[Any, ...], keywords: dict[str, Any]
 ) -> None:
-    """An error that says so, where the arguments are not those of the function."""
+    """Raises ArgumentTypeError if the arguments do not match the function's signature."""
     import inspect
 
     signature = inspect.signature(function)
@@ -106,14 +106,14 @@ def _check_arguments(
 
 
 def _is_native(value: Any) -> bool:
-    """Whether the extension reads a value as it is."""
+    """Whether the extension reads a value without conversion."""
     return value is None or isinstance(value, Tensor | int | float)
 
 
 def _operand(operation: str, one: operations.Input, value: Any) -> Any:
-    """What the extension can read of a value."""
+    """Returns a value in a form that the extension can read."""
     if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
-        return creation.asarray(value, one.dtype)  # no number tells the dtype
+        return creation.asarray(value, one.dtype)  # without elements, the dtype would be float32
     return creation.tensor_of(operation, one.name, value)

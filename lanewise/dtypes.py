@@ -1,8 +1,8 @@
-"""The types of elements: six DType singletons, and the ways users name them.
+"""The types of elements: six DType singletons, and the ways to name them.
 
-The extension knows a dtype by its code (lw_dtype of core/include/lanewise.h) and hands these objects out as
-`Tensor.dtype`. `as_dtype` is the one place that turns what a user wrote (`lw.float32`, "float32", float,
-`np.dtype("float32")`, `np.float32`) into a DType; it recognises NumPy's objects without importing NumPy.
+The extension identifies a dtype by its code (lw_dtype of core/include/lanewise.h) and returns these objects as
+`Tensor.dtype`. Every dtype argument (`lw.float32`, "float32", float, `np.dtype("float32")`, `np.float32`) goes through
+as_dtype(), which recognizes NumPy's objects without importing NumPy.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DType:
             object.__setattr__(self, field, value)
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"DType: {name} cannot be set; a dtype never changes")
+        raise AttributeError(f"DType: cannot set {name}; a dtype never changes")
 
     def __repr__(self) -> str:
         return f"lanewise.{self.name}"
@@ -69,7 +69,7 @@ class DType:
         return hash(self.name)
 
     def __reduce__(self) -> tuple[Callable[[str], DType], tuple[str]]:
-        return _named, (self.name,)
+        return _unpickled, (self.name,)
 
 
 bool: Final = DType(0, "bool", 1, "b", "?")
@@ -82,24 +82,24 @@ float64: Final = DType(5, "float64", 8, "f", "d")
 ALL: Final = (bool, int32, int64, float16, float32, float64)  # by code
 
 _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
-    "bool_": bool,  # NumPy's scalar type before version 2
+    "bool_": bool,  # the name of NumPy 1's scalar type
     "intc": int32,
     "longlong": int64,
     "half": float16,
     "single": float32,
     "double": float64,
 }
-# Python's own types name what lists of them become.
+# The dtypes of lists of these Python types.
 _PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
 
 
 def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
-    """The DType that `value` names: a DType, a name, a Python type, or a dtype or scalar type of NumPy's.
+    """Returns the DType for a DType, a name, a Python type, or a dtype or scalar type of NumPy.
 
     >>> as_dtype("float64"), as_dtype(int)
     (lanewise.float64, lanewise.int32)
 
-    DTypeError where Lanewise has no such dtype; `operation` begins its message.
+    Raises DTypeError if Lanewise has no such dtype; its message begins with `operation`.
     """
     if isinstance(value, DType):
         return value
@@ -111,29 +111,29 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
     elif _is_numpy_dtype(value):
         found = _from_numpy(value)
     elif not isinstance(value, type):
-        raise ArgumentTypeError(f"{operation}: {value!r} does not name a dtype; give one of {_listing()}")
+        raise ArgumentTypeError(f"{operation}: expected a dtype, got {value!r}; give one of {_names()}")
     if found is None:
         shown = value.__name__ if isinstance(value, type) else str(value)
-        raise DTypeError(f"{operation}: there is no dtype {shown!r}; there are {_listing()}")
+        raise DTypeError(f"{operation}: there is no dtype {shown!r}; give one of {_names()}")
     return found
 
 
 def code_of(operation: str, value: Any) -> int:
-    """The lw_dtype that `value` names; the extension's hook."""
+    """Returns the lw_dtype of a dtype argument, for the extension."""
     return as_dtype(value, operation=operation).code
 
 
-def _listing() -> str:
+def _names() -> str:
     return ", ".join(dtype.name for dtype in ALL)
 
 
-def _named(name: str) -> DType:
-    """What pickles of a DType call; those of a later version may name one that is not here."""
+def _unpickled(name: str) -> DType:
+    """Unpickles a DType. A pickle of a later version may name an unknown one."""
     return as_dtype(name, operation="unpickling")
 
 
 def _is_numpy_dtype(value: object) -> builtins.bool:
-    """Whether this is a numpy.dtype, or a scalar type such as numpy.float32."""
+    """Whether `value` is a numpy.dtype, or a scalar type such as numpy.float32."""
     if isinstance(value, type):
         return value.__module__ == "numpy"
     return type(value).__module__.partition(".")[0] == "numpy" and hasattr(value, "isnative")

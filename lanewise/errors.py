@@ -1,9 +1,9 @@
-"""The errors Lanewise raises, one hierarchy under LanewiseError.
+"""The errors that Lanewise raises, one hierarchy under LanewiseError.
 
-Each also derives from the built-in exception that NumPy or Python raises in the same situation, so `except
-ValueError` keeps working. A message says what was given, what was wanted and what to do, and starts with the
-operation's name: `matmul: shapes (3, 4) and (5, 6) do not align; the inner dimensions must match`. The
-extension takes these classes once, when the package is imported.
+Each also derives from the built-in exception that NumPy or Python raises in the same situation, so `except ValueError`
+keeps working. A message names the operation, what it expected, what it got, and what to do:
+`matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. The extension is given these
+classes when the package is imported.
 """
 
 __all__ = [
@@ -29,7 +29,7 @@ class LanewiseError(Exception):
 
 
 class ShapeError(LanewiseError, ValueError):
-    """Shapes do not fit each other, have too many dimensions, or overflow."""
+    """Shapes do not match, have too many dimensions, or overflow."""
 
 
 class DTypeError(LanewiseError, TypeError):
@@ -37,39 +37,39 @@ class DTypeError(LanewiseError, TypeError):
 
 
 class AxisError(LanewiseError, ValueError, IndexError):
-    """An axis is outside the dimensions of its tensor, or is given twice."""
+    """An axis is outside the dimensions of its tensor, or repeated."""
 
 
 class IndexOutOfRangeError(LanewiseError, IndexError):
-    """An integer index is outside the extent of its axis, or something is no index at all."""
+    """An integer index is out of range for its axis, or there are too many indices."""
 
 
 class ArgumentError(LanewiseError, ValueError):
-    """An argument has the right type and a value that makes no sense."""
+    """An argument has the right type and an invalid value."""
 
 
 class ArgumentTypeError(LanewiseError, TypeError):
-    """An argument has a type that cannot be used there."""
+    """An argument has the wrong type."""
 
 
 class RangeError(LanewiseError, OverflowError):
-    """A number does not fit into the dtype that it is meant for."""
+    """A number does not fit its dtype."""
 
 
 class ReadOnlyError(LanewiseError, ValueError):
-    """Something wants to write to memory that is read-only."""
+    """A call would write to read-only memory."""
 
 
 class OutOfMemoryError(LanewiseError, MemoryError):
-    """Memory for a tensor could not be allocated, or a model would not fit."""
+    """Memory for a tensor could not be allocated, or a model does not fit."""
 
 
 class BackendError(LanewiseError, RuntimeError):
-    """Something about a backend: see its subclasses."""
+    """A backend cannot be used as requested."""
 
 
 class BackendUnavailableError(BackendError):
-    """This machine cannot run the backend that was asked for; the message says why."""
+    """This machine cannot run the requested backend; the message says why."""
 
 
 class LibraryError(BackendError, ImportError):
@@ -77,4 +77,4 @@ class LibraryError(BackendError, ImportError):
 
 
 class DeviceError(BackendError):
-    """A GPU reported a fault; the tensors it was computing are lost."""
+    """A GPU reported an error; the tensors it was computing are lost."""

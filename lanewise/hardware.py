@@ -1,7 +1,7 @@
-"""The CPU's name and the machine's memory, asked of the operating system when somebody wants to know.
+"""The CPU's name and the machine's memory, from the operating system.
 
-Serves discovery.py and memory.py. Nothing is read at import; a figure that a system does not give is None (or
-0, or "unknown CPU"), never an error.
+Used by discovery.py, calibration.py and memory.py. Nothing is read at import. What a system does not report is None, 0
+or "unknown CPU", never an error.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from typing import Any, Final
 
 __all__ = ["cpu_name", "free_memory", "total_memory"]
 
-HEAD: Final = 512  # characters, in which a CPU's name is
-_SYSTEM: Final = sys.platform  # type checkers would otherwise look at one system only
+HEAD: Final = 512  # characters at the start of /proc/cpuinfo, enough for the first processor's name
+_SYSTEM: Final = sys.platform  # a variable, so that type checkers check the branches of every system
 
 
 def cpu_name() -> str:
-    """The CPU's model name, as the system reports it."""
+    """Returns the CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # x86 says "model name" of the first processor; many ARM boards "Model" or "Hardware", after the last.
+        # x86 has "model name" in the first processor's lines, many ARM boards "Model" or "Hardware" after the last.
         path = Path("/proc/cpuinfo")
-        head = _fields(path, HEAD)  # the rest takes long where there are many
+        head = _fields(path, HEAD)  # reading all of it is slow on machines with many processors
         fields = head if head.get("model name") else _fields(path)
         name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
     elif _SYSTEM == "darwin":
@@ -37,7 +37,7 @@ def cpu_name() -> str:
 
 
 def total_memory() -> int:
-    """Bytes of memory this process may use at most, 0 where that is unknown."""
+    """Returns the bytes of memory that this process may use at most, 0 if unknown."""
     total = 0
     if _SYSTEM == "linux":
         total = _meminfo("MemTotal") or 0
@@ -53,7 +53,7 @@ def total_memory() -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes of memory that can be had without swapping, None where that is unknown."""
+    """Returns the bytes of memory available without swapping, None if unknown."""
     if _SYSTEM == "linux":
         free, left = _meminfo("MemAvailable"), _container_left()
         return left if free is None else free if left is None else min(free, left)
@@ -65,12 +65,12 @@ def free_memory() -> int | None:
     return None
 
 
-def _fields(path: Path, most: int = -1) -> dict[str, str]:
-    """`name: value` lines, of the first `most` characters; the first of each name counts."""
+def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
+    """Returns the `name: value` lines at the start of a file. Of lines with one name, the first counts."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:
-            lines = file.read(most).splitlines()
+            lines = file.read(max_characters).splitlines()
     except OSError:
         return fields
     for line in lines:
@@ -85,7 +85,7 @@ def _meminfo(name: str) -> int | None:
 
 
 def _container(name: str) -> int | None:
-    """A figure of the control group this process runs in: a container may have less than the machine."""
+    """Returns a number of bytes from the control group of this process, which limits the memory of a container."""
     try:
         text = Path("/sys/fs/cgroup", name).read_text().strip()
     except OSError:
@@ -99,7 +99,7 @@ def _container_left() -> int | None:
         return None
     try:
         statistics = Path("/sys/fs/cgroup/memory.stat").read_text().split()
-        used -= int(statistics[statistics.index("inactive_file") + 1])  # a cache that gives way
+        used -= int(statistics[statistics.index("inactive_file") + 1])  # page cache that the kernel can reclaim
     except (OSError, ValueError, IndexError):
         pass
     return max(limit - used, 0)
@@ -146,7 +146,7 @@ def _windows_memory() -> Any:
 
 
 def _windows_cpu_name() -> str:
-    registry: Any = __import__("winreg")  # on Windows alone
+    registry: Any = __import__("winreg")  # exists on Windows only
     path = r"HARDWARE\DESCRIPTION\System\CentralProcessor\0"
     try:
         with registry.OpenKey(registry.HKEY_LOCAL_MACHINE, path) as key:

@@ -1,8 +1,8 @@
 """Indexing with arrays: integers, masks and lists, alone or mixed with slices, by NumPy's rules.
 
-The extension handles keys of ints, slices, Ellipsis and None itself and calls getitem and setitem here for
-the rest. Both apply the slices first, as a view; what remains is one `take` or `put` along one axis, with the
-indices of several axes combined into positions in those axes laid end to end.
+The extension handles keys of ints, slices, Ellipsis and None, and calls getitem and setitem here for all others. Both
+apply the slices first, as a view. What remains is one `take` or `put` along one axis. If several axes are indexed, they
+are flattened into one, and their indices are combined into positions along it.
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ _ALL = slice(None)
 
 
 class _Group(NamedTuple):
-    """Neighbouring axes of the view that one array indexes: one axis, or as many as a mask has dimensions."""
+    """The adjacent axes of the view that one array indexes: one axis, or one for each dimension of a mask."""
 
-    axis: int
-    dimension: int  # of the tensor, where the first of them is: ints and None in the key change the view's
-    span: int
-    indices: Tensor  # integers; of a mask, the row-major positions of its true elements
+    axis: int  # the first, in the view
+    dimension: int  # the first, in the tensor; ints and None in the key make the two differ
+    span: int  # how many axes
+    indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
 
 class _Plan(NamedTuple):
-    """A key, resolved: a basic key for the view, and the arrays that index some of its axes."""
+    """A resolved key: a basic key that makes the view, and the arrays that index some of its axes."""
 
     basic: tuple[Any, ...]
     groups: list[_Group]
-    position: int  # of the indices' dimensions in the result
+    position: int  # where the result has the dimensions of the indices
 
     def index_shape(self) -> tuple[int, ...]:
-        """The shape to which the indices broadcast."""
+        """Returns the shape to which the index arrays broadcast."""
         shapes = [group.indices.shape for group in self.groups]
         shape: list[int] = [1] * max(map(len, shapes))
         for one in shapes:
             for axis, extent in enumerate(one, start=len(shape) - len(one)):
                 if extent != 1 and shape[axis] not in (1, extent):
-                    raise ShapeError(f"indexing: index arrays of shapes {shapes} do not broadcast together")
+                    raise ShapeError(f"indexing: expected index arrays that broadcast together, got shapes {shapes}")
                 shape[axis] = extent if shape[axis] == 1 else shape[axis]
         return tuple(shape)
 
 
 def getitem(tensor: Tensor, key: Any) -> Tensor:
-    """tensor[key], a new tensor, where the key holds arrays.
+    """Returns tensor[key] for a key with arrays, as a new tensor.
 
     >>> import lanewise as lw
     >>> x = lw.arange(6).reshape(2, 3)
@@ -64,21 +64,21 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     """
     plan = _resolve(tensor, key)
     view = tensor[plan.basic]
-    if not plan.groups:  # the arrays were single ints
+    if not plan.groups:  # the arrays held single ints
         return view
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        with _axis_of_tensor_named(group, view):
+        with _naming_tensor_axis(group, view):
             taken = _ext.take(view, group.indices, axis=group.axis)
         return _move(taken, group.axis, plan.position, group.indices.ndim)
-    order, extents, rest = _axes_first(view, plan)
-    flat = view.permute_dims(order).reshape((math.prod(extents), *rest))
+    order, extents, others = _indexed_axes_first(view, plan)
+    flat = view.permute_dims(order).reshape((math.prod(extents), *others))
     positions = _positions(plan, extents)
     return _move(_ext.take(flat, positions, axis=0), 0, plan.position, positions.ndim)
 
 
 def setitem(tensor: Tensor, key: Any, value: Any) -> None:
-    """tensor[key] = value, where the key holds arrays. Where an index repeats, the last value stays.
+    """Assigns tensor[key] = value for a key with arrays. If an index repeats, the last value stays.
 
     >>> import lanewise as lw
     >>> x = lw.zeros(4)
@@ -93,23 +93,23 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         return
     view = tensor[plan.basic]
     values = _ext.astype(asarray(value), tensor.dtype)
-    order, extents, rest = _axes_first(view, plan)
+    order, extents, others = _indexed_axes_first(view, plan)
     index_shape = plan.index_shape()
-    wanted = (*rest[: plan.position], *index_shape, *rest[plan.position :])
-    values = _move(_broadcast(values, wanted), plan.position, 0, len(index_shape))
+    shape = (*others[: plan.position], *index_shape, *others[plan.position :])
+    values = _move(_broadcast(values, shape), plan.position, 0, len(index_shape))
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
-        with _axis_of_tensor_named(group, view):
+        with _naming_tensor_axis(group, view):
             _ext.put(view, group.indices, _move(values, 0, group.axis, len(index_shape)), group.axis)
         return
     ordered = view.permute_dims(order)
-    shape = (math.prod(extents), *rest)
+    flat_shape = (math.prod(extents), *others)
     positions = _positions(plan, extents)
     if ordered.is_contiguous:
-        _ext.put(ordered.reshape(shape), positions, values, 0)
-    else:  # no strides say "these axes end to end": write into a copy, then that back
+        _ext.put(ordered.reshape(flat_shape), positions, values, 0)
+    else:  # the indexed axes cannot be flattened without a copy: write to a copy, then copy it back
         copy = ordered.copy()
-        _ext.put(copy.reshape(shape), positions, values, 0)
+        _ext.put(copy.reshape(flat_shape), positions, values, 0)
         ordered[...] = copy
 
 
@@ -118,10 +118,10 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # the entries that count as arrays, ints included, among all
+    arrays_at: list[int] = []  # positions in the key of arrays, and of ints, which count as arrays
     axis = dimension = position = 0  # of the view, of the tensor, of the result
     for place, entry in enumerate(entries):
-        if entry is Ellipsis:  # of no dimensions; it still keeps arrays apart
+        if entry is Ellipsis:  # stands for no dimension, but still separates the arrays around it
             continue
         if entry is None or isinstance(entry, slice):
             basic.append(entry)
@@ -140,32 +140,32 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
         axis += group.span
         dimension += consumed
     together = arrays_at[-1] - arrays_at[0] == len(arrays_at) - 1
-    # arrays with something between them put their dimensions first
+    # NumPy's rule: if anything separates the arrays, their dimensions come first
     return _Plan(tuple(basic), groups, position if together else 0)
 
 
 def _entry(one: Any) -> Any:
-    """One part of a key as None, Ellipsis, a slice, an int, a bool, or a tensor of ints or bools."""
+    """Returns one part of a key as None, Ellipsis, a slice, an int, a bool, or a tensor of ints or bools."""
     if one is None or one is Ellipsis or isinstance(one, slice | bool | int):
         return one
     if not hasattr(one, "shape") and hasattr(type(one), "__index__"):
         return operator.index(one)
     if isinstance(one, str | bytes) or not (hasattr(one, "__len__") or hasattr(one, "shape")):
         raise ArgumentTypeError(
-            f"indexing: {one!r} is no index; give ints, slices, Ellipsis, None, or arrays of ints or bools"
+            f"indexing: expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {one!r}"
         )
     array = asarray(one)
     if array.size == 0 and isinstance(one, list | tuple):
-        array = _ext.astype(array, dtypes.int32)  # an empty list has no numbers to tell its dtype
+        array = _ext.astype(array, dtypes.int32)  # asarray([]) is float32
     if array.dtype.kind == "f":
-        raise ArgumentTypeError(f"indexing: an array of {array.dtype} is no index; give ints or bools")
+        raise ArgumentTypeError(f"indexing: expected arrays of ints or bools, got {array.dtype}; use astype")
     if array.ndim == 0:
         return bool(array) if array.dtype is dtypes.bool else int(array)
     return array
 
 
 def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
-    """Makes the key as long as the tensor has dimensions."""
+    """Replaces the Ellipsis, or the end of the key, by a full slice for each dimension that the key leaves out."""
     used = 0
     for entry in entries:
         if entry is None or entry is Ellipsis or isinstance(entry, bool):
@@ -173,11 +173,11 @@ def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
         used += entry.ndim if _is_mask(entry) else 1
     if used > tensor.ndim:
         raise IndexOutOfRangeError(
-            f"indexing: {used} indices were given for a tensor of shape {tensor.shape}; at most {tensor.ndim} fit"
+            f"indexing: expected at most {tensor.ndim} indices for a tensor of shape {tensor.shape}, got {used}"
         )
     places = [place for place, entry in enumerate(entries) if entry is Ellipsis]
     if len(places) > 1:
-        raise IndexOutOfRangeError("indexing: Ellipsis (...) was given more than once")
+        raise IndexOutOfRangeError(f"indexing: expected at most one Ellipsis (...), got {len(places)}")
     place = places[0] if places else len(entries)
     entries[place : place + (1 if used < tensor.ndim else 0)] = [_ALL] * (tensor.ndim - used)
 
@@ -187,8 +187,8 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
-    """The group of an array, and how many dimensions of the tensor it uses up."""
-    if isinstance(entry, bool):  # a mask without dimensions: a new axis, kept or emptied
+    """Returns the group of an array, and the number of dimensions of the tensor that it indexes."""
+    if isinstance(entry, bool):  # a mask without dimensions adds an axis of extent 1 or 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
     if not _is_mask(entry):
@@ -196,14 +196,14 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
         raise ShapeError(
-            f"indexing: a mask of shape {entry.shape} was given for dimensions of shape {covered}; they must be equal"
+            f"indexing: expected a mask of shape {covered}, as the dimensions that it indexes, got {entry.shape}"
         )
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
 
-def _axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
-    """A permutation that puts the indexed axes first; the extent each group covers, and the shape of the
-    others."""
+def _indexed_axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
+    """Returns a permutation that puts the indexed axes first, the number of positions of each group, and the shape of
+    the other axes."""
     indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.span)]
     others = [axis for axis in range(view.ndim) if axis not in indexed]
     extents = [math.prod(view.shape[group.axis : group.axis + group.span]) for group in plan.groups]
@@ -211,20 +211,22 @@ def _axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[i
 
 
 def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
-    """The groups' indices as one: row-major positions in the groups' extents."""
+    """Returns the indices of all groups combined: row-major positions in the indexed axes."""
     if len(plan.groups) == 1:
         return plan.groups[0].indices
     if math.prod(extents) >= 2**31:
-        raise IndexOutOfRangeError(f"indexing: axes of extents {tuple(extents)} together exceed 2^31 positions")
+        raise IndexOutOfRangeError(
+            f"indexing: expected indexed axes of fewer than 2^31 positions together, got extents {tuple(extents)}"
+        )
     shape = plan.index_shape()
-    total = _counted_from_zero(plan.groups[0], extents[0])
+    total = _nonnegative_indices(plan.groups[0], extents[0])
     for group, extent in zip(plan.groups[1:], extents[1:], strict=True):
-        total = _ext.add(_ext.multiply(total, extent), _counted_from_zero(group, extent))
+        total = _ext.add(_ext.multiply(total, extent), _nonnegative_indices(group, extent))
     return _ext.broadcast_to(total, shape)
 
 
-def _counted_from_zero(group: _Group, extent: int) -> Tensor:
-    """Checks the range of int indices, and counts negative ones from the end."""
+def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
+    """Returns the indices of a group as non-negative ones. Raises IndexOutOfRangeError for those out of range."""
     indices = group.indices
     if indices.size == 0:
         return _ext.astype(indices, dtypes.int32)
@@ -240,8 +242,8 @@ def _outside(indices: Tensor, extent: int) -> Tensor:
 
 
 @contextmanager
-def _axis_of_tensor_named(group: _Group, view: Tensor) -> Iterator[None]:
-    """Lets the error of an index name the axis of the tensor: kernels see the view's."""
+def _naming_tensor_axis(group: _Group, view: Tensor) -> Iterator[None]:
+    """Makes the error about an index name the axis of the tensor; a kernel knows the axis of the view only."""
     try:
         yield
     except IndexOutOfRangeError:
@@ -249,7 +251,7 @@ def _axis_of_tensor_named(group: _Group, view: Tensor) -> Iterator[None]:
 
 
 def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
-    """The error that names the first index outside its axis of the tensor."""
+    """Returns the error that names the first index that is out of range, and its axis of the tensor."""
     first = int(_ext.mask_indices(_outside(group.indices, extent))[0])
     wrong = int(group.indices.reshape(-1)[first])
     return IndexOutOfRangeError(
@@ -258,7 +260,7 @@ def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
 
 
 def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:
-    """`count` dimensions from `source` on, moved so that they begin at `destination`."""
+    """Moves `count` dimensions from `source` to `destination`."""
     if source == destination or count == 0:
         return tensor
     moved = list(range(source, source + count))
@@ -268,12 +270,12 @@ def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:
 
 
 def _broadcast(values: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """As NumPy: extra leading dimensions of extent 1 do not matter in an assignment."""
+    """Broadcasts values for an assignment, in which NumPy ignores extra leading dimensions of extent 1."""
     while values.ndim > len(shape) and values.shape[0] == 1:
         values = values.reshape(values.shape[1:])
     try:
         return _ext.broadcast_to(values, shape)
     except ShapeError:
         raise ShapeError(
-            f"indexing: values of shape {values.shape} do not fit the selected elements of shape {shape}"
+            f"indexing: expected values that broadcast to shape {shape}, got shape {values.shape}"
         ) from None

@@ -1,6 +1,6 @@
-"""JavaScript's typed arrays, in and out with one copy each: Python's memory and JavaScript's are apart.
+"""Conversion from and to JavaScript's typed arrays. Each copies, as Python's and JavaScript's memory are separate.
 
-creation.py asks here for what `asarray` does not know, and Tensor.to_js() is the way back. Imported in Pyodide alone.
+creation.py calls from_js() for typed arrays, and Tensor.to_js() calls to_js(). Imported in Pyodide only.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items
 
 
 def is_buffer(obj: object) -> bool:
-    """Whether this is a typed array, or an ArrayBuffer."""
+    """Whether `obj` is a typed array or an ArrayBuffer."""
     return isinstance(obj, JsBuffer)
 
 
 def from_js(array: Any, copy: bool | None) -> Tensor:
-    """The elements of a typed array as a tensor of one dimension."""
+    """Returns a 1-D tensor with the elements of a typed array."""
     name = str(array.constructor.name)
     dtype = dtypes.int32 if name in _WIDENED else _DTYPES.get(name)
     if dtype is None:
@@ -51,10 +51,12 @@ def from_js(array: Any, copy: bool | None) -> Tensor:
 
 
 def to_js(tensor: Tensor) -> Any:
-    """A typed array with the elements in row-major order."""
+    """Returns a typed array with the elements in row-major order."""
     name = _ARRAYS.get(tensor.dtype)
     if name is None:
-        raise DTypeError(f"to_js: Pyodide has no typed array for {tensor.dtype}; use astype(lw.float32) first")
+        raise DTypeError(
+            f"to_js: expected a dtype with a typed array in Pyodide, got {tensor.dtype}; use astype(lw.float32)"
+        )
     array = getattr(js, name).new(tensor.size)
     if tensor.size:
         array.buffer.assign(tensor if tensor.is_contiguous else tensor.copy())

@@ -1,8 +1,8 @@
-"""The libraries of kernels that this package carries, as the build's manifest lists them.
+"""The kernel libraries in this package, as listed by the build's manifest.
 
-A file is compared with the manifest before it is opened, because opening is already too late: a truncated library ends
-in SIGBUS, and one of another version has its functions elsewhere. Whoever opens a library (lanewise.registry,
-lanewise.cffi) gets its path from `checked_path`.
+A file is compared with the manifest before it is opened: opening a truncated library can end the process with SIGBUS,
+and one of another version has a different table of functions. registry.py and cffi.py get the path of a library from
+checked_path().
 """
 
 from __future__ import annotations
@@ -30,32 +30,34 @@ class Library(NamedTuple):
     size: int
     sha256: str
     cpu_features: tuple[str, ...]
-    base: str  # the library whose kernels stand in for those that this one leaves out; "" where it has all
+    base: str  # the library with the kernels that this one leaves out, "" if it has all of them
 
 
 class Manifest(NamedTuple):
-    """What the build says of the libraries that it made, and of those that it could not make."""
+    """The libraries of the build, and the reasons why it left others out."""
 
     libraries: dict[str, Library]
     left_out: dict[str, str]
 
 
 def find(name: str) -> Library | None:
-    """The library of a backend, by its name in lower case; None where this build has none.
+    """Returns the library of a backend, named in lower case, or None if this build has none.
 
-    Raises LibraryError when the manifest is missing, damaged, or of another build than the extension."""
+    Raises LibraryError if the manifest is missing, damaged, or of another build than the extension.
+    """
     return _read(DIRECTORY / "manifest.json").libraries.get(name)
 
 
 def left_out(name: str) -> str:
-    """Why the build made no library for a backend; "" where it says nothing of it."""
+    """Returns the reason why the build has no library for a backend, "" if it gives none."""
     return _read(DIRECTORY / "manifest.json").left_out.get(name, "")
 
 
 def checked_path(name: str) -> Path:
-    """Where the library of a backend is, once its size and content are what the build made.
+    """Returns the path of a backend's library, after checking its size and SHA-256.
 
-    Raises LibraryError, which names the file, when they are not."""
+    Raises LibraryError, which names the file, if they are not those of the manifest.
+    """
     library = find(name)
     if library is None:
         raise LibraryError(f"{DIRECTORY}: this build of lanewise has no library for {name!r}")
@@ -63,13 +65,13 @@ def checked_path(name: str) -> Path:
     try:
         size = path.stat().st_size
         if size != library.size:
-            raise LibraryError(f"{path}: has {size} bytes where the build made {library.size}; {_CURE}")
+            raise LibraryError(f"{path}: expected {library.size} bytes, got {size}; {_CURE}")
         content = path.read_bytes()
     except OSError as error:
-        raise LibraryError(f"{path}: cannot be read: {error.strerror}; {_CURE}") from error
-    # An engine refuses a damaged module by itself, and importing hashlib takes a browser 10 ms.
+        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from error
+    # A WebAssembly engine refuses a damaged module itself, and importing hashlib takes 10 ms in a browser.
     if sys.platform != "emscripten" and _sha256(content) != library.sha256:
-        raise LibraryError(f"{path}: its content is not what the build made (SHA-256 differs); {_CURE}")
+        raise LibraryError(f"{path}: the content is not what the build made (SHA-256 differs); {_CURE}")
     return path
 
 
@@ -83,21 +85,21 @@ def _sha256(content: bytes) -> str:
 def _read(path: Path) -> Manifest:
     try:
         manifest = json.loads(path.read_text(encoding="utf-8"))
-        found = (manifest["abi"], int(manifest["signature"], 16))
-        read = Manifest(
+        version = (manifest["abi"], int(manifest["signature"], 16))
+        parsed = Manifest(
             {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}, dict(manifest["left_out"])
         )
     except OSError as error:
-        raise LibraryError(f"{path}: cannot be read: {error.strerror}; {_CURE}") from error
+        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LibraryError(f"{path}: is damaged ({type(error).__name__}: {error}); {_CURE}") from error
-    wanted = (_ext.abi_version(), _ext.signature())
-    if found != wanted:
+        raise LibraryError(f"{path}: the manifest is damaged ({type(error).__name__}: {error}); {_CURE}") from error
+    expected = (_ext.abi_version(), _ext.signature())
+    if version != expected:
         raise LibraryError(
-            f"{path}: lists libraries of ABI {found[0]} and signature {found[1]:016x}; "
-            f"this extension has ABI {wanted[0]} and signature {wanted[1]:016x}; {_CURE}"
+            f"{path}: expected libraries of ABI {expected[0]} and signature {expected[1]:016x}, as the extension has, "
+            f"got ABI {version[0]} and signature {version[1]:016x}; {_CURE}"
         )
-    return read
+    return parsed
 
 
 def _row(directory: Path, row: dict[str, Any]) -> Library:

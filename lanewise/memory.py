@@ -1,7 +1,4 @@
-"""The memory of tensors: what native/extension/storage.c keeps of it, and how much a transformer needs.
-
-Devices and their free memory come from discovery.py.
-"""
+"""The memory of tensors: the cache of freed blocks (native/extension/storage.c), and estimates for transformers."""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ __all__ = [
     "empty_cache",
     "estimate_inference_memory",
     "init_backend_with_memory_check",
-    "initialise",
+    "initialize",
     "memory_stats",
     "reset_peak_memory_stats",
     "set_cache_limit",
@@ -39,12 +36,12 @@ _STATS: Final = (
 
 
 def memory_stats() -> dict[str, int]:
-    """The memory of the CPU's tensors, in use and kept for the next ones, in bytes.
+    """Returns figures about the memory of CPU tensors, in bytes.
 
-    `allocated_bytes` are in use, `peak_allocated_bytes` were at most; what is borrowed does not count, and a block is
-    up to a quarter larger than its contents. `cached_bytes` are kept, at most `cache_limit_bytes`; `reserved_bytes`
-    are both. Of `num_allocs` blocks so far `num_cache_hits` had been kept, and `num_alloc_retries` were to be had only
-    once nothing was.
+    `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum so far. Memory borrowed from other
+    libraries does not count, and a block is up to a quarter larger than its contents. `cached_bytes` are freed blocks
+    kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is the sum of both. `num_allocs` counts allocations;
+    `num_cache_hits` of them were served from the cache, and `num_alloc_retries` succeeded only after emptying it.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]
@@ -56,7 +53,7 @@ def memory_stats() -> dict[str, int]:
 
 
 def reset_peak_memory_stats() -> None:
-    """Lets `peak_allocated_bytes` start again from what is allocated now.
+    """Resets `peak_allocated_bytes` to what is allocated now.
 
     >>> import lanewise as lw
     >>> lw.reset_peak_memory_stats()
@@ -65,7 +62,7 @@ def reset_peak_memory_stats() -> None:
 
 
 def empty_cache() -> None:
-    """Gives back to the system all memory that is kept.
+    """Returns all cached memory to the system.
 
     >>> import lanewise as lw
     >>> lw.empty_cache()
@@ -76,44 +73,44 @@ def empty_cache() -> None:
 
 
 def set_cache_limit(limit: int | None) -> int:
-    """Keeps `limit` bytes at most, first letting go what was out of use longest, and returns the limit before.
+    """Limits the memory cache to `limit` bytes and returns the previous limit. The oldest blocks are freed first.
 
-    None: what LANEWISE_CACHE_LIMIT says, else a sixteenth of the memory that this process may use. ArgumentError unless
-    0 <= limit < 2**63, ArgumentTypeError where it is no int.
+    None restores the default: LANEWISE_CACHE_LIMIT, or else a sixteenth of the memory that this process may use. Raises
+    ArgumentError unless 0 <= limit < 2**63, and ArgumentTypeError if the limit is not an int.
 
     >>> import lanewise as lw
     >>> before = lw.set_cache_limit(2**20)
     >>> lw.set_cache_limit(before)
     1048576
     """
-    wanted = default_cache_limit() if limit is None else to_int("set_cache_limit", "limit", limit, minimum=0)
-    if wanted >= 2**63:
-        raise ArgumentError(f"set_cache_limit: limit is {wanted}; give less than 2**63")
+    number = default_cache_limit() if limit is None else to_int("set_cache_limit", "limit", limit, minimum=0)
+    if number >= 2**63:
+        raise ArgumentError(f"set_cache_limit: expected limit below 2**63, got {number}")
     before = memory_stats()["cache_limit_bytes"]
-    _ext.set_cache_limit(wanted)
+    _ext.set_cache_limit(number)
     return before
 
 
 def default_cache_limit() -> int:
-    """The limit at the start; the extension asks when the first large tensor is made."""
+    """Returns the initial limit. The extension calls this for the first large tensor."""
     text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
     if not text:
-        from lanewise import hardware  # nobody looks at the machine at import
+        from lanewise import hardware  # not at import, to keep that fast
 
         return (hardware.total_memory() or 2**32) // 16
-    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() refuses thousands of digits
-        raise ArgumentError(f"LANEWISE_CACHE_LIMIT is {text!r}; give a number of bytes")
+    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() would refuse thousands of digits
+        raise ArgumentError(f"LANEWISE_CACHE_LIMIT: expected a number of bytes, got {text!r:.60}")
     return int(text)
 
 
-def initialise() -> None:
-    """Takes LANEWISE_CACHE_LIMIT when lanewise is imported."""
+def initialize() -> None:
+    """Reads LANEWISE_CACHE_LIMIT when lanewise is imported."""
     if os.environ.get("LANEWISE_CACHE_LIMIT"):
         _ext.set_cache_limit(default_cache_limit())
 
 
 class MemoryEstimate(NamedTuple):
-    """Bytes that inference needs, by what they hold."""
+    """The bytes of memory that inference needs, by purpose."""
 
     model_bytes: int
     kv_bytes: int
@@ -121,11 +118,11 @@ class MemoryEstimate(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """All of it together."""
+        """The sum of all."""
         return self.model_bytes + self.kv_bytes + self.activation_bytes
 
     def total_gb(self) -> float:
-        """All of it together, in units of 2^30 bytes."""
+        """Returns the sum of all, in units of 2^30 bytes."""
         return self.total_bytes / GIGABYTE
 
 
@@ -139,7 +136,7 @@ def estimate_inference_memory(
     max_seq_len: int,
     dtype_bytes: int = 4,
 ) -> MemoryEstimate:
-    """The memory that a decoder-only transformer needs for inference, batch size 1.
+    """Estimates the memory that a decoder-only transformer needs for inference with batch size 1.
 
     With head = hidden / heads, a layer has 2 hidden^2 + 2 hidden kv_heads head + 3 hidden intermediate + 2
     hidden weights (queries and output, keys and values, a gated feed-forward, two norms); the model adds the
@@ -167,8 +164,8 @@ def estimate_inference_memory(
         to_int("estimate_inference_memory", name, size, minimum=1)
     if hidden_size % n_heads:
         raise ArgumentError(
-            f"estimate_inference_memory: hidden_size {hidden_size} is no multiple of n_heads {n_heads}; "
-            "each head takes an equal part of it"
+            "estimate_inference_memory: expected hidden_size to be a multiple of n_heads, "
+            f"got hidden_size {hidden_size} and n_heads {n_heads}"
         )
     kv_width = n_kv_heads * (hidden_size // n_heads)
     layer = 2 * hidden_size**2 + 2 * hidden_size * kv_width + 3 * hidden_size * intermediate_size + 2 * hidden_size
@@ -181,20 +178,20 @@ def estimate_inference_memory(
 def init_backend_with_memory_check(
     backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
 ) -> Backend:
-    """Opens the best backend of that name on which `required_bytes` are free; a MemoryEstimate does too.
+    """Opens the best backend of that name with `required_bytes`, a number or a MemoryEstimate, of free memory.
 
-    A name for several backends ("auto", "cpu", "gpu") passes over those that have too little.
-    OutOfMemoryError where none has enough, BackendUnavailableError where there is none.
+    Of a name for several backends ("auto", "cpu", "gpu"), those with too little memory are skipped. Raises
+    OutOfMemoryError if none has enough, and BackendUnavailableError if there is none.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
     False
     """
-    from lanewise import discovery, selection  # they look at the machine, and this function is rarely called
+    from lanewise import discovery, selection  # not needed at import
 
     operation = "init_backend_with_memory_check"
-    needed = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
-    required = to_int(operation, "required_bytes", needed, minimum=0)
+    total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes
+    required = to_int(operation, "required_bytes", total, minimum=0)
     short: list[str] = []
     for candidate in selection.available(parse_backend(backend, operation=operation), operation):
         free = discovery.free_memory_of(candidate)
@@ -202,6 +199,6 @@ def init_backend_with_memory_check(
             return selection.init_backend(candidate)
         short.append(f"{candidate.label} has {free / GIGABYTE:.2f} GB free")
     raise OutOfMemoryError(
-        f"{operation}: {required / GIGABYTE:.2f} GB are required; {'; '.join(dict.fromkeys(short))}. "
-        "Use a smaller model, fewer bytes a weight, or a shorter context"
+        f"{operation}: expected {required / GIGABYTE:.2f} GB of free memory; {'; '.join(dict.fromkeys(short))}. "
+        "Use a smaller model, fewer bytes per weight, or a shorter context"
     )

@@ -1,4 +1,4 @@
-"""What Tensor has beside its operations and its C attributes: placement, copying, pickling, printing, NumPy.
+"""Methods of Tensor that are neither operations nor written in C: placement, copying, pickling, printing, NumPy.
 
 The extension sets these on the type when the package is imported (`_ext.initialize`).
 """
@@ -27,17 +27,17 @@ def backend(self: Tensor) -> Backend:
 
 
 def backend_type(self: Tensor) -> Backend:
-    """The backend that computes with this tensor; the attribute `backend` as a method."""
+    """Returns the backend that computes with this tensor, as the property `backend` does."""
     return Backend(self._backend_name)
 
 
 def device(self: Tensor) -> str:
-    """Whose memory holds the elements: "cpu", or the name of a GPU backend."""
+    """The device that stores the elements: "cpu", or the name of a GPU backend."""
     return placement.device_of(self)
 
 
 def to(self: Tensor, backend: Backend | str, /) -> Tensor:
-    """This tensor placed on a backend. Among CPU backends no element is copied.
+    """Returns this tensor placed on a backend. Moving between CPU backends copies nothing.
 
     >>> import lanewise as lw
     >>> lw.ones(2).to("scalar")
@@ -47,37 +47,41 @@ def to(self: Tensor, backend: Backend | str, /) -> Tensor:
 
 
 def to_backend(self: Tensor, backend: Backend | str, /) -> Tensor:
-    """This tensor placed on a backend; another name for `to`."""
+    """Returns this tensor placed on a backend; an alias of `to`."""
     return placement.move(self, selection.open_backend(backend, "to_backend"))
 
 
 def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) -> Tensor:
-    """This tensor in the memory of a device, as the array API asks for it; "cpu" or the name of a backend.
+    """Returns this tensor on a device, as the array API specifies: "cpu" or the name of a backend.
 
     >>> import lanewise as lw
     >>> lw.ones(2).to_device("cpu").device
     'cpu'
     """
     if stream is not None:
-        raise ArgumentError(f"to_device: stream {stream!r} was given; Lanewise orders its work itself, leave it out")
-    return placement.placed(self, device, "to_device")
+        raise ArgumentError(
+            f"to_device: expected no stream, got {stream!r}; leave it out, Lanewise orders its work itself"
+        )
+    return placement.place(self, device, "to_device")
 
 
 def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> ModuleType:
-    """The module whose functions take this tensor: lanewise."""
+    """Returns the array API namespace of this tensor: the module lanewise."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
-        raise ArgumentError(f"__array_namespace__: version {api_version!r} of the array API; 2024.12 is offered")
+        raise ArgumentError(
+            f"__array_namespace__: expected a version of the array API up to 2024.12, got {api_version!r}"
+        )
     return sys.modules["lanewise"]
 
 
 def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
-    """A NumPy array, on the same memory where it is the host's.
+    """Returns a NumPy array, which shares the memory of a CPU tensor.
 
     >>> import lanewise as lw
     >>> lw.arange(3).numpy()
     array([0, 1, 2], dtype=int32)
 
-    ImportError where NumPy is not installed.
+    Raises ImportError if NumPy is not installed.
     """
     try:
         import numpy
@@ -90,19 +94,19 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
 
 
 def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-    """What NumPy calls where it does not use the buffer protocol."""
+    """Returns a NumPy array, when NumPy does not use the buffer protocol."""
     import numpy
 
     shared = numpy.asarray(memoryview(self))
     if dtype is None or shared.dtype == dtype:
         return shared.copy() if copy else shared
     if copy is False:
-        raise ArgumentError(f"__array__: copy=False was given, but {self.dtype} has to be converted to {dtype}")
+        raise ArgumentError(f"__array__: expected dtype {self.dtype} with copy=False, got {dtype}; leave copy out")
     return shared.astype(dtype)
 
 
 def array_interface(self: Tensor) -> dict[str, Any]:
-    """The memory as NumPy's array interface describes it."""
+    """The memory of the tensor, described by NumPy's array interface."""
     return {
         "version": 3,
         "shape": self.shape,
@@ -113,21 +117,23 @@ def array_interface(self: Tensor) -> dict[str, Any]:
 
 
 def to_js(self: Tensor, /) -> Any:
-    """A JavaScript typed array of the elements, in row-major order: in Pyodide alone.
+    """Returns a JavaScript typed array of the elements, in row-major order. Available in Pyodide only.
 
-    float32 comes as Float32Array, float64 as Float64Array, int32 as Int32Array, int64 as BigInt64Array and bool as
-    Uint8Array. Pyodide knows no array for float16: DTypeError.
+    float32 becomes Float32Array, float64 Float64Array, int32 Int32Array, int64 BigInt64Array, and bool Uint8Array.
+    Raises DTypeError for float16, which Pyodide has no typed array for.
     """
     if sys.platform == "emscripten":
         from lanewise import javascript
 
         return javascript.to_js(self)
-    raise BackendUnavailableError("to_js: there is no JavaScript around this Python; use numpy() or tolist()")
+    raise BackendUnavailableError(
+        "to_js: expected Python in Pyodide, got one without JavaScript; use numpy() or tolist()"
+    )
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """NumPy's universal functions compute on arrays, also into one: `array += tensor` writes the array. Only an
-    operator with an array on its left, `array + tensor`, gives a tensor."""
+    """Runs a NumPy ufunc on arrays that share the tensors' memory; `array += tensor` writes to the array. Only an
+    operator with an array on its left, `array + tensor`, returns a tensor."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)
@@ -135,7 +141,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords:
 
 
 def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keywords: Any) -> Any:
-    """NumPy's other functions: np.mean(tensor) is NumPy's mean, of an array on the same memory."""
+    """Runs another NumPy function, such as np.mean, on arrays that share the tensors' memory."""
     return _with_arrays(function, inputs, keywords)
 
 
@@ -151,7 +157,7 @@ def _with_arrays(function: Any, inputs: Any, keywords: dict[str, Any]) -> Any:
 
 
 def _arrays(value: Any) -> Any:
-    """Arguments with arrays in the place of tensors."""
+    """Returns arguments with each tensor replaced by an array that shares its memory."""
     if isinstance(value, Tensor):
         return value.numpy()
     if isinstance(value, dict):
@@ -163,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# NumPy's ufuncs behind the operators, most of which have the names of the array API.
+# NumPy's ufuncs for the operators; most have the names of the array API.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)
@@ -180,44 +186,41 @@ _OPERATORS: Final = {
 
 
 def format_item(self: Tensor, specification: str) -> str:
-    """f"{tensor:.2f}" formats the one element of a 0-dimensional tensor, f"{tensor}" any tensor."""
+    """Formats a tensor: with a specification, as in f"{tensor:.2f}", only one with a single element."""
     if not specification:
         return str(self)
     if self.size != 1:
         raise ArgumentError(
-            f"format: {specification!r} is for one number, and a tensor of shape {self.shape} was given; "
-            "printoptions(precision=...) is for all of them"
+            f"format: expected one element for {specification!r}, got shape {self.shape}; "
+            "use printoptions(precision=...) for several"
         )
     return format(self.item(), specification)
 
 
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
-    """round(tensor): each element to the nearest whole number, halves to the even one."""
+    """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(
-            f"round: {ndigits!r} digits were asked for, and only whole numbers come; "
-            "scale before and after: round(x * 100) / 100"
-        )
+        raise ArgumentError(f"round: expected no digits, got {ndigits!r}; scale before and after: round(x * 100) / 100")
     return _ext.round(self)
 
 
 def truncated(self: Tensor, /) -> int:
-    """math.trunc of the only element, as math.floor and math.ceil have it from __float__."""
+    """Returns math.trunc of the only element; math.floor and math.ceil use __float__."""
     return int(self)
 
 
 def shallow_copy(self: Tensor) -> Tensor:
-    """copy.copy(tensor): memory of its own, as NumPy does it."""
+    """Copies the elements for copy.copy(tensor), as NumPy does."""
     return self.copy()
 
 
 def deep_copy(self: Tensor, memo: dict[int, Any]) -> Tensor:
-    """copy.deepcopy(tensor)."""
+    """Copies the elements for copy.deepcopy(tensor)."""
     return self.copy()
 
 
 def reduce(self: Tensor) -> tuple[Any, ...]:
-    """Pickles hold bytes, dtype and shape. They say nothing of backends: another machine may have others."""
+    """Pickles bytes, dtype and shape. The backend is left out, as another machine may not have it."""
     return _from_pickle, (self.tobytes(), self.dtype, self.shape)
 
 
@@ -231,7 +234,7 @@ METHODS: Final[dict[str, Any]] = {
     "__array_ufunc__": array_ufunc,
     "__array_interface__": property(array_interface),
     "__array_namespace__": array_namespace,
-    "__array_priority__": 1000,  # for packages that ask for it, scipy.sparse among them
+    "__array_priority__": 1000,  # for packages that check it, such as scipy.sparse
     "__copy__": shallow_copy,
     "__deepcopy__": deep_copy,
     "__format__": format_item,

@@ -1,4 +1,4 @@
-"""What `lanewise.__array_namespace_info__()` returns: the array API standard's inspection of this library."""
+"""The array API standard's inspection of this library: what `lanewise.__array_namespace_info__()` returns."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ __all__ = ["NamespaceInfo"]
 
 
 class NamespaceInfo:
-    """What this library can do, in the array API's terms.
+    """What this library supports, in the terms of the array API.
 
     >>> import lanewise as lw
     >>> lw.__array_namespace_info__().default_dtypes()["real floating"]
@@ -20,26 +20,26 @@ class NamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Masks can index; results may have shapes that depend on data; eight dimensions at most."""
+        """Returns the optional features: boolean indexing, data-dependent shapes, and the number of dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:
-        """Where new tensors are."""
+        """Returns the device of new tensors."""
         return "cpu"
 
     def devices(self) -> list[str]:
-        """Whose memory can hold tensors on this machine."""
+        """Returns the devices of this machine that can store tensors."""
         return ["cpu", *(backend.value for backend in GPU_BACKENDS if not registry.missing(backend))]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
-        """The dtypes of results where none is given. There are no complex numbers."""
+        """Returns the dtypes of results for which none is given. There are no complex numbers."""
         self._check(device)
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """The dtypes that every operation computes with, or those of a kind, by name.
+        """Returns the dtypes that operations compute with, or those of a kind, by name.
 
-        int64, float16 and float64 can be held and converted, but few operations have kernels for them.
+        int64, float16 and float64 can be stored, moved and converted, but arithmetic has no kernels for them.
         """
         self._check(device)
         computed = (dtypes.bool, dtypes.int32, dtypes.float32)
@@ -47,4 +47,4 @@ class NamespaceInfo:
 
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():
-            raise ArgumentError(f"__array_namespace_info__: there is no device {device!r}; {self.devices()} are")
+            raise ArgumentError(f"__array_namespace_info__: expected a device of {self.devices()}, got {device!r}")

@@ -1,7 +1,7 @@
-"""Numbers as text of equal width, as NumPy prints the elements of an array.
+"""Formats numbers with equal width, as NumPy prints the elements of an array. Used by printing.py.
 
-Serves printing.py. A float shows the fewest digits that read back as the same float of its dtype. Python's
-own repr does so for float64 alone; for the narrower ones, more and more digits are tried.
+A float is shown with the fewest digits that read back as the same float of its dtype. Python's repr does that for
+float64; for narrower dtypes, increasing numbers of digits are tried.
 """
 
 from __future__ import annotations
@@ -16,21 +16,21 @@ from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
-# From here on, a float is shown with an exponent: further digits before the point would be made up.
+# Floats from here on are shown with an exponent: they have fewer significant digits than digits before the point.
 _LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
 
 
 def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[Any], str]:
-    """A function that prints each of `values` so that all are equally wide.
+    """Returns a function that formats each of `values` with the same width.
 
-    `precision` limits the digits after the decimal point.
+    `precision` is the largest number of digits after the decimal point.
 
     >>> show = formatter([1.0, 2.5], dtypes.float32, 8)
     >>> show(1.0), show(2.5)
     ('1. ', '2.5')
     """
     if dtype.kind != "f":
-        # room for False even where all are True, as NumPy does
+        # as in NumPy, wide enough for False even if all are True
         width = len("False") if dtype is dtypes.bool else max(len(str(value)) for value in values)
         return lambda value: str(value).rjust(width)
     finite = [value for value in values if math.isfinite(value)]
@@ -41,7 +41,7 @@ def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[
 
 
 def scalar(value: Any, dtype: DType) -> str:
-    """One number by itself, as Python prints its numbers.
+    """Formats a single number as Python does.
 
     >>> scalar(0.10000000149011612, dtypes.float32)
     '0.1'
@@ -55,9 +55,11 @@ def _needs_exponent(finite: Sequence[float], dtype: DType) -> bool:
     sizes = [abs(value) for value in finite if value]
     if not sizes:
         return False
-    smallest = _as(0.0001, dtype)
+    smallest = _rounded_to(0.0001, dtype)
     return (
-        max(sizes) >= _LARGEST_POSITIONAL[dtype] or min(sizes) < smallest or _as(max(sizes) / min(sizes), dtype) > 1000
+        max(sizes) >= _LARGEST_POSITIONAL[dtype]
+        or min(sizes) < smallest
+        or _rounded_to(max(sizes) / min(sizes), dtype) > 1000
     )
 
 
@@ -104,20 +106,20 @@ def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: 
 
 
 def _shortest(value: float, dtype: DType) -> tuple[int, int]:
-    """How many significant digits identify a float of this dtype, and the exponent of ten of the first."""
+    """Returns the number of significant digits that identify a float of this dtype, and the first one's power of 10."""
     if dtype.itemsize == 8:
         mantissa = repr(value).lstrip("-").partition("e")[0]
         digits = mantissa.replace(".", "").strip("0") if value else "0"
         return len(digits), int(f"{value:.{len(digits) - 1}e}".partition("e")[2])
     for precision in range(9):
         text = f"{value:.{precision}e}"
-        if _as(float(text), dtype) == value:
+        if _rounded_to(float(text), dtype) == value:
             break
     return precision + 1, int(text.partition("e")[2])
 
 
-def _as(value: float, dtype: DType) -> float:
-    """The nearest float of that dtype."""
+def _rounded_to(value: float, dtype: DType) -> float:
+    """Rounds to the nearest float of a dtype."""
     try:
         rounded: float = struct.unpack(dtype.format, struct.pack(dtype.format, value))[0]
     except OverflowError:

@@ -1,7 +1,7 @@
-"""What the contracts say about operations, for the slow path of calls (dispatch.py).
+"""The inputs and parameters of operations, for calls that the extension passes on to Python (dispatch.py).
 
-Read from lanewise/_lib/operations.json, which the build writes, when it is first needed. The hot path has the
-same in the extension.
+Read from lanewise/_lib/operations.json, which the build writes from the contracts, when first needed. The extension has
+the same data compiled in.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ __all__ = ["Input", "arguments", "inputs", "names"]
 
 
 class Input(NamedTuple):
-    """A tensor argument: its name, and its dtype where the contract fixes one."""
+    """A tensor argument: its name, and its dtype if the contract fixes one."""
 
     name: str
     dtype: DType | None
@@ -31,18 +31,18 @@ def _table() -> dict[str, dict[str, Any]]:
 
 
 def names() -> tuple[str, ...]:
-    """The operations there are, without their aliases."""
+    """Returns the names of all operations, without their aliases."""
     return tuple(_table())
 
 
 def arguments(operation: str) -> tuple[str, ...]:
-    """The names of an operation's inputs and parameters."""
+    """Returns the names of an operation's inputs and parameters."""
     described = _table()[operation]
     return tuple(one["name"] for one in (*described["inputs"], *described["parameters"]))
 
 
 @cache
 def inputs(operation: str) -> tuple[Input, ...]:
-    """The tensor arguments of an operation, in order."""
+    """Returns the tensor arguments of an operation, in order."""
     described = _table()[operation]["inputs"]
     return tuple(Input(one["name"], as_dtype(one["dtype"]) if one.get("dtype") else None) for one in described)

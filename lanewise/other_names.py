@@ -1,7 +1,6 @@
-"""What NumPy and PyTorch call what has another name here, for errors to say so.
+"""Names of NumPy and PyTorch that are different or missing here, so that errors can say what to use.
 
-The second of the two tables is about names that are no aliases of ours; all that others have is in
-contracts/coming_from.yaml.
+contracts/coming_from.yaml has complete examples of code in other libraries and in Lanewise.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "PARAMETERS", "refuse_keyword", "suggestion"]
 
-# Their parameter: ours, the first of them that the operation has.
+# From their parameters to ours: the first of these that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj",
     "a_max": "max",
@@ -43,6 +42,7 @@ PARAMETERS: Final[dict[str, str]] = {
     "values": "x2",
 }
 
+# From their functions and dtypes to ours.
 FUNCTIONS: Final[dict[str, str]] = {
     "amax": "max",
     "amin": "min",
@@ -86,7 +86,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "view": "reshape",
 }
 
-# What to use for names without a single twin here.
+# What to use in place of functions without a single equivalent.
 HINTS: Final[dict[str, str]] = {
     "atleast_1d": "use reshape",
     "atleast_2d": "use reshape",
@@ -116,6 +116,7 @@ HINTS: Final[dict[str, str]] = {
     "uniform": "use low + (high - low) * rand(shape, seed=...)",
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
+# Functions that Lanewise does not have; numpy.NAME works on the memory of a tensor.
 _NUMPY_ONLY: Final = (
     "allclose append apply_along_axis argpartition argwhere array_equal average bincount convolve correlate cross "
     "cumprod diag diagonal digitize fft gradient histogram in1d inner interp intersect1d isclose isin kron lexsort "
@@ -125,7 +126,7 @@ _NUMPY_ONLY: Final = (
 
 
 def refuse_keyword(operation: str, name: str) -> None:
-    """Raises the error of a call with a keyword that the operation does not have."""
+    """Raises the error about a keyword that the operation does not have, naming the one it has instead."""
     own = operations.arguments(operation)
     called = next((one for one in PARAMETERS.get(name, "").split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""

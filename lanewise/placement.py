@@ -1,7 +1,7 @@
-"""Where tensors are, and placing them elsewhere.
+"""Where tensors are stored, and moving them.
 
-The extension knows a tensor's backend and whether the user placed it there, and its own calls follow that. The
-functions here do the same for Tensor.to() and its relatives (methods.py), creation functions and composed
+The extension knows a tensor's backend and whether the user placed it there, and operations with kernels follow that.
+The functions here do the same for Tensor.to() and its relatives (methods.py), creation functions and composed
 operations.
 """
 
@@ -15,44 +15,43 @@ from lanewise._ext import Tensor
 from lanewise.backend import PRIORITY, Backend
 from lanewise.errors import BackendError
 
-__all__ = ["beside", "common", "device_of", "move", "placed"]
+__all__ = ["common_backend", "device_of", "move", "place", "place_like"]
 
 
 def device_of(tensor: Tensor) -> str:
-    """The array API's name for where a tensor is: "cpu", "wgpu", "cuda"."""
+    """Returns the array API's name of a tensor's device: "cpu", "wgpu" or "cuda"."""
     backend = Backend(tensor._backend_name)
     return backend.value if backend.is_gpu else "cpu"
 
 
 def move(tensor: Tensor, backend: Backend) -> Tensor:
-    """The tensor, placed on an opened backend by the user. Among CPU backends nothing is copied."""
+    """Returns the tensor committed to an opened backend. Moving between CPU backends copies nothing."""
     return tensor._place_on(backend.value)
 
 
-def placed(tensor: Tensor, device: Any, operation: str) -> Tensor:
-    """A new tensor where `device` says; where `device` is None, or says "cpu" of a host tensor, as it is."""
+def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
+    """Returns a new tensor on `device`, or unchanged if `device` is None or where it already is."""
     if device is None or device == device_of(tensor):
         return tensor
     return move(tensor, selection.open_backend(device, operation))
 
 
-def beside(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Tensor:
-    """A new tensor placed as `other` is, where no device is given."""
+def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Tensor:
+    """Returns a new tensor on `device`, or, if that is None, on the backend that `other` is committed to."""
     if device is None and other.is_committed:
         return move(tensor, Backend(other._backend_name))
-    return placed(tensor, device, operation)
+    return place(tensor, device, operation)
 
 
-def common(tensors: Sequence[Tensor], operation: str) -> Backend | None:
-    """The backend with the lowest priority of those on which the user placed tensors; None without any.
+def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
+    """Returns the lowest-priority backend that any of the tensors is committed to, None if there is none.
 
-    BackendError inside strict_backends() where there are several. In its own calls, the extension follows the
-    same rule.
+    Raises BackendError inside strict_backends() if there are several. The extension follows the same rule.
     """
     chosen = {Backend(tensor._backend_name) for tensor in tensors if tensor.is_committed}
     if len(chosen) > 1 and selection.is_strict():
         raise BackendError(
-            f"{operation}: operands are on the backends {' and '.join(sorted(chosen))}; "
+            f"{operation}: expected operands on one backend, got {' and '.join(sorted(chosen))}; "
             "move one with to(), or leave strict_backends()"
         )
     return max(chosen, key=PRIORITY.index, default=None)

@@ -1,6 +1,6 @@
-"""repr() and str() of tensors, as NumPy lays arrays out.
+"""repr(), str() and HTML of tensors, in NumPy's layout.
 
-The extension calls tensor_repr and tensor_str through a hook. Above `threshold` elements only the ends of
+tensor_repr, tensor_str and tensor_html are methods of Tensor (methods.py). Above `threshold` elements only the ends of
 each dimension are read and shown.
 """
 
@@ -44,14 +44,14 @@ def set_printoptions(
     linewidth: int | None = None,
     **others: Any,
 ) -> None:
-    """Changes how tensors are printed in this thread; what is None stays as it is.
+    """Changes how tensors are printed in this thread. Options that are None do not change.
 
-    `precision`: digits after the decimal point at most. `threshold`: the number of elements above which only
-    `edgeitems` at the ends of each dimension are shown. `linewidth`: characters in a line.
+    `precision` is the largest number of digits after the decimal point. Above `threshold` elements, only `edgeitems` at
+    both ends of each dimension are shown. `linewidth` is the number of characters in a line.
     """
     if others:
         names = ", ".join(_Options._fields)
-        raise ArgumentTypeError(f"set_printoptions: there is no option '{next(iter(others))}'; there are {names}")
+        raise ArgumentTypeError(f"set_printoptions: there is no option '{next(iter(others))}'; give one of {names}")
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
     for name, value in given.items():
         if value is None:
@@ -61,7 +61,7 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, int]:
-    """The settings of set_printoptions() that hold in this thread."""
+    """Returns the current options of set_printoptions() in this thread."""
     return _state.options._asdict()
 
 
@@ -74,7 +74,7 @@ def printoptions(
     linewidth: int | None = None,
     **others: Any,
 ) -> Iterator[None]:
-    """set_printoptions() for the length of a `with` block.
+    """Changes how tensors are printed inside a `with` block, like set_printoptions().
 
     >>> import lanewise as lw
     >>> with lw.printoptions(precision=2):
@@ -90,8 +90,8 @@ def printoptions(
 
 
 def tensor_repr(tensor: Tensor) -> str:
-    """`Tensor([1., 2.])`, with the dtype where the numbers do not imply it and the backend where it is not
-    the default.
+    """Returns `Tensor([1., 2.])`, with the dtype if the numbers do not imply it, and the backend if it is not the
+    default.
 
     >>> import lanewise as lw
     >>> lw.asarray([[1.0, 2.5], [3.0, 4.0]])
@@ -109,7 +109,7 @@ def tensor_repr(tensor: Tensor) -> str:
     if tensor.backend is not selection.default_backend():
         extras.append(f"backend={tensor.backend}")
     prefix = "Tensor("
-    text = prefix + _layout(tensor, ", ", len(prefix), options.linewidth - 1)
+    text = prefix + _format_elements(tensor, ", ", len(prefix), options.linewidth - 1)
     if not extras:
         return text + ")"
     tail = ", ".join(extras) + ")"
@@ -119,7 +119,7 @@ def tensor_repr(tensor: Tensor) -> str:
 
 
 def tensor_html(self: Tensor, /) -> str:
-    """The elements as str() shows them, with shape, dtype and backend: what a notebook displays.
+    """Returns HTML for notebooks: the elements as str() shows them, with shape, dtype and backend.
 
     >>> import lanewise as lw
     >>> lw.arange(3).to("scalar")._repr_html_()
@@ -131,7 +131,7 @@ def tensor_html(self: Tensor, /) -> str:
 
 
 def tensor_str(tensor: Tensor) -> str:
-    """`[1. 2.]`, or the number alone where there are no dimensions.
+    """Returns `[1. 2.]`, or only the number for a tensor without dimensions.
 
     >>> import lanewise as lw
     >>> print(lw.arange(3))
@@ -139,10 +139,10 @@ def tensor_str(tensor: Tensor) -> str:
     """
     if tensor.ndim == 0:
         return scalar(tensor.tolist(), tensor.dtype)
-    return _layout(tensor, " ", 0, _state.options.linewidth)
+    return _format_elements(tensor, " ", 0, _state.options.linewidth)
 
 
-def _layout(tensor: Tensor, separator: str, indent: int, width: int) -> str:
+def _format_elements(tensor: Tensor, separator: str, indent: int, width: int) -> str:
     if tensor.size == 0:
         return "[]"
     options = _state.options
@@ -151,25 +151,25 @@ def _layout(tensor: Tensor, separator: str, indent: int, width: int) -> str:
     show = formatter(list(_flat(values, tensor.ndim)), tensor.dtype, options.precision)
     if tensor.ndim == 0:
         return show(values).strip()
-    summarised = tuple(bool(edge) and extent > 2 * edge for extent in tensor.shape)
-    return _brackets(values, summarised, show, separator, " " * (indent + 1), width)
+    elided = tuple(bool(edge) and extent > 2 * edge for extent in tensor.shape)
+    return _brackets(values, elided, show, separator, " " * (indent + 1), width)
 
 
 def _values(tensor: Tensor, edge: int) -> Nested:
-    """The elements to show as nested lists: all, or `edge` from both ends of each dimension."""
+    """Returns the elements to show as nested lists: all, or `edge` from both ends of each dimension."""
     axis = next((axis for axis, extent in enumerate(tensor.shape) if edge and extent > 2 * edge), None)
     if axis is None:
         return tensor.tolist()
     before: tuple[slice, ...] = (slice(None),) * axis
     first = _values(tensor[(*before, slice(None, edge))], edge)
     last = _values(tensor[(*before, slice(-edge, None))], edge)
-    return _joined(first, last, axis)
+    return _concatenated(first, last, axis)
 
 
-def _joined(first: Nested, last: Nested, axis: int) -> Nested:
+def _concatenated(first: Nested, last: Nested, axis: int) -> Nested:
     if axis == 0:
         return first + last
-    return [_joined(one, other, axis - 1) for one, other in zip(first, last, strict=True)]
+    return [_concatenated(one, other, axis - 1) for one, other in zip(first, last, strict=True)]
 
 
 def _flat(values: Nested, ndim: int) -> Iterator[Any]:
@@ -182,23 +182,23 @@ def _flat(values: Nested, ndim: int) -> Iterator[Any]:
 
 def _brackets(
     values: Nested,
-    summarised: tuple[bool, ...],
+    elided: tuple[bool, ...],
     show: Callable[[Any], str],
     separator: str,
     indent: str,
     width: int,
 ) -> str:
-    """Nested brackets, lines broken before `width`; `indent` is what stands before continued lines."""
-    if not summarised:
+    """Returns nested brackets with lines broken before `width`; continued lines begin with `indent`."""
+    if not elided:
         return show(values)
     width -= 1  # for the closing bracket
     parts = [
-        value if value is ... else _brackets(value, summarised[1:], show, separator, indent + " ", width)
-        for value in ([*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if summarised[0] else values)
+        value if value is ... else _brackets(value, elided[1:], show, separator, indent + " ", width)
+        for value in ([*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if elided[0] else values)
     ]
     texts = ["..." if part is ... else part for part in parts]
-    if len(summarised) > 1:
-        gap = separator.rstrip() + "\n" * (len(summarised) - 1) + indent
+    if len(elided) > 1:
+        gap = separator.rstrip() + "\n" * (len(elided) - 1) + indent
         return "[" + gap.join(texts) + "]"
     lines: list[str] = []
     line = indent

@@ -262,7 +262,7 @@ def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
 
 def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
     """The parts along an axis, in a new tensor of the dtype in which they meet."""
-    backend = placement.common(parts, operation)
+    backend = placement.common_backend(parts, operation)
     shape = list(parts[0].shape)
     for part in parts[1:]:
         if part.ndim != len(shape) or any(
@@ -288,7 +288,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
-    result = placement.beside(_ext.allocate(shape, x.dtype), x, None, "repeat")
+    result = placement.place_like(_ext.allocate(shape, x.dtype), x, None, "repeat")
     repeated = result.reshape((before * extent, count, after))
     if count > _FEW or after > _FEW:
         repeated[...] = parts
