@@ -117,8 +117,8 @@ def filled_like(
     operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
 ) -> Tensor:
     """Returns a tensor filled with one value, with the dtype and placement of `like`."""
-    made = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
-    return placement.place_like(made, like, device, operation)
+    result = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
+    return placement.place_like(result, like, device, operation)
 
 
 def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -161,35 +161,35 @@ def linspace(
     if not (math.isfinite(first) and math.isfinite(distance)):
         raise ArgumentError(f"linspace: expected a finite start, stop and difference, got {first} and {last}")
     if chosen is dtypes.float32:
-        made = _ext.create("arange", count, chosen, (first, distance), "linspace")
+        result = _ext.create("arange", count, chosen, (first, distance), "linspace")
     else:
-        made = _evenly_spaced("linspace", first, distance, count, chosen)
+        result = _evenly_spaced("linspace", first, distance, count, chosen)
     if ends and count > 1:
-        made[count - 1] = last
-    return placement.place(made, device, "linspace")
+        result[count - 1] = last
+    return placement.place(result, device, "linspace")
 
 
 def eye(n_rows: int, n_cols: int | None = None, *, k: int = 0, dtype: Any = None, device: Any = None) -> Tensor:
     """Returns a matrix with ones on a diagonal and zeros elsewhere."""
     rows = to_int("eye", "n_rows", n_rows, minimum=0)
     columns = rows if n_cols is None else to_int("eye", "n_cols", n_cols, minimum=0)
-    made = _constant("eye", (rows, columns), 0, dtype, None)
+    result = _constant("eye", (rows, columns), 0, dtype, None)
     row, column = max(-to_int("eye", "k", k), 0), max(to_int("eye", "k", k), 0)
     length = min(rows - row, columns - column)
     if length > 0:
         first, step = row * columns + column, columns + 1
-        made.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
-    return placement.place(made, device, "eye")
+        result.reshape(-1)[first : first + (length - 1) * step + 1 : step] = 1
+    return placement.place(result, device, "eye")
 
 
 def _evenly_spaced(operation: str, first: float, distance: float, count: int, dtype: DType) -> Tensor:
     """Returns evenly spaced values of a dtype that arange has no kernel for."""
-    made = _filled(operation, count, 0, dtype, None)
+    result = _filled(operation, count, 0, dtype, None)
     for start in range(0, count, _CHUNK):
         positions = range(start, min(start + _CHUNK, count))
         chunk = array("q" if dtype.kind == "i" else "d", (first + position * distance for position in positions))
-        made[start : start + len(chunk)] = chunk
-    return made
+        result[start : start + len(chunk)] = chunk
+    return result
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
@@ -212,8 +212,8 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
         if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
             low = "0" if name == "offset" else "-2^63"
             raise ArgumentError(f"{operation}: expected {name} from {low} to 2^63 - 1, got {value}")
-    made = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
-    return placement.place(made, device, operation)
+    result = _ext.create(operation, shape, dtypes.float32, (seed, offset), operation)
+    return placement.place(result, device, operation)
 
 
 class _Stream:
@@ -249,8 +249,8 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: An
         copies = _COPY[copy]
     except (KeyError, TypeError):
         raise ArgumentTypeError(f"asarray: expected True, False or None for copy, got {copy!r}") from None
-    made = _from_object(obj, chosen, copies)
-    return placement.place(made, device, "asarray")
+    result = _from_object(obj, chosen, copies)
+    return placement.place(result, device, "asarray")
 
 
 def tensor_of(operation: str, name: str, value: Any) -> Tensor:
@@ -264,20 +264,20 @@ def tensor_of(operation: str, name: str, value: Any) -> Tensor:
 
 def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     try:
-        made = _ext.from_object(obj, dtype, copy)
+        result = _ext.from_object(obj, dtype, copy)
     except ArgumentTypeError:
         if not isinstance(obj, list | tuple):
             raise
         # a list of arrays, or of numbers of another package
         return _ext.from_object(_to_lists(obj), dtype, copy)
-    if made is not NotImplemented:
-        return made
+    if result is not NotImplemented:
+        return result
     if hasattr(obj, "__dlpack__"):
         return _ext.from_object(from_dlpack(obj), dtype, copy)
     if hasattr(obj, "__array__"):
-        made = _ext.from_object(obj.__array__(), dtype, copy)
-        if made is not NotImplemented:
-            return made
+        result = _ext.from_object(obj.__array__(), dtype, copy)
+        if result is not NotImplemented:
+            return result
     if hasattr(obj, "__array_interface__"):
         from lanewise import array_interface
 
@@ -330,8 +330,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
         capsule = x.__dlpack__(max_version=(1, 0), copy=copy)
     except TypeError:  # exporters older than DLPack 1.0 accept neither keyword
         capsule = x.__dlpack__()
-    made = _ext.from_dlpack_capsule(capsule)
-    return placement.place(made.copy() if copy else made, device, "from_dlpack")
+    result = _ext.from_dlpack_capsule(capsule)
+    return placement.place(result.copy() if copy else result, device, "from_dlpack")
 
 
 def _dtype_of_value(value: Any) -> DType:

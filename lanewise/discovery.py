@@ -56,17 +56,17 @@ def backends() -> list[BackendInfo]:
     >>> lw.backends()[-1].name, lw.backends()[-1].available
     (<Backend.SCALAR: 'scalar'>, True)
     """
-    found = BackendList()
+    infos = BackendList()
     for backend in PRIORITY:
         reason = registry.missing(backend) or registry.damage(backend)
-        found.append(BackendInfo(backend, not reason, reason or None, () if reason else registry.devices(backend)))
-    return found
+        infos.append(BackendInfo(backend, not reason, reason or None, () if reason else registry.devices(backend)))
+    return infos
 
 
 def best_available_backend() -> Backend:
     """Returns the first backend in AUTO's order that this machine can open. Software adapters do not count."""
-    found = selection.available(parse_backend(Backend.AUTO), "best_available_backend")
-    return next(filter(registry.opens, found), found[-1])
+    candidates = selection.available(parse_backend(Backend.AUTO), "best_available_backend")
+    return next(filter(registry.opens, candidates), candidates[-1])
 
 
 def free_memory_of(backend: Backend) -> int | None:

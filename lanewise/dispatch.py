@@ -45,8 +45,8 @@ def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
     """Returns the results of an operation as its named tuple."""
     from lanewise import results
 
-    made: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
-    return made
+    result: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
+    return result
 
 
 def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
@@ -62,14 +62,14 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
             _check_arguments(operation, function, arguments, keywords)
             raise
     inputs = operations.inputs(operation)
-    given = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
-    given |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
-    if all(map(_is_native, given.values())):  # the extension passes these on only for a GPU backend
+    values = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
+    values |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
+    if all(map(_is_native, values.values())):  # the extension passes these on only for a GPU backend
         raise BackendUnavailableError(
             f"{operation}: expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in "
             "this version"
         )
-    operands = {one.name: _operand(operation, one, given[one.name]) for one in inputs if one.name in given}
+    operands = {one.name: _operand(operation, one, values[one.name]) for one in inputs if one.name in values}
     positional = [operands[one.name] for one, _ in zip(inputs, arguments, strict=False)]
     named = {name: operands.get(name, value) for name, value in keywords.items()}
     return getattr(_ext, operation)(*positional, *arguments[len(inputs) :], **named)

@@ -103,19 +103,19 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
     """
     if isinstance(value, DType):
         return value
-    found: DType | None = None
+    dtype: DType | None = None
     if isinstance(value, str):
-        found = _NAMES.get(value)
+        dtype = _NAMES.get(value)
     elif isinstance(value, type) and value in _PYTHON_TYPES:
-        found = _PYTHON_TYPES[value]
+        dtype = _PYTHON_TYPES[value]
     elif _is_numpy_dtype(value):
-        found = _from_numpy(value)
+        dtype = _from_numpy(value)
     elif not isinstance(value, type):
         raise ArgumentTypeError(f"{operation}: expected a dtype, got {value!r}; give one of {_names()}")
-    if found is None:
+    if dtype is None:
         shown = value.__name__ if isinstance(value, type) else str(value)
         raise DTypeError(f"{operation}: there is no dtype {shown!r}; give one of {_names()}")
-    return found
+    return dtype
 
 
 def code_of(operation: str, value: Any) -> int:

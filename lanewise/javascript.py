@@ -44,10 +44,10 @@ def from_js(array: Any, copy: bool | None) -> Tensor:
         raise ArgumentError("asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out")
     if name in _WIDENED:
         array = js.Int32Array.new(array)
-    made = _ext.create("full", (array.length,), dtype, (0,), "asarray")
+    tensor = _ext.create("full", (array.length,), dtype, (0,), "asarray")
     if array.length:
-        array.assign_to(made)
-    return made
+        array.assign_to(tensor)
+    return tensor
 
 
 def to_js(tensor: Tensor) -> Any:

@@ -149,8 +149,8 @@ def _with_arrays(function: Any, inputs: Any, keywords: dict[str, Any]) -> Any:
     """Calls NumPy's function with arrays in the place of tensors. Where a tensor is `out`, it is what comes back."""
     converted = _arrays(keywords)
     result = function(*_arrays(inputs), **converted)
-    given, arrays = ((out if isinstance(out, tuple) else (out,)) for out in (keywords.get("out"), converted.get("out")))
-    tensor_by_array = {id(array): tensor for tensor, array in zip(given, arrays, strict=True) if array is not None}
+    outs, arrays = ((out if isinstance(out, tuple) else (out,)) for out in (keywords.get("out"), converted.get("out")))
+    tensor_by_array = {id(array): tensor for tensor, array in zip(outs, arrays, strict=True) if array is not None}
     if isinstance(result, tuple):
         return tuple(tensor_by_array.get(id(one), one) for one in result)
     return tensor_by_array.get(id(result), result)

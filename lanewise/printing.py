@@ -52,8 +52,8 @@ def set_printoptions(
     if others:
         names = ", ".join(_Options._fields)
         raise ArgumentTypeError(f"set_printoptions: there is no option '{next(iter(others))}'; give one of {names}")
-    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    for name, value in given.items():
+    changes = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    for name, value in changes.items():
         if value is None:
             continue
         minimum = 1 if name in ("edgeitems", "linewidth") else 0

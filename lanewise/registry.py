@@ -1,8 +1,7 @@
-"""How each backend becomes available: one small class for each way, and the table of them.
+"""Which backends are available, and opening them: a provider for each backend.
 
-A provider says why this machine lacks its backend, or which devices it has, and opens one. WebAssembly's
-libraries are CPU libraries like any other; WebGPU and CUDA join with classes of their own, and `register()`
-replaces one. selection.py asks here before anything is used, and discovery.py shows the answers to the user.
+A provider says why this machine lacks its backend, or lists its devices and opens one. selection.py opens backends
+through this module, and discovery.py shows them to the user. register() replaces a provider.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import Final, Protocol
 
 from lanewise import _ext, libraries
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
-from lanewise.devices import DeviceInfo, Executor
+from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError
 
 __all__ = [
@@ -24,7 +23,6 @@ __all__ = [
     "cpu_features",
     "devices",
     "ensure_open",
-    "executor",
     "force_cpu",
     "hidden_features",
     "missing",
@@ -34,23 +32,22 @@ __all__ = [
 
 
 class Provider(Protocol):
-    """A way for a backend to become available."""
+    """Makes a backend available."""
 
     def missing(self) -> str:
-        """Why this machine does not have the backend; "" where it has."""
+        """Returns why this machine does not have the backend, "" if it has."""
         ...
 
     def devices(self) -> Sequence[DeviceInfo]:
-        """Its devices, best first, where the backend is not missing."""
+        """Returns the devices, best first. Called only if the backend is not missing."""
         ...
 
-    def open(self, device: DeviceInfo | None) -> Executor | None:
-        """Makes the backend usable on a device, or on its first; an Executor where tensors live in its own
-        memory."""
+    def open(self, device: DeviceInfo | None) -> None:
+        """Makes the backend usable, on the first device if `device` is None."""
         ...
 
 
-# LW_CPU_* of core/include/lanewise.h, by the manifest's names
+# The bits LW_CPU_* of core/include/lanewise.h and the labels, by the names in the manifest.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
     "avx": (1 << 1, "AVX"),
@@ -76,7 +73,7 @@ _FAMILIES: Final[dict[Backend, str]] = {
 
 @functools.cache
 def _cpu_bits() -> int:
-    if sys.platform == "emscripten":  # a WASM module cannot ask its engine
+    if sys.platform == "emscripten":  # a WebAssembly module cannot query its engine
         from lanewise import wasm
 
         return wasm.features()
@@ -86,7 +83,7 @@ def _cpu_bits() -> int:
 
 @functools.cache
 def _hidden_bits() -> int:
-    """The instruction sets that LANEWISE_HIDE names. Tests use it to run as on an older CPU."""
+    """Returns the instruction sets in LANEWISE_HIDE, with which tests run as on an older CPU."""
     names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _FEATURES]
     if unknown:
@@ -95,12 +92,12 @@ def _hidden_bits() -> int:
 
 
 def hidden_features() -> tuple[str, ...]:
-    """The instruction sets that LANEWISE_HIDE hides, whether or not this CPU has them."""
+    """Returns the instruction sets that LANEWISE_HIDE hides, whether or not this CPU has them."""
     return tuple(label for bit, label in _FEATURES.values() if _hidden_bits() & bit)
 
 
 def cpu_features() -> tuple[str, ...]:
-    """The instruction sets that this CPU has, its operating system enables and LANEWISE_HIDE does not hide."""
+    """Returns the instruction sets that this CPU has, its system enables and LANEWISE_HIDE does not hide."""
     bits = _cpu_bits() & ~_hidden_bits()
     return tuple(label for bit, label in _FEATURES.values() if bits & bit)
 
@@ -115,23 +112,23 @@ def _family() -> str:
 
 
 def force_cpu() -> bool:
-    """Whether LANEWISE_FORCE_CPU keeps the GPUs out."""
+    """Whether LANEWISE_FORCE_CPU excludes GPUs."""
     value = os.environ.get("LANEWISE_FORCE_CPU", "").strip().lower()
     if value in ("", "0", "false", "no", "off"):
         return False
     if value in ("1", "true", "yes", "on"):
         return True
-    raise ArgumentError(f"LANEWISE_FORCE_CPU is {value!r}; set it to 1 or 0")
+    raise ArgumentError(f"LANEWISE_FORCE_CPU: expected 1 or 0, got {value!r}")
 
 
 class CpuLibrary:
-    """A library of kernels for one instruction set, which this package carries."""
+    """A kernel library for one instruction set, part of this package."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
 
     def missing(self) -> str:
-        """Says which instruction sets the CPU lacks or LANEWISE_HIDE hides, or that the library is not there."""
+        """Returns the instruction sets that the CPU lacks or LANEWISE_HIDE hides, or why there is no library."""
         family = _FAMILIES.get(self.backend)
         if family and family != _family():
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
@@ -152,13 +149,13 @@ class CpuLibrary:
         return ""
 
     def devices(self) -> Sequence[DeviceInfo]:
-        """The CPU with the machine's memory."""
+        """Returns the CPU, with the machine's memory."""
         from lanewise import hardware
 
         return [DeviceInfo(0, hardware.cpu_name(), hardware.total_memory(), hardware.free_memory())]
 
     def open(self, device: DeviceInfo | None) -> None:
-        """Checks the file against the manifest, then loads it, and before it the library that it builds on."""
+        """Checks the file against the manifest and loads it, after the library that it takes kernels from."""
         library = libraries.find(self.backend.value)
         base = library.base if library else ""
         if base:
@@ -166,68 +163,50 @@ class CpuLibrary:
         _ext.open_library(str(libraries.checked_path(self.backend.value)), self.backend.value, base or None)
 
 
-class WebGpu:
-    """A GPU through WebGPU: wgpu-py on the desktop, navigator.gpu in a browser."""
+class UnsupportedGpu:
+    """A GPU backend that cannot compute with tensors in this version."""
+
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
 
     def missing(self) -> str:
-        """Its kernels run (lanewise.webgpu), but tensors cannot live there in this version."""
-        if force_cpu():
-            return _FORCED
-        return "tensors on WebGPU come in a later version; lanewise.webgpu runs kernels by themselves"
+        """Returns the reason, or that LANEWISE_FORCE_CPU excludes GPUs."""
+        return "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if force_cpu() else self._reason
 
     def devices(self) -> Sequence[DeviceInfo]:
-        """Its adapters."""
-        from lanewise import webgpu
-
-        return webgpu.devices()
-
-    def open(self, device: DeviceInfo | None) -> Executor:
-        """An executor on that adapter."""
-        from lanewise import webgpu
-
-        return webgpu.open(device or self.devices()[0])
-
-
-class Cuda:
-    """An NVIDIA GPU through the CUDA plugin."""
-
-    def missing(self) -> str:
-        """The plugin is not part of this version."""
-        return _FORCED if force_cpu() else "the CUDA plugin comes in a later version"
-
-    def devices(self) -> Sequence[DeviceInfo]:
-        """None in this version."""
+        """Returns no devices."""
         return []
 
-    def open(self, device: DeviceInfo | None) -> Executor:
-        """Not in this version."""
-        raise BackendUnavailableError(f"cuda: {self.missing()}")
+    def open(self, device: DeviceInfo | None) -> None:
+        """Raises BackendUnavailableError."""
+        raise BackendUnavailableError(self.missing())
 
 
-_FORCED: Final = "LANEWISE_FORCE_CPU keeps GPUs out; unset it"
 _providers: dict[Backend, Provider] = {
-    Backend.CUDA: Cuda(),
-    Backend.WGPU: WebGpu(),
+    Backend.CUDA: UnsupportedGpu("the CUDA plugin comes in a later version"),
+    Backend.WGPU: UnsupportedGpu(
+        "tensors on WebGPU come in a later version; lanewise.webgpu runs kernels by themselves"
+    ),
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, tuple[DeviceInfo | None, Executor | None]] = {}
+_opened: dict[Backend, DeviceInfo | None] = {}  # None: the first device
 _lock = threading.RLock()
 
 
 def register(backend: Backend, provider: Provider) -> None:
-    """Lets `provider` stand for `backend` from now on. BackendError once the backend is open."""
+    """Replaces the provider of a backend. Raises BackendError if the backend is already open."""
     with _lock:
         if backend not in PRIORITY:
-            raise BackendError(f"register: {backend} stands for others; register one of {', '.join(PRIORITY)}")
+            raise BackendError(f"register: expected one of {', '.join(PRIORITY)}, got {backend}")
         if backend in _opened:
-            raise BackendError(f"register: {backend} is open already; register providers before backends are used")
+            raise BackendError(f"register: {backend} is already open; register providers before using backends")
         _providers[backend] = provider
         _missing.pop(backend, None)
 
 
 def missing(backend: Backend) -> str:
-    """Why this machine does not have `backend`, "" where it has. Looked up once in a process."""
+    """Returns why this machine does not have `backend`, "" if it has. Determined once per process."""
     with _lock:
         if backend not in _missing:
             _missing[backend] = _providers[backend].missing()
@@ -235,7 +214,7 @@ def missing(backend: Backend) -> str:
 
 
 def damage(backend: Backend) -> str:
-    """What is wrong with the file of a backend that this machine could run, "" where nothing is."""
+    """Returns what is wrong with the library of a backend that this machine can run, "" if nothing is."""
     if missing(backend) or backend in _opened or not isinstance(_providers[backend], CpuLibrary):
         return ""
     try:
@@ -258,28 +237,23 @@ def opens(backend: Backend) -> bool:
 
 
 def devices(backend: Backend) -> tuple[DeviceInfo, ...]:
-    """The devices of a backend as they are now; none where the backend is missing."""
+    """Returns the current devices of a backend, none if it is missing."""
     return () if missing(backend) else tuple(_providers[backend].devices())
 
 
 def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
-    """Opens `backend`, on its first device where none is given, unless it is open."""
+    """Opens a backend unless it is open, on its first device if `device` is None."""
     with _lock:
         if backend in _opened:
-            current = _opened[backend][0]
+            current = _opened[backend]
             if device is not None and current is not None and device.index != current.index:
                 raise BackendError(
-                    f"{backend}: it is open on {current.name}, and a process uses one device of a backend; "
+                    f"{backend}: already open on {current.name}, and a process uses one device of a backend; "
                     f"start another process for {device.name}"
                 )
             return
         reason = missing(backend)
         if reason:
             raise BackendUnavailableError(f"{backend}: {reason}")
-        _opened[backend] = device, _providers[backend].open(device)
-
-
-def executor(backend: Backend) -> Executor | None:
-    """The executor of a GPU backend, opened; None for backends that compute in host memory."""
-    ensure_open(backend)
-    return _opened[backend][1]
+        _providers[backend].open(device)
+        _opened[backend] = device

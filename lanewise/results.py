@@ -1,6 +1,6 @@
-"""Results of several tensors: a named tuple for each operation that has them.
+"""Named tuples for operations that return several tensors.
 
-The extension makes them through a hook of dispatch.py, which imports this module with the first of them.
+The extension creates them through dispatch.several(), which imports this module at the first call.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ __all__ = ["BY_OPERATION", "EighResult", "TopkResult"]
 
 
 class EighResult(NamedTuple):
-    """What eigh returns."""
+    """The result of eigh."""
 
     eigenvalues: Tensor
     eigenvectors: Tensor
 
 
 class TopkResult(NamedTuple):
-    """What topk returns."""
+    """The result of topk."""
 
     values: Tensor
     indices: Tensor

@@ -1,8 +1,8 @@
-"""Which backend is used: the choice at load, and the calls with which users change it.
+"""Which backend is used: the choice at import, and the functions with which users change it.
 
-At import, AUTO's CPU backend is chosen once from what the CPU has, what lw.calibrate() has measured before, and what
-LANEWISE_BACKEND and LANEWISE_FORCE_CPU say; its library is the only one opened then. The extension keeps the outcome
-(a default of the process, a stack of each thread) and consults it on every call; this module only changes it.
+At import, a CPU backend is chosen from the CPU's instruction sets, an earlier lw.calibrate(), LANEWISE_BACKEND and
+LANEWISE_FORCE_CPU, and only its library is opened. The extension stores the choice (a default of the process, and a
+stack per thread) and reads it on every call; this module changes it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = [
     "default_backend",
     "follow",
     "init_backend",
-    "initialise",
+    "initialize",
     "is_strict",
     "open_backend",
     "set_backend_priority",
@@ -35,80 +35,82 @@ __all__ = [
 ]
 
 _calibration: Calibration | None = None
-_order: tuple[Backend, ...] = PRIORITY  # AUTO's own: that of the enum, or of a calibration
-_priority: tuple[Backend, ...] = PRIORITY  # the same, or what the user has set
-_is_named = False  # LANEWISE_BACKEND has chosen the default
+_order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or of a calibration
+_priority: tuple[Backend, ...] = PRIORITY  # the same, or the order that the user has set
+_is_named = False  # whether LANEWISE_BACKEND names the default backend
 _default = Backend.AUTO
 _strict = False
 
 
-def initialise() -> None:
-    """Chooses the default backend, and takes the limit of kept memory and the number of threads, at import.
+def initialize() -> None:
+    """Chooses the default backend and reads the settings of the memory cache and the threads, at import.
 
-    `python -m lanewise` imports the package before its command line runs: what is wrong ends the process with a line.
+    `python -m lanewise` imports the package before its command line runs: there, an error ends the process with one
+    line in place of a traceback.
     """
     try:
-        _initialise()
+        _initialize()
     except LanewiseError as error:
-        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # Python still looks for the module to run
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # so far, Python has not usable the module to run
             raise SystemExit(f"lanewise: {error}") from None
         raise
 
 
-def _initialise() -> None:
+def _initialize() -> None:
     global _is_named
-    memory.initialise()
-    threads.initialise()
-    _take(calibration.load())
-    wanted = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
-    _is_named = parse_backend(wanted, operation="LANEWISE_BACKEND").name != "auto"
-    _set_default(open_backend(wanted, "LANEWISE_BACKEND") if _is_named else _first_that_opens())
+    memory.initialize()
+    threads.initialize()
+    _set_calibration(calibration.load())
+    name = os.environ.get("LANEWISE_BACKEND", "").strip() or "auto"
+    _is_named = parse_backend(name, operation="LANEWISE_BACKEND").name != "auto"
+    _set_default(open_backend(name, "LANEWISE_BACKEND") if _is_named else _first_that_opens())
 
 
-def follow(found: Calibration | None) -> None:
-    """Lets AUTO go by a calibration from now on, by the order of the enum without one. What the user has set stays."""
-    _take(found)
+def follow(result: Calibration | None) -> None:
+    """Makes AUTO use a calibration's order, or the enum's without one. The user's own choices stay in effect."""
+    _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
 
 
 def calibration_in_use() -> Calibration | None:
-    """What AUTO's order comes from, where it is measured."""
+    """Returns the calibration that AUTO's order comes from, None if it was not measured."""
     return _calibration
 
 
-def _take(found: Calibration | None) -> None:
+def _set_calibration(result: Calibration | None) -> None:
     global _calibration, _order, _priority
-    measured = found.order if found else ()
+    measured = result.order if result else ()
     order = (*GPU_BACKENDS, *measured, *(other for other in PRIORITY if other not in (*GPU_BACKENDS, *measured)))
     _priority = order if _priority is _order else _priority
-    _calibration, _order = found, order
+    _calibration, _order = result, order
 
 
 def _first_that_opens() -> Backend:
-    """The best CPU backend: uncommitted work starts there, going to a GPU is a matter of promotion. A damaged library
-    is passed over with a warning, so that `python -m lanewise info` can say what is wrong."""
-    found = available(parse_backend("cpu"), "LANEWISE_BACKEND")
-    for backend in found[:-1]:
+    """Opens and returns the best CPU backend, where uncommitted work runs.
+
+    A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
+    """
+    usable = available(parse_backend("cpu"), "LANEWISE_BACKEND")
+    for backend in usable[:-1]:
         try:
             registry.ensure_open(backend)
             return backend
         except LibraryError as error:
-            warnings.warn(f"lanewise: {error}. Until then a slower backend is used", RuntimeWarning, stacklevel=2)
-    registry.ensure_open(found[-1])
-    return found[-1]
+            warnings.warn(f"lanewise: {error}. A slower backend is used until then", RuntimeWarning, stacklevel=2)
+    registry.ensure_open(usable[-1])
+    return usable[-1]
 
 
 def default_backend() -> Backend:
-    """What uncommitted work runs on outside use_backend()."""
+    """Returns the backend of uncommitted work outside use_backend()."""
     return _default
 
 
 def available(request: Request, operation: str) -> list[Backend]:
-    """The backends that a request would do with and that this machine has, best first.
+    """Returns the backends of this machine that satisfy a request, best first.
 
-    BackendUnavailableError where there is none. Where a name stands for several backends, software adapters
-    are passed over.
+    For a name of several backends, software adapters are skipped. Raises BackendUnavailableError if there is none.
     """
     candidates = request.candidates
     if request.name == "auto":
@@ -116,19 +118,19 @@ def available(request: Request, operation: str) -> list[Backend]:
     elif len(candidates) > 1:
         candidates = tuple(sorted(candidates, key=_rank))
     reasons = {backend: registry.missing(backend) or _unsuitable(request, backend) for backend in candidates}
-    found = [backend for backend, reason in reasons.items() if not reason]
-    if not found:
+    usable = [backend for backend, reason in reasons.items() if not reason]
+    if not usable:
         listing = [reason if len(reasons) == 1 else f"{backend.label}: {reason}" for backend, reason in reasons.items()]
         has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
         raise BackendUnavailableError(
             f"{operation}: {request.name} is not available: {'; '.join(listing)}. "
-            f"This machine can run {has}: name one of these, or auto"
+            f"This machine can run {has}; give one of these, or auto"
         )
-    return found
+    return usable
 
 
 def open_backend(name: Backend | str, operation: str) -> Backend:
-    """The best backend that a name stands for, opened. `operation` begins the message of errors."""
+    """Opens and returns the best backend for a name. The messages of errors begin with `operation`."""
     request = parse_backend(name, operation=operation)
     backend = available(request, operation)[0]
     registry.ensure_open(backend, _adapter(request, backend))
@@ -136,10 +138,10 @@ def open_backend(name: Backend | str, operation: str) -> Backend:
 
 
 def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
-    """Opens a backend now rather than at its first use, and returns the one that `backend` stands for.
+    """Opens a backend before its first use, and returns the one that `backend` stands for.
 
-    use_backend() and Tensor.to() place work on it. `await lw.init_backend(...)`, which a browser's GPU needs,
-    works everywhere.
+    use_backend() and Tensor.to() then run work on it. `await lw.init_backend(...)`, which a browser's GPU needs, works
+    everywhere.
 
     >>> import lanewise as lw
     >>> lw.init_backend("scalar")
@@ -149,44 +151,44 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 
 
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
-    """Lets AUTO choose only among these, in this order. Returns the first that this machine has.
+    """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
 
-    It holds for the whole process, also against lw.calibrate(). Uncommitted work runs on the first CPU backend of the
+    It applies to the whole process, and overrides lw.calibrate(). Uncommitted work runs on the first CPU backend of the
     list.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])
     <Backend.SCALAR: 'scalar'>
-    >>> best = lw.set_backend_priority(["auto"])  # AUTO's own order again
+    >>> best = lw.set_backend_priority(["auto"])  # back to AUTO's default order
     """
     global _priority, _is_named
     operation = "set_backend_priority"
     if isinstance(backends, str):
-        raise ArgumentTypeError(f"{operation}: {backends!r} is one name; give a list of them")
+        raise ArgumentTypeError(f"{operation}: expected a list of names, got {backends!r}")
     order: dict[Backend, None] = {}
     for name in backends:
         candidates = parse_backend(name, operation=operation).candidates
         order.update(dict.fromkeys(sorted(candidates, key=_order.index)))
     if not order:
-        raise ArgumentError(f"{operation}: the list is empty; name at least one backend")
+        raise ArgumentError(f"{operation}: expected at least one backend, got an empty list")
     previous, _priority = _priority, _order if tuple(order) == _order else tuple(order)
     try:
-        found = available(Request(" > ".join(order), tuple(order)), operation)
-        hosts = [backend for backend in found if not backend.is_gpu]
-        default = (hosts or found)[0]
+        usable = available(Request(" > ".join(order), tuple(order)), operation)
+        hosts = [backend for backend in usable if not backend.is_gpu]
+        default = (hosts or usable)[0]
         registry.ensure_open(default)
     except BaseException:
         _priority = previous
         raise
     _is_named = False
     _set_default(default)
-    return found[0]
+    return usable[0]
 
 
 class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
     """Runs uncommitted work on a backend: inside a `with` block, or inside a function it decorates.
 
-    It holds for the current thread. Tensors that the user placed elsewhere keep their place.
+    It applies to the current thread. Tensors that the user has placed on another backend stay there.
 
     >>> import lanewise as lw
     >>> with lw.use_backend("scalar"):
@@ -214,8 +216,8 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
 class strict_backends:  # noqa: N801 (it reads as a verb)
     """Makes it an error to combine tensors that were placed on different backends.
 
-    Otherwise they are converted to the one with the lower priority. A call holds for the process until
-    `strict_backends(False)`; a `with` block takes it back at its end.
+    Otherwise the operation runs on the one with the lower priority. A call applies to the process until
+    `strict_backends(False)`, in a `with` block until its end.
 
     >>> import lanewise as lw
     >>> with lw.strict_backends():
@@ -236,14 +238,14 @@ class strict_backends:  # noqa: N801 (it reads as a verb)
 
 
 def is_strict() -> bool:
-    """Whether strict_backends() holds."""
+    """Whether strict_backends() is in effect."""
     return _strict
 
 
 def _set_strict(enabled: bool) -> bool:
-    """Returns what held before."""
+    """Sets whether backends are strict, and returns the previous setting."""
     global _strict
-    _ext.set_strict_backends(enabled)  # the extension's calls follow the same rule
+    _ext.set_strict_backends(enabled)  # operations with kernels follow the same rule
     previous, _strict = _strict, enabled
     return previous
 
@@ -255,7 +257,7 @@ def _set_default(backend: Backend) -> None:
 
 
 def _rank(backend: Backend) -> int:
-    """The place in the priority the user set; what they left out comes last."""
+    """Returns a backend's position in the priority; those that the user left out come last."""
     return _priority.index(backend) if backend in _priority else len(_priority) + _order.index(backend)
 
 
@@ -268,7 +270,7 @@ def _suits(request: Request, device: DeviceInfo) -> bool:
 
 
 def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
-    """The device that a request picks, None where any will do."""
+    """Returns the device that a request selects, None for the first one."""
     if not backend.is_gpu or not (request.api or len(request.candidates) > 1):
         return None
     suitable = [device for device in registry.devices(backend) if _suits(request, device)]
@@ -276,7 +278,7 @@ def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
 
 
 def _unsuitable(request: Request, backend: Backend) -> str:
-    """Why an available backend is not what the request asks for, "" where it is."""
+    """Returns why an available backend does not satisfy a request, "" if it does."""
     if not backend.is_gpu:
         return ""
     devices = registry.devices(backend)
@@ -284,6 +286,6 @@ def _unsuitable(request: Request, backend: Backend) -> str:
         return ""
     listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
     if request.api:
-        wanted = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
-        return f"Lanewise reaches {request.name} as WebGPU's {wanted}, and there is none among {listing}"
-    return f"only software adapters were found: {listing}"
+        adapter = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
+        return f"Lanewise supports {request.name} as WebGPU's {adapter}, and there is none among {listing}"
+    return f"there are only software adapters: {listing}"

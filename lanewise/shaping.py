@@ -1,7 +1,6 @@
-"""Operations that move elements and compute nothing: views, and copies of views.
+"""Operations that move elements without computing: views, and copies of views.
 
-Their contracts say `kind: view` or `kind: composed`; the extension hands the calls here through dispatch.py, which
-imports this module with the first of them.
+Their contracts say `kind: view` or `kind: composed`. dispatch.py imports this module at the first call of one of them.
 """
 
 from __future__ import annotations
@@ -27,39 +26,39 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_FEW: Final = 16  # elements in a row, of which the loop over rows costs more than the elements
+_SHORT_ROW: Final = 16  # elements; copying a shorter row costs less than the loop around it
 
 
 # views
 
 
 def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
-    """The dimensions from one to another as one."""
+    """Joins the dimensions from start_dim to end_dim into one."""
     tensor = tensor_of("flatten", "x", x)
     ndim = max(tensor.ndim, 1)
     first, last = normalize_axis("flatten", start_dim, ndim), normalize_axis("flatten", end_dim, ndim)
     if first > last:
-        raise AxisError(f"flatten: start_dim {start_dim} comes after end_dim {end_dim}; give them in order")
+        raise AxisError(f"flatten: expected start_dim before end_dim, got {start_dim} and {end_dim}")
     middle = math.prod(tensor.shape[first : last + 1])
     return tensor.reshape((*tensor.shape[:first], middle, *tensor.shape[last + 1 :]))
 
 
 def flip(x: Any, axis: Any = None) -> Tensor:
-    """The elements along some axes, or all, in reverse order: the same memory with negative strides."""
+    """Reverses the order of the elements along some axes, or all: a view with negative strides."""
     tensor = tensor_of("flip", "x", x)
     axes = range(tensor.ndim) if axis is None else normalize_axes("flip", axis, tensor.ndim)
     return tensor[tuple(_BACKWARDS if place in axes else _ALL for place in range(tensor.ndim))]
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
-    """Some axes at other places, the rest in their order."""
+    """Moves axes to new positions; the others keep their order."""
     tensor = tensor_of("moveaxis", "x", x)
     sources, destinations = (
         normalize_axes("moveaxis", source, tensor.ndim),
         normalize_axes("moveaxis", destination, tensor.ndim),
     )
     if len(sources) != len(destinations):
-        raise AxisError(f"moveaxis: source {source} and destination {destination} must name as many axes")
+        raise AxisError(f"moveaxis: expected source and destination of equal length, got {source} and {destination}")
     order = [place for place in range(tensor.ndim) if place not in sources]
     for to, which in sorted(zip(destinations, sources, strict=True)):
         order.insert(to, which)
@@ -67,7 +66,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """Views of the parts along an axis: so many equal ones, or cut before the given indices."""
+    """Splits a tensor along an axis into views: a number of equal parts, or at the given indices."""
     tensor = tensor_of("split", "x", x)
     axis = normalize_axis("split", axis, tensor.ndim)
     extent = tensor.shape[axis]
@@ -76,11 +75,11 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     else:
         sections = to_int("split", "indices_or_sections", indices_or_sections)
         if sections < 1:
-            raise ArgumentError(f"split: {sections} sections were asked for; give at least 1")
+            raise ArgumentError(f"split: expected at least 1 section, got {sections}")
         if extent % sections:
             raise ShapeError(
-                f"split: axis {axis} of extent {extent} does not divide into {sections} equal sections; "
-                "give the indices where to cut"
+                f"split: expected sections that divide the extent {extent} of axis {axis}, got {sections}; "
+                "give the indices at which to split"
             )
         cuts = [extent // sections * number for number in range(1, sections)]
     before = (_ALL,) * axis
@@ -91,7 +90,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 
 def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
-    """Tensors joined along an existing axis, or, with None, their elements joined."""
+    """Joins tensors along an existing axis, or with None their flattened elements."""
     parts = _parts("concat", arrays)
     if axis is None:
         parts, axis = [part.reshape(-1) for part in parts], 0
@@ -99,52 +98,54 @@ def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
 
 
 def stack(arrays: Iterable[Any], axis: int = 0) -> Tensor:
-    """Tensors of one shape joined along a new axis."""
+    """Joins tensors of equal shape along a new axis."""
     parts = _parts("stack", arrays)
     for part in parts[1:]:
         if part.shape != parts[0].shape:
-            raise ShapeError(f"stack: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal")
+            raise ShapeError(f"stack: expected tensors of equal shape, got {parts[0].shape} and {part.shape}")
     axis = normalize_axis("stack", axis, parts[0].ndim + 1)
     before = (_ALL,) * axis
     return _join("stack", [part[(*before, None)] for part in parts], axis)
 
 
 def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
-    """The elements moved along, those that leave at one end coming in at the other."""
+    """Shifts the elements along axes; those shifted past one end come back at the other."""
     tensor = tensor_of("roll", "x", x)
     if axis is None:
         if is_ordered(shift):
-            raise ArgumentTypeError(f"roll: shift is {shift!r} without an axis; give an int, or an axis for each shift")
+            raise ArgumentTypeError(
+                f"roll: expected an int for shift without an axis, got {shift!r}; give an axis for each shift"
+            )
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
     axes = [normalize_axis("roll", one, tensor.ndim) for one in (axis if is_ordered(axis) else (axis,))]
     shifts = [to_int("roll", "shift", one) for one in (shift if is_ordered(shift) else times(shift, len(axes)))]
     if len(shifts) != len(axes):
-        raise ShapeError(f"roll: {len(shifts)} shifts were given for {len(axes)} axes; give a shift for each axis")
+        raise ShapeError(f"roll: expected a shift for each of {len(axes)} axes, got {len(shifts)}")
     totals = dict.fromkeys(axes, 0)
     for place, amount in zip(axes, shifts, strict=True):
         totals[place] += amount
     rolled = tensor
     for place, amount in totals.items():
-        if first := -amount % max(tensor.shape[place], 1):  # the element that comes to the front
+        if first := -amount % max(tensor.shape[place], 1):  # the element that becomes the first
             before = (_ALL,) * place
             rolled = _join("roll", [rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
     return tensor.copy() if rolled is tensor else rolled
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Each element several times, one after another."""
+    """Repeats each element; its copies are adjacent."""
     tensor = tensor_of("repeat", "x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
     axis = normalize_axis("repeat", 0 if axis is None else axis, tensor.ndim)
     counts = tensor_of("repeat", "repeats", repeats)
     if counts.size and counts.dtype.kind != "i":
-        raise DTypeError(f"repeat: repeats are {counts.dtype}; integers are wanted, use astype")
+        raise DTypeError(f"repeat: expected integers for repeats, got {counts.dtype}; use astype")
     extent = tensor.shape[axis]
     if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
-        raise ShapeError(f"repeat: repeats have shape {counts.shape}; give one int, or one for each of {extent} places")
+        raise ShapeError(f"repeat: expected one int for repeats, or {extent}, got shape {counts.shape}")
     each = counts.reshape(-1).tolist()
     if min(each, default=0) < 0:
-        raise ArgumentError(f"repeat: repeats hold {min(each)}; a count is not negative")
+        raise ArgumentError(f"repeat: expected repeats of at least 0, got {min(each)}")
     if len(each) == 1:
         return _repeated(tensor, axis, each[0])
     places = array("i", chain.from_iterable(map(times, range(extent), each)))
@@ -152,18 +153,17 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
 
 
 def tile(x: Any, repetitions: Any) -> Tensor:
-    """The whole tensor several times along each axis."""
+    """Repeats the whole tensor along each axis."""
     tensor = tensor_of("tile", "x", x)
-    given = repetitions if is_ordered(repetitions) else (repetitions,)
-    counts = [to_int("tile", "repetitions", one) for one in given]
+    counts = [to_int("tile", "repetitions", one) for one in (repetitions if is_ordered(repetitions) else [repetitions])]
     if min(counts, default=0) < 0:
-        raise ArgumentError(f"tile: repetitions are {repetitions}; a count is not negative")
+        raise ArgumentError(f"tile: expected repetitions of at least 0, got {repetitions}")
     counts[:0] = [1] * (tensor.ndim - len(counts))
-    if 0 in counts:  # nothing is left, whatever the others would make of it on the way
+    if 0 in counts:  # the result is empty: do not compute large intermediate results
         extents = (1,) * (len(counts) - tensor.ndim) + tensor.shape
         return creation.empty([extent * count for extent, count in zip(extents, counts, strict=True)], tensor.dtype)
     tiled = tensor.reshape((1,) * (len(counts) - tensor.ndim) + tensor.shape)
-    for axis, count in enumerate(counts):  # in front of an axis, a repetition is one of all behind
+    for axis, count in enumerate(counts):  # repeating an axis repeats all elements behind it as a block
         if count != 1:
             shape = (*tiled.shape[:axis], tiled.shape[axis] * count, *tiled.shape[axis + 1 :])
             rows = tiled.reshape((math.prod(tiled.shape[:axis]), -1 if tiled.size else 0))
@@ -172,7 +172,7 @@ def tile(x: Any, repetitions: Any) -> Tensor:
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
-    """More elements before and after those of each axis."""
+    """Adds elements before and after those of each axis."""
     tensor = tensor_of("pad", "x", x)
     widths = _pad_widths(pad_width, tensor.ndim)
     if mode == "constant":
@@ -182,14 +182,16 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         padded[tuple(inside)] = tensor
         return padded
     if mode not in _SOURCES:
-        raise ArgumentError(f"pad: mode is {mode!r}; one of 'constant', {', '.join(map(repr, _SOURCES))} is wanted")
+        raise ArgumentError(f"pad: expected mode 'constant', {', '.join(map(repr, _SOURCES))}, got {mode!r}")
     padded = tensor
     for axis, (before, after) in enumerate(widths):
         extent = tensor.shape[axis]
         if not (before or after):
             continue
         if not extent:
-            raise ShapeError(f"pad: axis {axis} has no elements, from which mode {mode!r} could take; use 'constant'")
+            raise ShapeError(
+                f"pad: expected elements along axis {axis} for mode {mode!r}, got extent 0; use 'constant'"
+            )
         source = _SOURCES[mode]
         ends = [[source(place, extent) for place in range(*ends)] for ends in ((-before, 0), (extent, extent + after))]
         first, last = (_ext.take(padded, array("i", end), axis=axis) for end in ends)
@@ -197,7 +199,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return tensor.copy() if padded is tensor else padded
 
 
-# Where an element beyond either end of an axis comes from.
+# By mode: the index of the element to use for a position beyond either end of an axis.
 _SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
     "edge": lambda place, extent: min(max(place, 0), extent - 1),
     "reflect": lambda place, extent: extent - 1 - abs(extent - 1 - place % max(2 * extent - 2, 1)),
@@ -206,62 +208,60 @@ _SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
 }
 
 
-def _pad_widths(given: Any, ndim: int) -> list[tuple[int, int]]:
-    """(before, after) for each axis, from one int, one pair, or a pair for each."""
-    rows = given if is_ordered(given) else (given,)
+def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    """Returns (before, after) for each axis, from one int, one pair, or a pair for each axis."""
+    rows = pad_width if is_ordered(pad_width) else (pad_width,)
     rows = [tuple(row) if is_ordered(row) else row for row in rows]
     if not any(isinstance(row, tuple) for row in rows):
         rows = [tuple(rows)]
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
     if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        raise ShapeError(f"pad: pad_width is {given} for {ndim} dimensions; give an int, a pair, or a pair for each")
+        raise ShapeError(f"pad: expected an int, a pair, or {ndim} pairs for pad_width, got {pad_width}")
     widths = [(to_int("pad", "pad_width", before), to_int("pad", "pad_width", after)) for before, after in pairs]
     if min(map(min, widths), default=0) < 0:
-        raise ArgumentError(f"pad: pad_width is {given}; a width is not negative, slices cut elements off")
+        raise ArgumentError(f"pad: expected pad_width of at least 0, got {pad_width}; use slices to remove elements")
     return widths * ndim if len(widths) == 1 else widths
 
 
 def tril(x: Any, k: int = 0) -> Tensor:
-    """Zeros above a diagonal."""
+    """Replaces the elements above a diagonal by zeros."""
     return _triangle("tril", _ext.less_equal, x, k)
 
 
 def triu(x: Any, k: int = 0) -> Tensor:
-    """Zeros below a diagonal."""
+    """Replaces the elements below a diagonal by zeros."""
     return _triangle("triu", _ext.greater_equal, x, k)
 
 
 def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any, k: int) -> Tensor:
     tensor = tensor_of(operation, "x", x)
     if tensor.ndim < 2:
-        raise ShapeError(
-            f"{operation}: x has shape {tensor.shape}; at least 2 dimensions are wanted, (..., rows, columns)"
-        )
+        raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # beyond the corners nothing changes
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # any k beyond the corners has the same result
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 
 
 def embedding(indices: Any, weight: Any) -> Tensor:
-    """The rows of a weight that indices name."""
+    """Returns the rows of a weight at the given indices."""
     return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
 
 
-# what they share
+# helpers
 
 
 def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
     if isinstance(arrays, Tensor) or not is_ordered(arrays):
-        raise ArgumentTypeError(f"{operation}: a {type(arrays).__name__} was given; give a list or tuple of tensors")
+        raise ArgumentTypeError(f"{operation}: expected a list or tuple of tensors, got a {type(arrays).__name__}")
     parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
     if not parts:
-        raise ArgumentError(f"{operation}: there is nothing to join; give at least one tensor")
+        raise ArgumentError(f"{operation}: expected at least one tensor, got none")
     return parts
 
 
 def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
-    """The parts along an axis, in a new tensor of the dtype in which they meet."""
+    """Joins the parts along an axis in a new tensor of their common dtype."""
     backend = placement.common_backend(parts, operation)
     shape = list(parts[0].shape)
     for part in parts[1:]:
@@ -269,8 +269,8 @@ def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
             extent != shape[place] for place, extent in enumerate(part.shape) if place != axis
         ):
             raise ShapeError(
-                f"{operation}: shapes {parts[0].shape} and {part.shape} do not fit; they must be equal but for axis "
-                f"{axis}"
+                f"{operation}: expected shapes that are equal except along axis {axis}, got {parts[0].shape} and "
+                f"{part.shape}"
             )
     shape[axis] = sum(part.shape[axis] for part in parts)
     joined = _ext.allocate(shape, result_type(*parts))
@@ -284,21 +284,21 @@ def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
-    """Each part along an axis `count` times."""
+    """Repeats each part along an axis `count` times."""
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
     result = placement.place_like(_ext.allocate(shape, x.dtype), x, None, "repeat")
     repeated = result.reshape((before * extent, count, after))
-    if count > _FEW or after > _FEW:
+    if count > _SHORT_ROW or after > _SHORT_ROW:
         repeated[...] = parts
-    else:  # the rows of such a copy would be short
+    else:  # short rows: copy column by column
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return result
 
 
 def _indices(operation: str, value: Any) -> Tensor:
-    """Of an empty list no number tells that it holds indices."""
+    """Returns indices as a tensor, int32 for an empty list, which asarray would read as float32."""
     indices = tensor_of(operation, "indices", value)
     return _ext.astype(indices, dtypes.int32) if not indices.size and isinstance(value, list | tuple) else indices

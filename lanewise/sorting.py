@@ -1,6 +1,6 @@
-"""Operations on order and on what is not zero, composed of the extension's.
+"""topk and nonzero, composed of other operations.
 
-Their contracts say `kind: composed`; dispatch.py imports this module with the first call.
+Their contracts say `kind: composed`. dispatch.py imports this module at the first call of one of them.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ __all__ = ["nonzero", "topk"]
 
 
 def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
-    """The k largest, or smallest, elements along an axis in order, and their indices."""
+    """Returns the k largest, or smallest, elements along an axis in order, and their indices."""
     tensor = tensor_of("topk", "x", x)
     count, axis = to_int("topk", "k", k, minimum=0), normalize_axis("topk", axis, tensor.ndim)
     if count > tensor.shape[axis]:
-        raise ShapeError(f"topk: k is {count}, but axis {axis} has {tensor.shape[axis]} elements; give at most as many")
+        raise ShapeError(f"topk: expected k of at most {tensor.shape[axis]}, the extent of axis {axis}, got {count}")
     indices = _ext.argsort_first(tensor, count, axis, to_bool("topk", "largest", largest))
     return TopkResult(_ext.take_along_axis(tensor, indices, axis=axis), indices)
 
 
 def nonzero(x: Any) -> tuple[Tensor, ...]:
-    """Where elements are not zero: for each axis the indices of all of them."""
+    """Returns the indices of the elements that are not zero, a tensor for each axis."""
     tensor = tensor_of("nonzero", "x", x)
     if tensor.ndim == 0 or tensor.size >= 2**31:
         raise ShapeError(
-            f"nonzero: x has shape {tensor.shape}; at least one dimension is wanted, and fewer than 2^31 elements"
+            f"nonzero: expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}"
         )
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
-    rest = _ext.mask_indices(mask)
-    found = []
-    for extent in reversed(tensor.shape[1:]):  # positions, taken apart from the last axis on
-        found.append(_ext.remainder(rest, max(extent, 1)))
-        rest = _ext.floor_divide(rest, max(extent, 1))
-    return (rest, *reversed(found))
+    positions = _ext.mask_indices(mask)  # row-major; split into indices, the last axis first
+    indices = []
+    for extent in reversed(tensor.shape[1:]):
+        indices.append(_ext.remainder(positions, max(extent, 1)))
+        positions = _ext.floor_divide(positions, max(extent, 1))
+    return (positions, *reversed(indices))

@@ -1,7 +1,6 @@
-"""Statistics and normalizations made of other operations.
+"""Statistics and normalizations composed of other operations.
 
-Their contracts say `kind: composed`; the extension hands the calls here through dispatch.py, which imports this module
-with the first of them.
+Their contracts say `kind: composed`. dispatch.py imports this module at the first call of one of them.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ __all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "norm
 
 
 def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
-    """Vectors along an axis at length 1; those shorter than eps are divided by eps."""
+    """Divides the vectors along an axis by their length, or by eps if that is larger."""
     tensor = tensor_of("normalize", "x", x)
     length = _ext.norm_l2(tensor, axis=_one_axis("normalize", axis, tensor), keepdims=True)
     return _ext.divide(tensor, _ext.maximum(length, _ext.number_of("normalize", "eps", eps)))
 
 
 def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
-    """Distances from the mean along an axis, in standard deviations."""
+    """Returns the distances from the mean along an axis, in standard deviations."""
     tensor = tensor_of("zscore", "x", x)
     scaled = _ext.layer_norm(tensor, axis=axis, eps=0.0)
     degrees = _degrees("zscore", tensor.shape[axis], correction)
@@ -38,60 +37,60 @@ def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
 def add_rms_norm(
     x: Any, residual: Any, weight: Any = None, *, axis: int = -1, eps: float = 1e-5
 ) -> tuple[Tensor, Tensor]:
-    """rms_norm of x + residual, and that sum, which goes on as the next residual."""
+    """Returns rms_norm(x + residual), and the sum, which is the next residual."""
     total = _ext.add(tensor_of("add_rms_norm", "x", x), tensor_of("add_rms_norm", "residual", residual))
     scale = None if weight is None else tensor_of("add_rms_norm", "weight", weight)
     return _ext.rms_norm(total, scale, axis=axis, eps=eps), total
 
 
 def covariance(x1: Any, x2: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
-    """The covariance of vectors along an axis."""
+    """Returns the covariance of vectors along an axis."""
     first, second = _pair("covariance", x1, x2, axis)
     degrees = _degrees("covariance", first.shape[axis], correction)
     return _ext.divide(_ext.vecdot(first, second, axis=axis), degrees)
 
 
 def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
-    """Pearson's correlation of vectors along an axis."""
+    """Returns Pearson's correlation of vectors along an axis."""
     first, second = (_unit(each, axis) for each in _pair("correlation", x1, x2, axis))
     result = _ext.clip(_ext.vecdot(first, second, axis=axis), -1.0, 1.0)
-    return result if first.shape[axis] else _ext.divide(result, 0.0)  # 0 / 0: of nothing nothing is known
+    return result if first.shape[axis] else _ext.divide(result, 0.0)  # 0 / 0 = NaN for empty vectors
 
 
 def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:
-    """The covariances of variables with each other: of the rows of x and y, or of their columns."""
-    rows = _centred(_variables("cov", x, y, rowvar), -1)
+    """Returns the covariance matrix of the rows of x and y, or of their columns."""
+    rows = _centered(_variables("cov", x, y, rowvar), -1)
     return _ext.squeeze(_ext.divide(_ext.matmul(rows, rows.mT), _degrees("cov", rows.shape[-1], correction)))
 
 
 def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
-    """The correlations of variables with each other: of the rows of x and y, or of their columns."""
-    rows = _unit(_centred(_variables("corrcoef", x, y, rowvar), -1), -1)
+    """Returns the correlation matrix of the rows of x and y, or of their columns."""
+    rows = _unit(_centered(_variables("corrcoef", x, y, rowvar), -1), -1)
     products = _ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0)
-    own = eye(products.shape[0], dtype=bool)
-    return _ext.squeeze(_ext.where(own, _ext.divide(products, products), products))  # 1, or NaN as the product is
+    diagonal = eye(products.shape[0], dtype=bool)
+    return _ext.squeeze(_ext.where(diagonal, _ext.divide(products, products), products))  # 1, or NaN if the product is
 
 
-def _centred(x: Tensor, axis: int) -> Tensor:
-    """Less the mean, and once more: a large mean is rounded, and the rest has a mean of its own."""
+def _centered(x: Tensor, axis: int) -> Tensor:
+    """Subtracts the mean twice: a large mean is rounded, so the first difference still has a small mean."""
     x = _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
     return _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
 
 
 def _unit(x: Tensor, axis: int) -> Tensor:
-    """At length 1; what has no length becomes 0 / 0."""
+    """Divides vectors by their length; those of length 0 become NaN."""
     return _ext.divide(x, _ext.norm_l2(x, axis=axis, keepdims=True))
 
 
 def _degrees(operation: str, count: int, correction: Any) -> float:
-    """What a sum of squares is divided by: 0 where it would be less, as for var."""
+    """Returns the divisor of a sum of squares: count - correction, but at least 0, as var uses it."""
     return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
 def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
     first, second = tensor_of(operation, "x1", x1), tensor_of(operation, "x2", x2)
     _one_axis(operation, axis, first)
-    return _centred(first, axis), _centred(second, axis)
+    return _centered(first, axis), _centered(second, axis)
 
 
 def _one_axis(operation: str, axis: int, x: Tensor) -> int:
@@ -102,18 +101,18 @@ def _one_axis(operation: str, axis: int, x: Tensor) -> int:
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
-    """A matrix with a variable in each row."""
+    """Returns a matrix with a variable in each row."""
     in_rows = to_bool(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:
         part = tensor_of(operation, name, value)
         if part.ndim not in (1, 2):
             raise ShapeError(
-                f"{operation}: {name} has shape {part.shape}; one variable, (n,), or several, (m, n), are wanted"
+                f"{operation}: expected {name} of shape (n,), one variable, or (m, n), several, got {part.shape}"
             )
         parts.append(_ext.expand_dims(part, 0) if part.ndim == 1 else part if in_rows else part.mT)
     if len(parts) == 2 and parts[0].shape[1] != parts[1].shape[1]:
         raise ShapeError(
-            f"{operation}: x has {parts[0].shape[1]} observations and y {parts[1].shape[1]}; give as many of each"
+            f"{operation}: expected as many observations in x as in y, got {parts[0].shape[1]} and {parts[1].shape[1]}"
         )
     return _ext.concat(parts, axis=0) if len(parts) == 2 else parts[0]

@@ -1,10 +1,10 @@
-"""lw.calibrate(): which of the CPU's backends is the fastest on this machine, found by measuring.
+"""lw.calibrate(): measures which CPU backend is the fastest on this machine.
 
-The processor says which instruction sets it has, not which of them pays: some take wide registers at a lower clock, or
-in halves. Each kind of operations is timed at sizes from 10 elements to a million, all backends in turn, by the engine
-of timing.py. One backend is chosen for all kinds: on Zen 4, 2026-11, AVX-512 is the best overall and less than a
-tenth behind in any kind, so that a choice for each would gain nothing. calibration.py keeps what is found, and
-selection.py follows it.
+A processor reports its instruction sets, but not which is the fastest: some lower their clock for wide registers, or
+process them in halves. timing.py times each kind of operation at sizes from 10 elements to a million, all backends in
+turn. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest overall and less than 10 % slower
+than the best backend of any kind, so choosing per kind would gain little. calibration.py stores the result, and
+selection.py uses it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _lock = threading.Lock()
 
 
 class Work(NamedTuple):
-    """An operation, and the shapes of what it is given."""
+    """An operation to time, and the shapes of its inputs."""
 
     kind: str
     operation: str
@@ -43,39 +43,38 @@ class Work(NamedTuple):
 
 
 def calibrate(*, save: bool = True) -> Calibration:
-    """Measures which CPU backend is the fastest on this machine, and lets AUTO use it from now on.
+    """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
-    It takes a few seconds, best on a machine that does nothing else. With `save`, other processes of this user follow
-    it from their import on, as long as processor, system and version are the same: a file in the user's cache folder,
-    or in LANEWISE_CACHE_DIR, keeps it. RuntimeWarning where that cannot be written; in Pyodide it holds for the page.
-    What LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() say comes first. lw.reset_calibration() takes
-    it back.
+    It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
+    LANEWISE_CACHE_DIR, stores the result, and later processes use it if processor, operating system and version are the
+    same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result applies to the page only.
+    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() take precedence. lw.reset_calibration() undoes it.
 
     >>> import lanewise as lw
-    >>> found = lw.calibrate(save=False)
-    >>> found.backend in found.times, found is lw.get_calibration()
+    >>> result = lw.calibrate(save=False)
+    >>> result.backend in result.times, result is lw.get_calibration()
     (True, True)
     >>> lw.reset_calibration()
     """
     with _lock:
-        found = _measured()
+        result = _measured()
         if save:
             try:
-                found = calibration.save(found)
+                result = calibration.save(result)
             except OSError as error:
                 warnings.warn(
-                    f"calibrate: what was measured holds for this process alone: {calibration.folder()} cannot be "
-                    f"written to ({error.strerror}); set LANEWISE_CACHE_DIR to a folder that can, or save nothing: "
-                    "save=False, on the command line --no-save",
+                    f"calibrate: the result applies to this process only: cannot write to {calibration.folder()} "
+                    f"({error.strerror}); set LANEWISE_CACHE_DIR to another folder, or do not save it: save=False, on "
+                    "the command line --no-save",
                     RuntimeWarning,
                     stacklevel=2,
                 )
-        selection.follow(found)
-        return found
+        selection.follow(result)
+        return result
 
 
 def get_calibration() -> Calibration | None:
-    """What AUTO goes by: the last lw.calibrate() of this process, else what an earlier one kept; None without any.
+    """Returns the calibration that AUTO uses, of this process or stored by an earlier one. None if there is none.
 
     >>> import lanewise as lw
     >>> lw.get_calibration() is None
@@ -85,8 +84,9 @@ def get_calibration() -> Calibration | None:
 
 
 def reset_calibration() -> None:
-    """Lets AUTO choose by the processor's instruction sets again, here and in later processes: what lw.calibrate() kept
-    is removed. BackendError where that is not allowed.
+    """Removes the result of lw.calibrate(): AUTO chooses by instruction sets again, here and in later processes.
+
+    Raises BackendError if the file may not be removed.
 
     >>> import lanewise as lw
     >>> lw.reset_calibration()
@@ -96,8 +96,8 @@ def reset_calibration() -> None:
             calibration.forget()
         except OSError as error:
             raise BackendError(
-                f"reset_calibration: {calibration.folder()} cannot be written to ({error.strerror}); "
-                "remove the file in it by hand, or set LANEWISE_CACHE_DIR to another folder"
+                f"reset_calibration: cannot write to {calibration.folder()} ({error.strerror}); "
+                "remove the file in it, or set LANEWISE_CACHE_DIR to another folder"
             ) from error
         selection.follow(None)
 
@@ -110,16 +110,16 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """For each kind of operations, the nanoseconds that each of its works takes on each backend."""
+    """Returns, by kind of operation, the nanoseconds of each of its works on each backend."""
     from lanewise.timing import measure
 
-    found: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
+    samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
     for work in _works():
         contestants = _contestants(work, backends)
         timings = measure(contestants, repeats=REPEATS, sample_seconds=SAMPLE_SECONDS)
         minima = [timing.minimum for timing in timings]
-        found[work.kind].append(dict(zip(backends, minima, strict=True)))
-    return found
+        samples[work.kind].append(dict(zip(backends, minima, strict=True)))
+    return samples
 
 
 def _works() -> Iterator[Work]:
@@ -139,7 +139,7 @@ def _works() -> Iterator[Work]:
 
 
 def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
-    """The same elements for all, placed on each: then it does not matter inside which use_backend() this is called."""
+    """Returns a contestant per backend, with its inputs placed there: a use_backend() around has no effect."""
     from lanewise.timing import Contestant
 
     function = getattr(_ext, work.operation)
@@ -151,7 +151,7 @@ def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
 
 
 def relative(sampled: dict[str, list[dict[Backend, float]]]) -> Times:
-    """For each backend and kind, the geometric mean over the kind's works of its time, then relative to the fastest.
+    """Returns, by backend and kind, the geometric mean of the times of its works, relative to the fastest backend.
 
     >>> relative({"rows": [{Backend.AVX: 10.0, Backend.SSE2: 20.0}, {Backend.AVX: 4.0, Backend.SSE2: 32.0}]})
     {<Backend.AVX: 'avx'>: {'rows': 1.0}, <Backend.SSE2: 'sse2'>: {'rows': 4.0}}

@@ -1,7 +1,7 @@
-"""What can be asked about dtypes: their limits, their kind, and the dtype in which several meet.
+"""Queries about dtypes: limits, kinds, and the dtype that several are promoted to.
 
-Pure Python beside dtypes.py, for users and for lanewise's own Python side. The extension applies the same
-promotion on the hot path (native/extension/operand.h); tests/package checks that both agree.
+For users, and for operations written in Python. The extension has its own implementation of promotion
+(native/extension/operand.h); tests/package checks that both agree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
-# By float dtype: the bits of the fraction, and the smallest exponent of a normal number.
+# For each float dtype: the bits of the fraction, and the smallest exponent of a normal number.
 _FLOATS: Final = {dtypes.float16: (10, -14), dtypes.float32: (23, -126), dtypes.float64: (52, -1022)}
 
 _KINDS: Final[dict[str, tuple[DType, ...]]] = {
@@ -35,7 +35,7 @@ class FloatInfo(NamedTuple):
 
     dtype: DType
     bits: int
-    eps: float  # from 1.0 to the next larger number
+    eps: float  # the distance from 1.0 to the next larger number
     max: float
     min: float
     smallest_normal: float
@@ -51,62 +51,63 @@ class IntInfo(NamedTuple):
 
 
 def _dtype_of(value: Any, operation: str) -> DType:
-    """A dtype from a dtype, or from something that has one."""
+    """Returns a dtype argument, or the dtype of an array, as a DType."""
     if not isinstance(value, type) and not isinstance(value, DType | str) and hasattr(value, "dtype"):
         value = value.dtype
     return as_dtype(value, operation=operation)
 
 
 def finfo(dtype: Any, /) -> FloatInfo:
-    """The limits of a floating-point dtype, or of a tensor's.
+    """Returns the limits of a floating-point dtype, or of a tensor's.
 
     >>> import lanewise as lw
     >>> lw.finfo("float32").eps, lw.finfo("float16").max
     (1.1920928955078125e-07, 65504.0)
     """
-    found = _dtype_of(dtype, "finfo")
-    if found not in _FLOATS:
-        raise DTypeError(f"finfo: {found} is no floating-point dtype; use iinfo for integers")
-    fraction_bits, lowest_exponent = _FLOATS[found]
+    dtype = _dtype_of(dtype, "finfo")
+    if dtype not in _FLOATS:
+        raise DTypeError(f"finfo: expected a floating-point dtype, got {dtype}; use iinfo for integers")
+    fraction_bits, lowest_exponent = _FLOATS[dtype]
     eps = 2.0**-fraction_bits
     largest = (2.0 - eps) * 2.0 ** (1 - lowest_exponent)
-    return FloatInfo(found, 8 * found.itemsize, eps, largest, -largest, 2.0**lowest_exponent)
+    return FloatInfo(dtype, 8 * dtype.itemsize, eps, largest, -largest, 2.0**lowest_exponent)
 
 
 def iinfo(dtype: Any, /) -> IntInfo:
-    """The limits of an integer dtype, or of a tensor's.
+    """Returns the limits of an integer dtype, or of a tensor's.
 
     >>> import lanewise as lw
     >>> lw.iinfo("int32").max
     2147483647
     """
-    found = _dtype_of(dtype, "iinfo")
-    if found.kind != "i":
-        raise DTypeError(f"iinfo: {found} is no integer dtype; use finfo for floating-point ones")
-    bits = 8 * found.itemsize
-    return IntInfo(found, bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)))
+    dtype = _dtype_of(dtype, "iinfo")
+    if dtype.kind != "i":
+        raise DTypeError(f"iinfo: expected an integer dtype, got {dtype}; use finfo for floating-point dtypes")
+    bits = 8 * dtype.itemsize
+    return IntInfo(dtype, bits, 2 ** (bits - 1) - 1, -(2 ** (bits - 1)))
 
 
 def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins.bool:
-    """Whether a dtype is of a kind: "bool", "signed integer", "integral", "real floating", "numeric" and so
-    on, a dtype, or a tuple of these.
+    """Returns whether a dtype is of a kind.
+
+    A kind is a name such as "bool", "integral", "real floating" or "numeric", a dtype, or a tuple of these.
 
     >>> import lanewise as lw
     >>> lw.isdtype("float16", "real floating"), lw.isdtype("int32", ("bool", "real floating"))
     (True, False)
     """
-    found = as_dtype(dtype, operation="isdtype")
+    dtype = as_dtype(dtype, operation="isdtype")
     if isinstance(kind, tuple):
-        return any(isdtype(found, one) for one in kind)
+        return any(isdtype(dtype, one) for one in kind)
     if isinstance(kind, str) and kind in _KINDS:
-        return found in _KINDS[kind]
+        return dtype in _KINDS[kind]
     if isinstance(kind, str):
-        raise ArgumentError(f"isdtype: there is no kind {kind!r}; there are {', '.join(map(repr, _KINDS))}")
-    return found is as_dtype(kind, operation="isdtype")
+        raise ArgumentError(f"isdtype: there is no kind {kind!r}; give one of {', '.join(map(repr, _KINDS))}")
+    return dtype is as_dtype(kind, operation="isdtype")
 
 
-def _softened(values: tuple[Any, ...]) -> list[Any]:
-    """NumPy's numbers as Python's where something stronger is among the values."""
+def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
+    """Returns the values with NumPy scalars replaced by Python's, if there is an array or a dtype among them."""
     arrays = [hasattr(value, "__array__") and not isinstance(value, Tensor | type) for value in values]
     numbers = [is_array and getattr(value, "ndim", 1) == 0 for value, is_array in zip(values, arrays, strict=True)]
     paired = list(zip(values, numbers, strict=True))
@@ -116,10 +117,10 @@ def _softened(values: tuple[Any, ...]) -> list[Any]:
 
 
 def result_type(*arrays_and_dtypes: Any) -> DType:
-    """The dtype in which arrays, dtypes and Python scalars meet.
+    """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
-    The order is bool, int32, int64, float16, float32, float64: the later one wins. Python scalars are weak:
-    they only decide where nothing else is of their kind. So are NumPy's, and arrays without dimensions, beside others.
+    It is the last one in the order bool, int32, int64, float16, float32, float64. Python scalars are weak: they count
+    only if nothing else is of their kind. Next to an array, so are NumPy's scalars and arrays without dimensions.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)
@@ -127,7 +128,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """
     strong: DType | None = None
     weak: DType | None = None
-    for value in _softened(arrays_and_dtypes):
+    for value in _weaken_numpy_scalars(arrays_and_dtypes):
         if isinstance(value, builtins.bool | int | float):
             scalar = as_dtype(builtins.bool if isinstance(value, builtins.bool) else _number_type(value))
             weak = scalar if weak is None else max(weak, scalar, key=_code)
@@ -135,18 +136,18 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
             dtype = _dtype_of(value, "result_type")
             strong = dtype if strong is None else max(strong, dtype, key=_code)
     if strong is None and weak is None:
-        raise ArgumentTypeError("result_type: nothing was given; give at least one array, dtype or number")
+        raise ArgumentTypeError("result_type: expected at least one array, dtype or number, got none")
     if strong is None or weak is None:
         return strong or weak or dtypes.float32
     if weak.kind == "f" and strong.kind == "f":
         return strong
     if weak.kind == "f" and strong is dtypes.int64:
-        return dtypes.float64  # it holds more of them
+        return dtypes.float64  # represents more int64 numbers than float32
     return max(strong, weak, key=_code)
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
-    """Whether promotion alone turns one dtype into the other.
+    """Returns whether promotion converts one dtype to the other.
 
     >>> import lanewise as lw
     >>> lw.can_cast("int32", "float32"), lw.can_cast("float32", "int32")

@@ -1,8 +1,7 @@
-"""What the WebAssembly engine under Pyodide can do.
+"""Detects the SIMD features of the WebAssembly engine that runs Pyodide.
 
-A WASM module cannot ask, and opening one with instructions that the engine does not know is an error: so,
-before anything is opened, JavaScript validates a tiny module for each feature. Imported by the package in
-Pyodide alone.
+A WebAssembly module cannot query the engine, and compiling one with unknown instructions fails. So JavaScript validates
+a tiny module for each feature before any library is opened. Imported in Pyodide only.
 """
 
 from __future__ import annotations
@@ -13,11 +12,11 @@ import js
 
 __all__ = ["features"]
 
-# modules of one function without arguments that returns a v128, up to the length of its body
+# The start of a module with one function () -> v128, up to the length of the function's body.
 _HEAD: Final = b"\0asm\x01\0\0\0" + b"\x01\x05\x01\x60\x00\x01\x7b" + b"\x03\x02\x01\x00"
 _SPLAT: Final = b"\x41\x00\xfd\x0f"  # i32.const 0, i8x16.splat
 
-# by the bits LW_CPU_* of core/include/lanewise.h
+# By bit LW_CPU_* of core/include/lanewise.h.
 _PROBES: Final[dict[int, bytes]] = {
     1 << 7: _HEAD + b"\x0a\x08\x01\x06\x00" + _SPLAT + b"\x0b",  # SIMD128
     # relaxed SIMD: i8x16.relaxed_swizzle
@@ -26,11 +25,11 @@ _PROBES: Final[dict[int, bytes]] = {
 
 
 def features() -> int:
-    """The bits LW_CPU_SIMD128 and LW_CPU_RELAXED_SIMD, where the engine has them."""
-    found = 0
+    """Returns the bits LW_CPU_SIMD128 and LW_CPU_RELAXED_SIMD for the features that the engine has."""
+    bits = 0
     for bit, probe in _PROBES.items():
         array = js.Uint8Array.new(len(probe))
         array.assign(probe)
         if js.WebAssembly.validate(array):
-            found |= bit
-    return found
+            bits |= bit
+    return bits

@@ -1,14 +1,14 @@
-"""The demo: real handwritten digits, read by a small convolutional network on every backend of the machine.
+"""The demo: a small convolutional network that reads handwritten digits on every backend of the machine.
 
     digits.py        the data set, its split and the weights, from data/
     network.py       the network
-    numpy_peer.py    the same in NumPy
-    torch_peer.py    the same in PyTorch
+    numpy_peer.py    the same network in NumPy
+    torch_peer.py    the same network in PyTorch
     command.py       `python -m lanewise demo`
     plot.py          --plot
-    train.py         how the weights came about (needs torch and scikit-learn; never run by the rest)
+    train.py         trains the weights (needs torch and scikit-learn; the other modules do not use it)
 
-NOTICE says where the digits come from.
+NOTICE names the source of the digits.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["main"]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """The command `python -m lanewise demo`."""
+    """Runs `python -m lanewise demo` and returns its exit status."""
     from lanewise.demo.command import main as command
 
     return command(argv)

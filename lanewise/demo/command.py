@@ -1,7 +1,7 @@
-"""`python -m lanewise demo`: the held-out digits read on each available backend, and by NumPy and PyTorch as peers.
+"""`python -m lanewise demo`: reads the held-out digits on each available backend, and with NumPy and PyTorch.
 
-Prints a line each with the accuracy and the images read a second by one thread, then whether all predictions agree. The
-exit code is 0 only when they do and every accuracy is at least 97 %.
+Prints accuracy and images per second of one thread for each, then whether all predictions agree. The exit status is 0
+only if they agree and every accuracy is at least 97 %.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from lanewise.demo.plot import check_picture_path, draw
 from lanewise.errors import LanewiseError
 from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
-WANTED = 0.97  # of the held-out digits read correctly
+MIN_ACCURACY = 0.97  # share of the held-out digits that must be read correctly
 NUMPY, TORCH = "numpy", "torch"
 
 # OpenBLAS identifies the CPU by its model and runs newer AMD processors on AVX2 kernels, at half the speed, unless this
@@ -42,7 +42,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one reader made of the held-out digits."""
+    """The accuracy, speed and predictions of one reader."""
 
     name: str
     accuracy: float
@@ -51,7 +51,7 @@ class Outcome:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command; its exit code."""
+    """Runs the command and returns its exit status."""
     options = _parser().parse_args(argv)
     try:
         if options.plot:
@@ -66,7 +66,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (LanewiseError, OSError) as error:
         print(error, file=sys.stderr)
         return 2
-    return 0 if agree and all(outcome.accuracy >= WANTED for outcome in outcomes) else 1
+    return 0 if agree and all(outcome.accuracy >= MIN_ACCURACY for outcome in outcomes) else 1
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -74,16 +74,16 @@ def _parser() -> argparse.ArgumentParser:
         prog="python -m lanewise demo",
         description="Read handwritten digits with a small network on every backend.",
     )
-    parser.add_argument("--backend", metavar="NAME", help="only this one (default: every available one)")
+    parser.add_argument("--backend", metavar="NAME", help="run only this backend (default: every available one)")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
-    parser.add_argument("--plot", metavar="FILE", help="draw the digits with what was read (needs lanewise[plot])")
+    parser.add_argument("--plot", metavar="FILE", help="draw the digits and their predictions (needs lanewise[plot])")
     return parser
 
 
 def _backends(name: str | None) -> list[str]:
     if name is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    with lw.use_backend(name) as backend:  # an unknown or missing one says so here
+    with lw.use_backend(name) as backend:  # raises for an unknown or missing backend
         return [str(backend)]
 
 
@@ -126,7 +126,7 @@ def _on_backend(digits: data.Digits, backend: str) -> Reader:
 
 
 def _predictions(probabilities: Any) -> list[int]:
-    """The likeliest class of each image."""
+    """Returns the most probable class of each image."""
     result: list[int] = lw.argmax(probabilities, axis=1).tolist()
     return result
 
@@ -178,7 +178,7 @@ def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_js
         return
     width = max(len(outcome.name) for outcome in outcomes)
     for outcome in outcomes:
-        peer = "  (a peer)" if outcome.name in (NUMPY, TORCH) else ""
+        peer = "  (for comparison)" if outcome.name in (NUMPY, TORCH) else ""
         print(
             f"  {outcome.name:<{width}}  accuracy {outcome.accuracy:.1%}".replace("%", " %")
             + f"  {outcome.images_per_second:>11,.0f} images/s{peer}"
@@ -199,6 +199,6 @@ def _verdict(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool) -> s
             index, mine, theirs = differing[0]
             lines.append(
                 f"  {other.name} on {len(differing)} digits; the first is number {digits.positions[index]}: "
-                f"{first.name} says {mine}, {other.name} {theirs}, the writer meant {digits.labels[index]}"
+                f"{first.name} says {mine}, {other.name} {theirs}, the label is {digits.labels[index]}"
             )
     return "\n".join(lines)

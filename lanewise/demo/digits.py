@@ -1,16 +1,15 @@
-"""The demo's data: 540 real handwritten digits and the weights of a small network, readable without NumPy.
+"""The demo's data: 540 handwritten digits and the weights of a small network, readable without NumPy.
 
-They are the digits that the network never saw in training, of the 1,797 in the data set: a page downloads no others.
-Three files in data/:
+These are the digits of the data set (1,797) that were held out from training; the others are not shipped. Three files
+in data/:
 
-- digits.json: what the other two hold. `labels` is one character a digit; `positions` says where each is in the data
-  set; `weights` lists name and shape of each array, in the order of weights.f16.
-- images.u4: images of 8 x 8 pixels, row by row, two pixels a byte, the first in the low half. The data
-  set counts 0 to 16 inked dots a pixel; 16 is stored as 15, so that four bits suffice. The network was
-  trained on such values.
-- weights.f16: little-endian IEEE 754 half precision, row-major, one array after another.
+- digits.json describes the other two: `labels` has one character per digit, `positions` the index of each in the data
+  set, and `weights` the name and shape of each array, in the order of weights.f16.
+- images.u4 has images of 8 x 8 pixels, row by row, two pixels per byte, the first in the low half. The data set has
+  pixels from 0 to 16; 16 is stored as 15 to fit 4 bits, and the network was trained on these values.
+- weights.f16 has the arrays one after another: little-endian IEEE 754 half precision, row-major.
 
-train.py writes them, command.py and network.py read them through this module.
+train.py writes them; command.py and network.py read them through this module.
 """
 
 from __future__ import annotations
@@ -30,8 +29,8 @@ from lanewise.errors import LanewiseError
 
 SIZE = 8  # pixels along each side of an image
 PIXELS = SIZE * SIZE
-DATA_SET = 1797  # digits, of which the others were for training
-BRIGHTEST = 15  # of a stored pixel
+DATA_SET = 1797  # digits, including those for training
+BRIGHTEST = 15  # largest value of a stored pixel
 
 Shape = tuple[int, ...]
 
@@ -48,27 +47,27 @@ class Weight:
 class Digits:
     """The held-out digits and the trained weights."""
 
-    pixels: bytes  # one byte a pixel, 0 to 15; image i is pixels[64 * i : 64 * i + 64]
+    pixels: bytes  # one byte per pixel, 0 to 15; image i is pixels[64 * i : 64 * i + 64]
     labels: tuple[int, ...]
-    positions: tuple[int, ...]  # in the data set
+    positions: tuple[int, ...]  # indices in the data set
     weights: Mapping[str, Weight]
 
     def image(self, index: int) -> bytes:
-        """The 64 pixels of one digit, 0 (paper) to 15 (ink)."""
+        """Returns the 64 pixels of one digit, from 0 (paper) to 15 (ink)."""
         return self.pixels[index * PIXELS : (index + 1) * PIXELS]
 
     def brightness(self) -> array[float]:
-        """The network's input: float32 from 0 to 1, to be viewed as (count, 1, 8, 8)."""
+        """Returns the network's input: float32 from 0 to 1, to be reshaped to (count, 1, 8, 8)."""
         scale = [pixel / BRIGHTEST for pixel in range(BRIGHTEST + 1)]
         return array("f", [scale[pixel] for pixel in self.pixels])
 
 
 class DataError(LanewiseError):
-    """The files of the demo are not as they were made."""
+    """The demo's files are missing or damaged."""
 
 
 def load() -> Digits:
-    """Read the data that ships in the package. DataError where a file is missing or damaged."""
+    """Reads the data in the package. Raises DataError if a file is missing or damaged."""
     folder = files("lanewise.demo") / "data"
     try:
         description = json.loads((folder / "digits.json").read_text(encoding="ascii"))
@@ -79,24 +78,22 @@ def load() -> Digits:
             weights=unpack_weights(description["weights"], (folder / "weights.f16").read_bytes()),
         )
     except (OSError, ValueError, KeyError, TypeError, struct.error) as error:
-        raise DataError(
-            f"demo: its data in {folder} is missing or damaged ({error}); install lanewise again"
-        ) from error
+        raise DataError(f"demo: the data in {folder} is missing or damaged ({error}); reinstall lanewise") from error
 
 
 def unpack_pixels(packed: bytes) -> bytes:
-    """Two pixels from each byte, the low half first."""
+    """Returns the two pixels of each byte, the low half first."""
     halves = [bytes((byte & 15, byte >> 4)) for byte in range(256)]
     return b"".join([halves[byte] for byte in packed])
 
 
 def pack_pixels(pixels: bytes) -> bytes:
-    """The inverse of unpack_pixels."""
+    """Packs two pixels per byte; the inverse of unpack_pixels."""
     return bytes(low | high << 4 for low, high in zip(pixels[::2], pixels[1::2], strict=True))
 
 
 def unpack_weights(described: Iterable[Mapping[str, Any]], packed: bytes) -> dict[str, Weight]:
-    """Half-precision values as float32 arrays, by name."""
+    """Converts half-precision values to float32 arrays, by name."""
     weights: dict[str, Weight] = {}
     offset = 0
     for entry in described:
@@ -105,12 +102,12 @@ def unpack_weights(described: Iterable[Mapping[str, Any]], packed: bytes) -> dic
         weights[entry["name"]] = Weight(shape, array("f", struct.unpack_from(f"<{count}e", packed, offset)))
         offset += 2 * count
     if offset != len(packed):
-        raise ValueError(f"weights.f16 holds {len(packed)} bytes; digits.json describes {offset}")
+        raise ValueError(f"expected {offset} bytes in weights.f16, as digits.json says, got {len(packed)}")
     return weights
 
 
 def save(digits: Digits, folder: Path) -> int:
-    """Write the three files; the number of bytes written."""
+    """Writes the three files and returns the number of bytes."""
     description = json.dumps(
         {
             "labels": "".join(map(str, digits.labels)),

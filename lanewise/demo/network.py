@@ -1,7 +1,6 @@
-"""The network that reads the digits, on whichever backend is in use: two convolutions and a linear layer.
+"""The network that reads the digits: two convolutions and a linear layer, on the backend of the images.
 
-numpy_peer.py and torch_peer.py have the same layers in other libraries. A tensor follows the images: where they are,
-the work is done.
+numpy_peer.py and torch_peer.py implement the same layers in other libraries.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ CLASSES = 10
 
 
 class Network:
-    """The trained network. Construct and call it within one `lw.use_backend`."""
+    """The trained network. Construct and call it inside the same `lw.use_backend`."""
 
     def __init__(self, digits: Digits) -> None:
         self.weights = {
@@ -21,7 +20,7 @@ class Network:
         }
 
     def logits(self, images: lw.Tensor) -> lw.Tensor:
-        """Images (count, 1, 8, 8) with values from 0 to 1 to one score a class, (count, 10)."""
+        """Returns a score per class, (count, 10), for images (count, 1, 8, 8) with values from 0 to 1."""
         weights = self.weights
         x = lw.relu(lw.conv2d(images, weights["conv1.weight"], weights["conv1.bias"], padding=1))
         x = lw.max_pool2d(x, kernel_size=2)
@@ -31,10 +30,10 @@ class Network:
         return lw.linear(x, weights["linear.weight"], weights["linear.bias"])
 
     def __call__(self, images: lw.Tensor) -> lw.Tensor:
-        """The probability of each class, (count, 10)."""
+        """Returns the probability of each class, (count, 10)."""
         return lw.softmax(self.logits(images))
 
 
 def tensor(digits: Digits) -> lw.Tensor:
-    """The digits as the network's input."""
+    """Returns the digits as the network's input."""
     return lw.reshape(lw.asarray(digits.brightness()), (-1, 1, SIZE, SIZE))

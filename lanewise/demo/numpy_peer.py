@@ -1,7 +1,4 @@
-"""The same network in NumPy, as a peer: another implementation to agree with, and to be faster than.
-
-Needs NumPy, which the demo does not; command.py imports this only where it is installed.
-"""
+"""The network in NumPy, for comparing predictions and speed. command.py imports this only if NumPy is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ Array = npt.NDArray[np.float32]
 
 
 class NumpyNetwork:
-    """network.Network with NumPy's BLAS for the products, and channels last, which suits it."""
+    """network.Network with NumPy's matrix products, and with channels last, which is faster there."""
 
     def __init__(self, digits: Digits) -> None:
         weights = {
@@ -26,7 +23,7 @@ class NumpyNetwork:
         self.matrix, self.bias = weights["linear.weight"].T, weights["linear.bias"]
 
     def logits(self, images: Array) -> Array:
-        """Images (count, 1, 8, 8) to one score a class, (count, 10)."""
+        """Returns a score per class, (count, 10), for images (count, 1, 8, 8)."""
         x = np.moveaxis(images, 1, -1)
         for matrix, bias in self.convolutions:
             x = _halve(_convolve(x, matrix, bias))
@@ -35,7 +32,7 @@ class NumpyNetwork:
         return scores
 
     def __call__(self, images: Array) -> Array:
-        """The probability of each class, (count, 10)."""
+        """Returns the probability of each class, (count, 10)."""
         logits = self.logits(images)
         powers: Array = np.exp(logits - logits.max(axis=1, keepdims=True))
         powers /= powers.sum(axis=1, keepdims=True)
@@ -43,17 +40,17 @@ class NumpyNetwork:
 
 
 def array(digits: Digits) -> Array:
-    """These digits as the network's input."""
+    """Returns the digits as the network's input."""
     return np.asarray(digits.brightness(), np.float32).reshape(-1, 1, SIZE, SIZE)
 
 
 def _as_matrix(weight: Array) -> Array:
-    """(out, in, 3, 3) to (3 * 3 * in, out)."""
+    """Rearranges a weight (out, in, 3, 3) as a matrix (3 * 3 * in, out)."""
     return np.ascontiguousarray(weight.transpose(2, 3, 1, 0).reshape(-1, len(weight)))
 
 
 def _convolve(x: Array, matrix: Array, bias: Array) -> Array:
-    """A padded 3 x 3 convolution and relu as one product of matrices."""
+    """Computes a padded 3 x 3 convolution and relu with one matrix product."""
     count, height, width, channels = x.shape
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))
@@ -65,6 +62,6 @@ def _convolve(x: Array, matrix: Array, bias: Array) -> Array:
 
 
 def _halve(x: Array) -> Array:
-    """The largest of each 2 x 2 pixels."""
+    """Returns the maximum of each block of 2 x 2 pixels."""
     rows = np.maximum(x[:, ::2], x[:, 1::2])
     return np.maximum(rows[:, :, ::2], rows[:, :, 1::2])

@@ -1,4 +1,4 @@
-"""--plot: a sheet of held-out digits with what the network read, its mistakes first."""
+"""--plot: draws held-out digits with their predictions, the wrong ones first."""
 
 from __future__ import annotations
 
@@ -15,11 +15,13 @@ COLUMNS, ROWS = 12, 8
 
 
 def figure_class() -> Any:
-    """matplotlib's Figure; ArgumentError where it is not installed. Ask before a long run, not after it."""
+    """Returns matplotlib's Figure. Raises ArgumentError if matplotlib is not installed."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ArgumentError("--plot needs matplotlib; pip install 'lanewise[plot]', or leave it out") from None
+        raise ArgumentError(
+            "demo: --plot needs matplotlib; pip install 'lanewise[plot]', or leave --plot out"
+        ) from None
     return Figure
 
 
@@ -39,16 +41,16 @@ def check_picture_path(path: str) -> None:
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:
-    """Write the sheet of the held-out digits and their predictions; the format follows the file's suffix."""
+    """Writes a picture of the held-out digits and their predictions; the suffix of the path selects the format."""
     Figure = figure_class()
-    read = list(enumerate(predictions))
-    wrong = [(index, digit) for index, digit in read if digits.labels[index] != digit]
-    right = [(index, digit) for index, digit in read if digits.labels[index] == digit]
+    indexed = list(enumerate(predictions))
+    wrong = [(index, digit) for index, digit in indexed if digits.labels[index] != digit]
+    right = [(index, digit) for index, digit in indexed if digits.labels[index] == digit]
     step = max(1, len(right) // (COLUMNS * ROWS))
     shown = (wrong + right[::step])[: COLUMNS * ROWS]
 
     figure = Figure(figsize=(0.8 * COLUMNS, 0.95 * ROWS + 0.6), layout="constrained")
-    figure.suptitle(f"{len(read)} held-out digits, {len(wrong)} of them misread, which come first")
+    figure.suptitle(f"{len(indexed)} held-out digits; {len(wrong)} misread ones first")
     for position, (index, digit) in enumerate(shown, start=1):
         axes = figure.add_subplot(ROWS, COLUMNS, position)
         pixels = digits.image(index)

@@ -1,4 +1,4 @@
-"""The same network in PyTorch, as a peer: the layers that train.py trained.
+"""The network in PyTorch, for comparing predictions and speed.
 
 Needs torch, which the demo does not; command.py imports this only where it is installed.
 """
@@ -26,7 +26,7 @@ class TorchNetwork:
         }
 
     def logits(self, images: torch.Tensor) -> torch.Tensor:
-        """Images (count, 1, 8, 8) to one score a class, (count, 10)."""
+        """Returns a score per class, (count, 10), for images (count, 1, 8, 8)."""
         weights, x = self.weights, images
         for layer in ("conv1", "conv2"):
             x = functional.conv2d(x, weights[f"{layer}.weight"], weights[f"{layer}.bias"], padding=1)
@@ -34,10 +34,10 @@ class TorchNetwork:
         return functional.linear(x.flatten(1), weights["linear.weight"], weights["linear.bias"])
 
     def __call__(self, images: torch.Tensor) -> torch.Tensor:
-        """The probability of each class, (count, 10)."""
+        """Returns the probability of each class, (count, 10)."""
         return torch.softmax(self.logits(images), -1)
 
 
 def tensor(digits: Digits) -> torch.Tensor:
-    """These digits as the network's input."""
+    """Returns the digits as the network's input."""
     return torch.tensor(digits.brightness().tolist()).reshape(-1, 1, SIZE, SIZE)

@@ -1,4 +1,4 @@
-"""Trains the demo's network and writes lanewise/demo/data. Nothing else in the package needs it.
+"""Trains the demo's network and writes lanewise/demo/data. No other module needs it.
 
 From the repository's root:
 
@@ -6,10 +6,9 @@ From the repository's root:
     .venv/bin/pip install -e . torch==2.13.0 scikit-learn==1.9.1
     .venv/bin/python -m lanewise.demo.train
 
-Ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
-versions write the same bytes. The recipe was settled before the held-out digits were looked at. They are
-stratified by class, but the same 13 people wrote digits in both parts: the accuracy says how well the network
-reads new digits by writers it knows.
+Takes ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
+versions write the same bytes. The hyperparameters were chosen without the held-out digits. The split is stratified by
+class, but the same 13 people wrote digits of both parts: the accuracy is for new digits of known writers.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ BATCH = 64
 LEARNING_RATE = 4e-3
 WEIGHT_DECAY = 2e-2
 LABEL_SMOOTHING = 0.05
-AVERAGED = 0.99  # of the running mean of the weights, a step
+EMA_DECAY = 0.99  # of the exponential moving average of the weights, per step
 
 
 def network() -> nn.Sequential:
-    """The network of network.py, in torch, with some of its inputs to the last layer dropped in training."""
+    """Returns the network of network.py in torch, with dropout before the last layer."""
     return nn.Sequential(
         OrderedDict(
             conv1=nn.Conv2d(1, 16, 3, padding=1),
@@ -56,7 +55,7 @@ def network() -> nn.Sequential:
 
 
 def distort(images: torch.Tensor) -> torch.Tensor:
-    """Each image turned, stretched, sheared and moved a little, as another hand would have written it."""
+    """Rotates, stretches, shears and shifts each image a little, like another person's handwriting."""
     count = len(images)
     angle = (torch.rand(count) * 2 - 1) * math.radians(10)
     stretch = 1 + (torch.rand(2, count) * 2 - 1) * 0.12
@@ -75,12 +74,12 @@ def distort(images: torch.Tensor) -> torch.Tensor:
 
 
 def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
-    """Adam with a one-cycle rate on distorted images; the result is the running mean of the weights."""
+    """Trains with AdamW and a one-cycle rate on distorted images. Returns the moving average of the weights."""
     net = network().train()
     steps = EPOCHS * math.ceil(len(images) / BATCH)
     optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, LEARNING_RATE, total_steps=steps)
-    mean = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(AVERAGED))
+    mean = torch.optim.swa_utils.AveragedModel(net, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(EMA_DECAY))
     for _ in range(EPOCHS):
         for batch in torch.randperm(len(images)).split(BATCH):
             loss = functional.cross_entropy(net(distort(images[batch])), labels[batch], label_smoothing=LABEL_SMOOTHING)
@@ -94,14 +93,14 @@ def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
 
 
 def accuracy(net: nn.Sequential, images: torch.Tensor, labels: torch.Tensor) -> float:
-    """The share of these digits that the network reads correctly."""
+    """Returns the share of these digits that the network reads correctly."""
     with torch.inference_mode():
         right: int = (net(images).argmax(1) == labels).sum().item()
     return right / len(labels)
 
 
 def main() -> None:
-    """Train, round the weights to half precision, write the files and say how good the result is."""
+    """Trains, rounds the weights to half precision, writes the files and prints the accuracy."""
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
@@ -116,7 +115,7 @@ def main() -> None:
     net = train(images[seen], labels[seen])
     with torch.no_grad():
         for parameter in net.parameters():
-            parameter.copy_(parameter.half().float())  # the accuracy printed is that of the stored weights
+            parameter.copy_(parameter.half().float())  # so that the printed accuracy is of the stored weights
 
     held_out.sort()
     written = data.save(

@@ -1,4 +1,4 @@
-"""`python -m lanewise demo`: the real digits on every backend of this machine."""
+"""`python -m lanewise demo`, on every backend of this machine."""
 
 import json
 import shutil
@@ -28,7 +28,7 @@ def test_one_backend_as_json(capsys):
     assert main(["--backend", "scalar", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["readers"][0]["name"] == "scalar"
-    assert report["readers"][0]["accuracy"] >= command.WANTED
+    assert report["readers"][0]["accuracy"] >= command.MIN_ACCURACY
     assert report["agree"] is True
     assert len(report["predictions"]) == len(report["positions"]) == report["digits"] == 540
 
@@ -64,7 +64,7 @@ def test_missing_or_damaged_data_is_explained(name, content, tmp_path, monkeypat
     monkeypatch.setattr(digits, "files", lambda package: tmp_path)
     assert main(["--backend", "scalar"]) == 2
     error = capsys.readouterr().err
-    assert error.startswith("demo: its data in ") and "install lanewise again" in error and error.count("\n") == 1
+    assert error.startswith("demo: the data in ") and "reinstall lanewise" in error and error.count("\n") == 1
 
 
 def test_probabilities_sum_to_one():
@@ -76,7 +76,7 @@ def test_probabilities_sum_to_one():
 
 @pytest.mark.parametrize("backend", available())
 def test_logits_are_numpys(backend):
-    np = pytest.importorskip("numpy", reason="the peer to compare with")
+    np = pytest.importorskip("numpy", reason="compares with it")
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
     data = digits.load()
@@ -86,7 +86,7 @@ def test_logits_are_numpys(backend):
 
 
 def test_logits_are_torchs():
-    torch = pytest.importorskip("torch", reason="the peer to compare with")
+    torch = pytest.importorskip("torch", reason="compares with it")
     from lanewise.demo import torch_peer
 
     data = digits.load()
@@ -95,13 +95,13 @@ def test_logits_are_torchs():
     torch.testing.assert_close(mine, theirs, atol=1e-4, rtol=0)
 
 
-def test_torch_takes_part_where_it_is_installed(capsys):
-    pytest.importorskip("torch", reason="a peer")
+def test_torch_is_compared_if_installed(capsys):
+    pytest.importorskip("torch", reason="compares with it")
     assert main(["--backend", "scalar", "--json"]) == 0
     assert [reader["name"] for reader in json.loads(capsys.readouterr().out)["readers"]][-1] == "torch"
 
 
-def test_everybody_has_one_thread(monkeypatch):
+def test_all_run_on_one_thread(monkeypatch):
     seen = []
     real = command.measure
     monkeypatch.setattr(command, "measure", lambda contestants: seen.append(lw.get_num_threads()) or real(contestants))
@@ -130,7 +130,7 @@ def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
 
 
 def test_too_low_an_accuracy_fails(monkeypatch, capsys):
-    monkeypatch.setattr(command, "WANTED", 0.999)
+    monkeypatch.setattr(command, "MIN_ACCURACY", 0.999)
     assert main(["--backend", "scalar"]) == 1
 
 

@@ -1,4 +1,4 @@
-"""The demo's data: what the format promises, small, and split as recorded."""
+"""The demo's data: format, size and split."""
 
 import struct
 from importlib.resources import files
@@ -21,7 +21,7 @@ def test_there_are_540_digits_of_64_four_bit_pixels(digits):
     assert digits.positions[0] >= 0 and digits.positions[-1] < data.DATA_SET
 
 
-def test_about_as_many_of_each_class_are_held_out(digits):
+def test_the_held_out_classes_are_balanced(digits):
     counts = [digits.labels.count(digit) for digit in range(10)]
     assert sum(counts) == 540
     assert min(counts) > 50 and max(counts) < 58  # three in ten of 174 to 183
@@ -52,27 +52,27 @@ def test_brightness_runs_from_0_to_1(digits):
     assert max(brightness) == 1
 
 
-def test_packing_is_undone_by_unpacking():
+def test_unpacking_reverses_packing():
     pixels = bytes(range(16)) * 4
     assert data.pack_pixels(b"\x01\x0f") == b"\xf1"
     assert data.unpack_pixels(data.pack_pixels(pixels)) == pixels
 
 
-def test_saving_and_loading_keep_every_byte(digits, tmp_path):
+def test_saving_writes_the_files_that_were_loaded(digits, tmp_path):
     data.save(digits, tmp_path)
     for item in (files("lanewise.demo") / "data").iterdir():
         assert (tmp_path / item.name).read_bytes() == item.read_bytes()
 
 
-def test_weights_of_another_length_are_refused():
+def test_weights_of_a_wrong_length_are_refused():
     described = [{"name": "bias", "shape": [2]}]
     assert data.unpack_weights(described, struct.pack("<2e", 1, -2))["bias"].values.tolist() == [1, -2]
-    with pytest.raises(ValueError, match="holds 6 bytes; digits"):
+    with pytest.raises(ValueError, match="expected 4 bytes in weights"):
         data.unpack_weights(described, bytes(6))
 
 
 def test_the_pixels_are_scikit_learns(digits):
-    datasets = pytest.importorskip("sklearn.datasets", reason="compares with the source where it is installed")
+    datasets = pytest.importorskip("sklearn.datasets", reason="compares with the source of the data")
     source = datasets.load_digits()
     mine = list(digits.positions)
     assert bytes(int(min(value, 15)) for value in source.images[mine].reshape(-1)) == digits.pixels

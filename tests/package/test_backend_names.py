@@ -1,4 +1,4 @@
-"""Names of backends: the enum, its spellings, and what other systems call theirs."""
+"""Names of backends: the enum, its spellings, and the names that other libraries use."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanewise.backend import CPU_BACKENDS, PRIORITY, parse_backend
 ORDER = ["cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar"]
 
 
-def test_the_order_of_preference():
+def test_the_order_of_the_enum():
     assert [backend.value for backend in PRIORITY] == ORDER
     assert [backend.value for backend in lw.Backend] == ["auto", *ORDER]
 
@@ -55,7 +55,7 @@ def test_spellings_and_groups(name, candidates):
         ("DirectML", "dx12"),
     ],
 )
-def test_backends_of_others_are_adapters_of_webgpu(name, api):
+def test_backends_of_other_libraries_select_a_webgpu_adapter(name, api):
     request = parse_backend(name)
     assert request.candidates == (lw.Backend.WGPU,) and request.api == api
 
@@ -64,7 +64,7 @@ def test_backends_of_others_are_adapters_of_webgpu(name, api):
 def test_unknown_names_list_the_known_ones(call):
     with pytest.raises(lw.BackendError, match=r"there is no backend 'tpu'; give one of auto, cuda, wgpu, avx512.*rocm"):
         call("tpu")
-    with pytest.raises(lw.ArgumentTypeError, match="3 does not name a backend"):
+    with pytest.raises(lw.ArgumentTypeError, match="expected a backend, got 3"):
         call(3)
 
 

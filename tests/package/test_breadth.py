@@ -1,4 +1,4 @@
-"""Every operation of the list is there, by name, and the names that others have for them lead to something."""
+"""All planned operations exist, and names of other libraries lead to an equivalent or a hint."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_the_libraries_that_people_come_from():
     assert list(tables()) == ["numpy", "torch", "trueno", "realizar", "torchless", "tensor_frame"]
 
 
-# What the names in the tables stand for.
+# The values of the names in the tables.
 EXAMPLES = {
     "x": np.array([-1.5, 0.25, 2.5], np.float32),
     "u": np.array([-0.5, 0.1, 0.9], np.float32),
@@ -62,7 +62,7 @@ PLAIN = {"data": [[1.0, 2.0], [3.0, 4.0]], "axes": (1, 0), "rows": 2, "columns":
 
 
 def evaluated(expressions, convert, **modules):
-    """The values of expressions with commas between them, those of several results one after another."""
+    """Evaluates expressions separated by commas, and returns all their results in one list."""
     names = {name: convert(value.copy()) for name, value in EXAMPLES.items()}
     names |= {**PLAIN, **modules, "arrays": [names["a"], names["b"]], "out": convert(np.zeros(3, np.float32))}
     values = eval(f"({expressions},)", names)
@@ -80,7 +80,7 @@ def rows():
 
 @pytest.mark.parametrize(("library", "theirs", "ours"), list(rows()))
 def test_every_expression_works(library, theirs, ours, capsys):
-    """And gives what theirs gives, where that is Python."""
+    """Its result equals that of the other library, if that is in Python."""
     try:
         results = evaluated(ours, lw.asarray, lw=lw)
     except lw.BackendUnavailableError:
@@ -89,33 +89,33 @@ def test_every_expression_works(library, theirs, ours, capsys):
     finally:
         lw.set_backend_priority(["auto"])
     if library == "numpy":
-        wanted = evaluated(theirs, np.asarray, np=np, scipy=scipy)
+        expected = evaluated(theirs, np.asarray, np=np, scipy=scipy)
     elif library == "torch":
         torch = pytest.importorskip("torch")
-        wanted = evaluated(theirs, torch.from_numpy, torch=torch)
+        expected = evaluated(theirs, torch.from_numpy, torch=torch)
     else:
         return
-    for result, want in zip(results, wanted, strict=True):
+    for result, want in zip(results, expected, strict=True):
         np.testing.assert_allclose(np.asarray(result), np.asarray(want), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", other_names.FUNCTIONS)
-def test_names_of_others_are_answered(name):
+def test_names_of_other_libraries_are_answered(name):
     ours = other_names.FUNCTIONS[name]
     assert ours in lw.__all__
     with pytest.raises(AttributeError, match=f"'lanewise' has no attribute '{name}'; it is called {ours} here"):
         getattr(lw, name)
 
 
-def test_a_name_of_nobody():
+def test_an_unknown_name():
     with pytest.raises(AttributeError, match=r"has no attribute 'nothing'$"):
         lw.nothing  # noqa: B018
     assert not hasattr(lw, "nothing")
 
 
 @pytest.mark.parametrize("name", other_names.PARAMETERS)
-def test_parameters_of_others_are_answered(name):
-    """Wherever the operation has what it is called here; nothing of ours is called so."""
+def test_parameters_of_other_libraries_are_answered(name):
+    """Operations with our parameter name it in the error; no operation has a parameter of that name."""
     candidates = other_names.PARAMETERS[name].split()
     found = set()
     for operation in operations.names():
@@ -125,12 +125,12 @@ def test_parameters_of_others_are_answered(name):
             found.update(called)
             with pytest.raises(lw.ArgumentTypeError) as caught:
                 getattr(lw, operation)(**{name: 1})
-            wanted = f"{operation}: there is no parameter '{name}'; it is called {called[0]} here, see help("
-            assert str(caught.value).startswith(wanted)
+            expected = f"{operation}: there is no parameter '{name}'; it is called {called[0]} here, see help("
+            assert str(caught.value).startswith(expected)
     assert found == set(candidates)
 
 
-def test_parameters_of_nobody():
+def test_unknown_parameters():
     for operation in ("sum", "pad", "full"):
         with pytest.raises(lw.ArgumentTypeError, match=rf"^{operation}: there is no parameter 'nothing'; see help"):
             getattr(lw, operation)([1.0], nothing=1)

@@ -1,4 +1,4 @@
-"""lw.calibrate(): what it measures, what AUTO makes of it, and the file that keeps it."""
+"""lw.calibrate(): what it measures, how AUTO uses it, and the file that stores it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """A cache folder of the test's own, and no calibration before and after it."""
+    """Gives each test its own cache folder, and removes any calibration before and after it."""
     path = tmp_path / "cache" / "of lanewise"
     monkeypatch.setenv("LANEWISE_CACHE_DIR", str(path))
     monkeypatch.delenv("LANEWISE_BACKEND", raising=False)
@@ -34,14 +34,14 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Every work takes as long as the test says of its backend, else 100 ns for each place in the list."""
+    """Replaces the measurement: the test sets each backend's time, which is 100 ns times its position by default."""
     times = {}
 
-    def sampled(backends):
+    def fake_samples(backends):
         each = {backend: times.get(backend, 100.0 + 100 * at) for at, backend in enumerate(backends)}
         return {kind: [each, each] for kind in KINDS}
 
-    monkeypatch.setattr(tuning, "_sampled", sampled)
+    monkeypatch.setattr(tuning, "_sampled", fake_samples)
     return times
 
 
@@ -51,18 +51,18 @@ def python(code, **environment):
     )
 
 
-def test_the_fastest_is_used_from_then_on(clock):
+def test_auto_uses_the_fastest_backend(clock):
     clock[LAST] = 1.0
-    found = lw.calibrate(save=False)
-    assert found.backend is LAST and found.path is None
-    assert found is lw.get_calibration()
+    result = lw.calibrate(save=False)
+    assert result.backend is LAST and result.path is None
+    assert result is lw.get_calibration()
     assert lw.ones(1).backend is LAST and lw.best_available_backend() is LAST
     assert lw.init_backend("cpu") is LAST
     lw.reset_calibration()
     assert lw.get_calibration() is None and lw.ones(1).backend is BEST
 
 
-def test_what_differs_by_noise_keeps_its_order(clock):
+def test_differences_within_noise_keep_the_order(clock):
     clock.update({backend: 100.0 + 2 * (len(HOSTS) - at) / len(HOSTS) for at, backend in enumerate(HOSTS)})
     assert lw.calibrate(save=False).order == tuple(HOSTS)
 
@@ -72,11 +72,11 @@ def test_each_kind_counts_the_same():
         lw.Backend.AVX2: dict.fromkeys(KINDS, 1.0) | {"matrices": 2.0},
         lw.Backend.AVX: dict.fromkeys(KINDS, 1.1) | {"matrices": 1.0},
     }
-    found = calibration.Calibration(times, "2026-11-21")
-    assert found.order == (lw.Backend.AVX, lw.Backend.AVX2)
-    assert found.overall(lw.Backend.AVX2) == pytest.approx(2 ** (1 / len(KINDS)))
-    assert found.reason() == "AVX; AVX2 takes 1.06 times as long"
-    assert str(found).splitlines()[1].split() == ["AVX", "1.10", "1.10", "1.10", "1.10", "1.00", "1.08"]
+    result = calibration.Calibration(times, "2026-11-21")
+    assert result.order == (lw.Backend.AVX, lw.Backend.AVX2)
+    assert result.overall(lw.Backend.AVX2) == pytest.approx(2 ** (1 / len(KINDS)))
+    assert result.reason() == "AVX; AVX2 takes 1.06 times as long"
+    assert str(result).splitlines()[1].split() == ["AVX", "1.10", "1.10", "1.10", "1.10", "1.00", "1.08"]
 
 
 def test_times_are_relative_to_the_fastest_of_a_kind():
@@ -91,10 +91,10 @@ def test_a_real_measurement(monkeypatch):
     monkeypatch.setattr(tuning, "REPEATS", 2)
     monkeypatch.setattr(tuning, "SAMPLE_SECONDS", 1e-5)
     with lw.use_backend(LAST):
-        found = lw.calibrate(save=False)
-    assert set(found.order) == set(HOSTS)
-    assert all(tuple(row) == KINDS for row in found.times.values())
-    assert all(min(row[kind] for row in found.times.values()) == 1 for kind in KINDS)
+        result = lw.calibrate(save=False)
+    assert set(result.order) == set(HOSTS)
+    assert all(tuple(row) == KINDS for row in result.times.values())
+    assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
 
 def test_every_contestant_runs_on_its_own_backend():
@@ -107,19 +107,19 @@ def test_every_contestant_runs_on_its_own_backend():
 
 def test_later_processes_follow_it(clock, folder):
     clock[LAST] = 1.0
-    found = lw.calibrate()
-    assert found.path == str(folder / "calibration.json")
+    result = lw.calibrate()
+    assert result.path == str(folder / "calibration.json")
     assert os.listdir(folder) == ["calibration.json"]
     assert python(SHOW).stdout.strip() == LAST
-    later = "import lanewise as lw; found = lw.get_calibration(); print(found.date, found.path, *found.order)"
-    assert python(later).stdout.strip() == " ".join([found.date, found.path, *found.order])
-    assert calibration.load() == found
+    code = "import lanewise as lw; result = lw.get_calibration(); print(result.date, result.path, *result.order)"
+    assert python(code).stdout.strip() == " ".join([result.date, result.path, *result.order])
+    assert calibration.load() == result
     lw.reset_calibration()
     assert os.listdir(folder) == [] and python(SHOW).stdout.strip() == BEST
-    lw.reset_calibration()  # there is nothing to forget
+    lw.reset_calibration()  # a second time, without a file
 
 
-def test_what_the_user_names_comes_first(clock, monkeypatch):
+def test_the_users_choice_takes_precedence(clock, monkeypatch):
     if len(HOSTS) < 2:
         pytest.skip("this machine has one CPU backend only")
     clock[LAST] = 1.0
@@ -140,8 +140,8 @@ def test_what_the_user_names_comes_first(clock, monkeypatch):
     assert lw.ones(1).backend is LAST
 
 
-def kept(folder, **changed):
-    """The content of a file that is right, but for what is changed."""
+def stored(folder, **changed):
+    """Returns the content of a valid file, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
     return {"format": 1, "machine": calibration._machine(), "date": "2026-11-21", "times": times} | changed
 
@@ -154,22 +154,22 @@ def write(folder: Path, content) -> Path:
     return path
 
 
-def test_what_is_right_is_taken(folder):
-    write(folder, kept(folder))
+def test_a_valid_file_is_used(folder):
+    write(folder, stored(folder))
     assert calibration.load().backend is LAST
 
 
 @pytest.mark.parametrize("of", ["lanewise", "kernels", "system", "cpu", "features"])
-def test_what_was_measured_elsewhere_is_passed_over(folder, of, recwarn):
+def test_a_measurement_of_another_machine_is_ignored(folder, of, recwarn):
     machine = calibration._machine() | {of: "another"}
-    write(folder, kept(folder, machine=machine))
+    write(folder, stored(folder, machine=machine))
     assert calibration.load() is None and not recwarn.list
 
 
 ROW = dict.fromkeys(KINDS, 1.0)
 WRONG = {
     "nothing": "",
-    "half": json.dumps(kept(None))[:-40],
+    "half": json.dumps(stored(None))[:-40],
     "no JSON": "# calibrated",
     "no text": b"\xff\xfe\x00",
     "a list": [],
@@ -200,50 +200,52 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", WRONG)
-def test_what_is_wrong_is_ignored_with_a_warning(folder, name):
+def test_an_invalid_file_is_ignored_with_a_warning(folder, name):
     wrong = WRONG[name]
-    content = kept(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 1} else wrong
+    content = stored(folder) | wrong if isinstance(wrong, dict) and wrong != {"format": 1} else wrong
     path = write(folder, content)
-    with pytest.warns(RuntimeWarning, match="is ignored: it is no calibration .*lw.calibrate.. replaces it") as caught:
+    with pytest.warns(
+        RuntimeWarning, match="ignoring .* not a valid calibration .*lw.calibrate.. replaces it"
+    ) as caught:
         assert calibration.load() is None
     assert len(caught) == 1 and str(path) in str(caught[0].message)
     assert len(str(caught[0].message)) < 500 and str(caught[0].message).isprintable()
 
 
 @pytest.mark.parametrize("option", [(), ("-W", "error")])
-def test_an_import_does_not_fail_for_it(folder, option):
+def test_an_invalid_file_does_not_fail_the_import(folder, option):
     write(folder, "wrong")
     done = subprocess.run([sys.executable, *option, "-c", SHOW], capture_output=True, text=True, check=False)
     assert done.stdout.strip() == BEST, done.stderr
-    assert done.stderr.count("is ignored") == (0 if option else 1)
+    assert done.stderr.count("ignoring") == (0 if option else 1)
 
 
-def test_what_is_no_file_is_not_opened(folder):
+def test_only_a_regular_file_is_opened(folder):
     path = folder / "calibration.json"
     path.mkdir(parents=True)
-    with pytest.warns(RuntimeWarning, match="not a file"):
+    with pytest.warns(RuntimeWarning, match="expected a regular file"):
         assert calibration.load() is None
     if hasattr(os, "mkfifo"):
         path.rmdir()
-        os.mkfifo(path)  # to open it would wait for ever
-        with pytest.warns(RuntimeWarning, match="not a file"):
+        os.mkfifo(path)  # opening it would block
+        with pytest.warns(RuntimeWarning, match="expected a regular file"):
             assert calibration.load() is None
 
 
 def test_a_folder_that_cannot_be_written_to(clock, folder, monkeypatch, capsys):
     folder.parent.mkdir()
-    folder.write_text("a file where the folder would be")
+    folder.write_text("a file in place of the folder")
     clock[LAST] = 1.0
-    with pytest.warns(RuntimeWarning, match="calibrate: .* cannot be written to .*LANEWISE_CACHE_DIR.*save=False"):
-        found = lw.calibrate()
-    assert found.path is None and lw.ones(1).backend is LAST
+    with pytest.warns(RuntimeWarning, match="calibrate: .* cannot write to .*LANEWISE_CACHE_DIR.*save=False"):
+        result = lw.calibrate()
+    assert result.path is None and lw.ones(1).backend is LAST
     assert cli.main(["calibrate"]) == 1
-    assert "cannot be written to" in capsys.readouterr().err
+    assert "cannot write to" in capsys.readouterr().err
 
 
 def test_a_file_that_cannot_be_removed(folder):
     (folder / "calibration.json").mkdir(parents=True)
-    with pytest.raises(lw.BackendError, match=r"reset_calibration: .* cannot be written to"):
+    with pytest.raises(lw.BackendError, match=r"reset_calibration: cannot write to"):
         lw.reset_calibration()
 
 
@@ -267,17 +269,17 @@ def test_an_interrupted_measurement_changes_nothing(clock, folder, monkeypatch):
     assert os.listdir(folder) == ["calibration.json"] and calibration.load() == before
 
 
-def test_threads_that_calibrate_take_turns(monkeypatch, folder):
+def test_concurrent_calibrations_run_one_at_a_time(monkeypatch, folder):
     inside, most = [], []
 
-    def sampled(backends):
+    def fake_samples(backends):
         inside.append(None)
         most.append(len(inside))
         time.sleep(0.01)
         inside.pop()
         return {kind: [dict.fromkeys(backends, 1.0)] for kind in KINDS}
 
-    monkeypatch.setattr(tuning, "_sampled", sampled)
+    monkeypatch.setattr(tuning, "_sampled", fake_samples)
     threads = [threading.Thread(target=lw.calibrate) for _ in range(8)]
     for thread in threads:
         thread.start()
@@ -288,7 +290,7 @@ def test_threads_that_calibrate_take_turns(monkeypatch, folder):
 
 
 @pytest.mark.parametrize(
-    ("platform", "environment", "wanted"),
+    ("platform", "environment", "expected"),
     [
         ("linux", {"XDG_CACHE_HOME": "/var/x"}, "/var/x/lanewise"),
         ("linux", {"XDG_CACHE_HOME": "relative"}, "/home/u/.cache/lanewise"),
@@ -302,7 +304,7 @@ def test_threads_that_calibrate_take_turns(monkeypatch, folder):
     ],
 )
 @pytest.mark.skipif(os.name == "nt", reason="the paths are POSIX ones")
-def test_where_it_is_kept(platform, environment, wanted, monkeypatch):
+def test_the_folder_of_each_platform(platform, environment, expected, monkeypatch):
     for name in ("LANEWISE_CACHE_DIR", "XDG_CACHE_HOME", "LOCALAPPDATA"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", "/home/u")
@@ -310,11 +312,11 @@ def test_where_it_is_kept(platform, environment, wanted, monkeypatch):
         monkeypatch.setenv(name, value)
     with monkeypatch.context() as patch:
         patch.setattr(sys, "platform", platform)
-        found = calibration.folder()
-    assert found == (wanted and Path(wanted))
+        result = calibration.folder()
+    assert result == (expected and Path(expected))
 
 
-def test_where_nothing_lasts_it_holds_for_the_process(clock, monkeypatch, recwarn):
+def test_without_a_folder_the_result_applies_to_the_process(clock, monkeypatch, recwarn):
     monkeypatch.setattr(calibration, "folder", lambda: None)
     clock[LAST] = 1.0
     assert lw.calibrate().path is None and lw.ones(1).backend is LAST
@@ -327,24 +329,24 @@ def test_the_summary_says_what_was_chosen_and_why(clock, capsys):
     lw.print_backend_summary()
     assert "Calibration: none; `python -m lanewise calibrate` measures" in capsys.readouterr().out
     clock[LAST] = 50.0
-    found = lw.calibrate()
+    result = lw.calibrate()
     lw.print_backend_summary()
     out = capsys.readouterr().out
-    assert f"Calibration: of {found.date}, {found.path}: {LAST.label}; " in out
+    assert f"Calibration: of {result.date}, {result.path}: {LAST.label}; " in out
     if len(HOSTS) > 1:
         assert f"{BEST.label} takes 2.00 times as long" in out
         selection._set_default(BEST)
         lw.print_backend_summary()
-        assert f"; {BEST.label} is used, as the user wants it" in capsys.readouterr().out
+        assert f"; overridden by the user: {BEST.label} is used" in capsys.readouterr().out
 
 
 def test_the_command(clock, folder, capsys):
     clock[LAST] = 1.0
     assert cli.main(["calibrate", "--no-save"]) == 0
     out = capsys.readouterr().out
-    assert f"AUTO takes {LAST.label}" in out and "matrices" in out and not folder.exists()
+    assert f"AUTO chooses {LAST.label}" in out and "matrices" in out and not folder.exists()
     assert cli.main(["calibrate"]) == 0
-    assert f"Kept in {folder / 'calibration.json'}" in capsys.readouterr().out
+    assert f"Stored in {folder / 'calibration.json'}" in capsys.readouterr().out
     assert cli.main(["calibrate", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["order"][0] == LAST and set(said["times"][LAST]) == set(KINDS)

@@ -1,4 +1,4 @@
-"""lanewise.cffi: the raw kernels, on memory of the caller's own."""
+"""lanewise.cffi: the raw kernels, on memory that the caller allocates."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def library(request: pytest.FixtureRequest) -> object:
     return lib(request.param).lanewise_kernels
 
 
-def test_the_head_says_what_it_is(library: ffi.CData) -> None:
+def test_the_head_describes_the_library(library: ffi.CData) -> None:
     name = ffi.string(library.head.name).decode()
     assert library.head.abi_version == 1
     assert lib(name).lanewise_kernels.head.signature == library.head.signature
@@ -53,9 +53,9 @@ def test_parameters_and_strides(library: ffi.CData) -> None:
     assert list(out) == [-0.5, -1.0, 3.0]
 
 
-def test_what_this_machine_lacks_is_an_error_that_says_so() -> None:
+def test_a_missing_library_is_an_error() -> None:
     absent = next(name for name in ("neon", "avx512", "simd128") if name not in ISAS)
     with pytest.raises(BackendUnavailableError):
         lib(absent)
-    with pytest.raises(BackendUnavailableError, match="'wgpu' is no instruction set"):
+    with pytest.raises(BackendUnavailableError, match="expected a CPU backend such as 'avx2', got 'wgpu'"):
         lib("wgpu")

@@ -1,4 +1,4 @@
-"""python -m lanewise."""
+"""The commands of `python -m lanewise`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_info_lists_every_backend():
         assert f"{'✓' if info.available else '✗'} {info.name.name} (" in done.stdout
 
 
-def test_info_for_programs():
+def test_info_as_json():
     said = json.loads(run("info", "--json").stdout)
     assert said["version"] == lw.__version__
     assert said["threads"] == lw.get_num_threads()
@@ -50,20 +50,20 @@ def test_version(capsys):
 
 def test_unknown_commands(capsys):
     assert cli.main(["inform"]) == 2
-    assert "there is no command 'inform'; there are info, demo, bench" in capsys.readouterr().err
+    assert "there is no command 'inform'; give one of info, demo, bench" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("name", ["mmx", "neon" if lw.Backend("neon") not in AVAILABLE else "avx"])
-def test_a_wrong_environment_is_told_in_a_line(name, monkeypatch):
+def test_a_wrong_environment_is_reported_in_one_line(name, monkeypatch):
     monkeypatch.setenv("LANEWISE_BACKEND", name)
     done = run("info")
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.startswith("lanewise: LANEWISE_BACKEND: ") and done.stderr.count("\n") == 1
-    with pytest.raises(subprocess.CalledProcessError):  # in a program, the import fails as before
+    with pytest.raises(subprocess.CalledProcessError):  # in a program, the import raises the error
         subprocess.run([sys.executable, "-c", "import lanewise"], capture_output=True, check=True)
 
 
-def test_errors_are_told_without_a_traceback(monkeypatch, capsys):
+def test_errors_are_reported_without_a_traceback(monkeypatch, capsys):
     def fail(arguments):
         raise lw.BackendUnavailableError("wgpu: no adapter")
 

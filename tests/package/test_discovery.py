@@ -1,4 +1,4 @@
-"""What this machine can run, as the user is told."""
+"""Reports about what this machine can run."""
 
 from __future__ import annotations
 
@@ -58,6 +58,6 @@ def test_the_machine():
     assert total >= 0 and (free is None or free >= 0)
 
 
-def test_devices_print_what_is_known():
+def test_devices_print_only_known_fields():
     assert str(lw.DeviceInfo(2, "GPU")) == "[2] GPU"
     assert str(lw.DeviceInfo(0, "CPU", 2**31, 2**30)) == "[0] CPU: 2.00 GB (1.00 GB free)"

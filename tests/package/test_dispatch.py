@@ -1,4 +1,4 @@
-"""Operands of every kind: what the extension hands over to Python, and what nobody can read."""
+"""Operands of every kind: those that Python converts for the extension, and those that are refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import lanewise as lw
 
 
 class DLPack:
-    """Speaks DLPack and nothing else."""
+    """An array with DLPack and no other interface."""
 
     def __init__(self, values) -> None:
         self.array = np.asarray(values, np.float32)
@@ -58,7 +58,7 @@ def test_lists_on_either_side_of_an_operator():
         None * tensor
 
 
-def test_parameters_stay_as_they_are():
+def test_lists_as_parameters_are_not_converted():
     assert lw.reshape([1, 2, 3, 4], [2, 2]).tolist() == [[1, 2], [3, 4]]
     assert lw.sum([[1, 2], [3, 4]], axis=(0,), keepdims=True).tolist() == [[4, 6]]
     assert lw.leaky_relu([-1.0, 1.0], slope=0.5).tolist() == [-0.5, 1.0]
@@ -74,12 +74,12 @@ def test_out_with_lists():
 
 
 @pytest.mark.parametrize("wrong", ["text", object(), {"a": 1}, 1j, None])
-def test_what_cannot_be_read_is_named(wrong):
+def test_errors_name_the_operand(wrong):
     with pytest.raises(TypeError, match=r"^add: .*x2"):
         lw.add(lw.ones(2), wrong)
 
 
-def test_errors_inside_operands_come_through():
+def test_errors_raised_by_operands_are_passed_on():
     class Broken:
         def __dlpack__(self, **keywords):
             raise RuntimeError("no capsule today")

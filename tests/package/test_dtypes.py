@@ -1,4 +1,4 @@
-"""dtypes: how they are named, compared and asked about."""
+"""dtypes: their names, comparison, limits and promotion."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_every_spelling_gives_the_same_object(name):
     assert lw.zeros(2, dtype=np.dtype(name)).dtype is dtype
 
 
-def test_python_types_name_what_lists_of_them_become():
+def test_python_types_name_the_dtypes_of_their_lists():
     assert as_dtype(bool) is lw.bool
     assert as_dtype(int) is lw.int32
     assert as_dtype(float) is lw.float32
@@ -64,8 +64,8 @@ def test_a_dtype_that_does_not_exist_lists_those_that_do(wrong):
 
 
 @pytest.mark.parametrize("wrong", [3, [1], object()])
-def test_what_is_no_dtype_is_a_type_error(wrong):
-    with pytest.raises(lw.ArgumentTypeError, match="does not name a dtype"):
+def test_anything_but_a_dtype_is_a_type_error(wrong):
+    with pytest.raises(lw.ArgumentTypeError, match="expected a dtype, got"):
         lw.zeros(3, dtype=wrong)
 
 
@@ -123,8 +123,8 @@ def test_numbers_of_numpy_are_weak_in_result_type_as_in_the_extension(dtype, num
     assert lw.result_type(number, number) is lw.where(lw.asarray(True), number, number).dtype
 
 
-def test_result_type_of_many_and_of_nothing():
+def test_result_type_of_several_and_of_none():
     assert lw.result_type("bool", np.zeros(2, np.int32), 1, lw.float16) is lw.float16
     assert lw.result_type(True, 3) is lw.int32
-    with pytest.raises(lw.ArgumentTypeError, match="nothing was given"):
+    with pytest.raises(lw.ArgumentTypeError, match="got none"):
         lw.result_type()

@@ -1,4 +1,4 @@
-"""The hierarchy of errors: what users may catch."""
+"""The hierarchy of errors."""
 
 from __future__ import annotations
 

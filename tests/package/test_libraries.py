@@ -1,4 +1,4 @@
-"""Libraries of kernels that are not what the build made: an error that names the file, and never a crash."""
+"""Damaged or missing kernel libraries raise an error that names the file, and never crash."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ DEFAULT = str(lw.ones(1).backend)
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of the installed package, to be damaged."""
+    """Returns a copy of the package, for the test to damage."""
     source = Path(lw.__file__).parent
     ignored = shutil.ignore_patterns("__pycache__", "demo", "bench", "webgpu")
     shutil.copytree(source, tmp_path / "lanewise", ignore=ignored)
@@ -59,7 +59,7 @@ def test_the_copy_works(package):
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_default_library(package, damage):
-    """The next best is used, with a warning that names the file; the summary says why, and asking for it fails."""
+    """A warning names the file and the next best backend is used; selecting the damaged one fails."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = library(package, DEFAULT)
@@ -87,12 +87,12 @@ def test_no_library_that_opens(package):
 def test_a_checkout_that_is_not_built(package):
     next(package.glob("_ext*")).unlink()
     last = run(package, "import lanewise").stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: lanewise: its compiled part cannot be loaded from ")
+    assert last.startswith("ImportError: lanewise: cannot load the compiled extension from ")
     assert "python native/build.py" in last and "reinstall" in last
 
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
-def test_a_damaged_library_matters_when_it_is_wanted(package, damage):
+def test_a_damaged_library_fails_when_it_is_used(package, damage):
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = library(package, "scalar")
@@ -111,8 +111,8 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
     assert done.stdout.count(f"{path}: ") == 3 and done.stdout.count("reinstall lanewise") == 3
 
 
-def test_a_library_in_anothers_place(package):
-    """As the manifest says, but not the right one: what its own head says counts."""
+def test_a_library_in_place_of_another(package):
+    """A file that matches its manifest, but holds another library, is recognized by its head."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"

@@ -1,4 +1,4 @@
-"""The memory estimate, and opening a backend that has enough."""
+"""The memory estimate, and opening a backend with enough memory."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_names_and_numpy_numbers():
     ("sizes", "error", "words"),
     [
         ((0, 1, 1, 1, 1, 1, 1), lw.ArgumentError, "hidden_size of at least 1, got 0"),
-        ((8, 1, 1, 1, 3, 1, 1), lw.ArgumentError, "no multiple of n_heads"),
+        ((8, 1, 1, 1, 3, 1, 1), lw.ArgumentError, "a multiple of n_heads"),
         ((8, 1, 1, 1.5, 4, 1, 1), lw.ArgumentTypeError, "an int for vocab_size, got 1.5"),
     ],
 )
@@ -54,7 +54,7 @@ def test_a_small_model_fits():
 
 
 def test_a_model_that_fits_nowhere():
-    with pytest.raises(lw.OutOfMemoryError, match=r"1048576\.00 GB are required; .* GB free"):
+    with pytest.raises(lw.OutOfMemoryError, match=r"1048576\.00 GB of free memory; .* GB free"):
         lw.init_backend_with_memory_check("cpu", 2**50)
     with pytest.raises(lw.ArgumentError):
         lw.init_backend_with_memory_check("cpu", -1)

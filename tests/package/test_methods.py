@@ -26,7 +26,7 @@ def test_pickles(dtype, protocol):
 
 
 @pytest.mark.parametrize("function", [copy.copy, copy.deepcopy])
-def test_copies_have_memory_of_their_own(function):
+def test_copies_share_no_memory(function):
     tensor = lw.ones((2, 2))
     other = function({"weights": tensor})["weights"] if function is copy.deepcopy else function(tensor)
     tensor[0, 0] = 5
@@ -80,7 +80,7 @@ def test_devices():
         tensor.to_device("cpu", stream=3)
 
 
-def test_backend_and_the_names_of_the_seeds():
+def test_backend_and_its_aliases():
     tensor = lw.ones(2).to("scalar")
     assert tensor.backend is lw.Backend.SCALAR and tensor.backend == "scalar"
     assert tensor.backend_type() is lw.Backend.SCALAR

@@ -1,4 +1,4 @@
-"""repr and str: NumPy's layout, with the dtype and the backend where they need saying."""
+"""repr and str: NumPy's layout, with the dtype and the backend if these are not the default."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ def test_integers_and_bools_as_numpy_prints_them(array):
 
 
 @pytest.mark.parametrize("shape", [(1001,), (40, 40), (11, 11, 11), (5, 300), (300, 5), (2, 3, 500), (7, 1, 200)])
-def test_large_tensors_are_summarised(shape):
+def test_large_tensors_are_elided(shape):
     for dtype in (np.float32, np.int32):
         array = np.random.default_rng(1).uniform(-100, 100, shape).astype(dtype)
         assert str(lw.asarray(array)) == str(array)
         assert "..." in repr(lw.asarray(array))
 
 
-def test_repr_is_numpys_but_for_the_name():
+def test_repr_is_numpys_except_for_the_name():
     array = np.arange(40, dtype=np.float64).reshape(5, 8) / 3
     theirs = repr(array).replace("array(", "Tensor(").replace("\n       ", "\n        ")
     assert repr(lw.asarray(array)) == theirs[:-1] + ", dtype=float64)"
@@ -73,7 +73,7 @@ def test_a_number_alone_prints_as_python_does():
     assert f"{lw.asarray(True)}" == "True"
 
 
-def test_the_backend_is_named_when_it_is_not_the_default():
+def test_repr_names_a_backend_that_is_not_the_default():
     backend = next(info.name for info in reversed(lw.backends()) if info.available)
     placed = lw.ones(2).to(backend)
     other = lw.ones(2).backend is not backend
@@ -85,7 +85,7 @@ def test_views_print_their_own_elements():
     assert str(lw.arange(6).reshape(2, 3).T[::-1]) == "[[2 5]\n [1 4]\n [0 3]]"
 
 
-def test_long_reprs_put_what_follows_on_a_new_line():
+def test_long_reprs_put_the_dtype_on_a_new_line():
     assert repr(lw.zeros(16, dtype=lw.float64)).endswith("0.],\n       dtype=float64)")
 
 

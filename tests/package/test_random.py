@@ -1,6 +1,6 @@
-"""rand and randn as samples: their moments, their tails, and whether one number tells of another.
+"""The statistics of rand and randn: moments, tails and independence.
 
-The streams are fixed, so a test passes always or never. Bounds are those that a true sample exceeds once in 10^5.
+The streams are fixed, so a test always passes or always fails. A true random sample exceeds a bound once in 10^5.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNLIKELY = NormalDist().inv_cdf(1 - 0.5e-5)  # standard deviations
 
 
 def uniform(name, seed):
-    """A sample as numbers that should be uniform in [0, 1]."""
+    """Returns a sample, mapped to numbers that should be uniform in [0, 1]."""
     sample = np.asarray(getattr(lw, name)(COUNT, seed=seed), dtype=np.float64)
     if name == "rand":
         return sample
@@ -31,17 +31,17 @@ def sample(request):
 
 
 def test_distribution(sample):
-    """Kolmogorov and Smirnov's: the largest distance from the distribution function."""
+    """Kolmogorov-Smirnov test: the largest distance from the distribution function."""
     ranks = np.arange(COUNT) / COUNT
     distance = np.abs(np.sort(sample) - ranks).max()
     assert math.sqrt(COUNT) * distance < math.sqrt(math.log(2 / 1e-5) / 2)
 
 
 def test_bins_and_tails(sample):
-    """As many numbers as are due in 64 equal bins, and beyond each power of two of either tail."""
-    due = COUNT / 64
+    """The counts in 64 equal bins, and beyond each power of two of either tail, are as expected."""
+    expected = COUNT / 64
     counts = np.histogram(sample, 64, (0, 1))[0]
-    chi_squared = np.sum((counts - due) ** 2 / due)
+    chi_squared = np.sum((counts - expected) ** 2 / expected)
     assert abs(chi_squared - 63) < UNLIKELY * math.sqrt(2 * 63) * 1.2  # chi squared is a little skew
     for tail in (sample, 1 - sample):
         for power in range(1, 15):
@@ -51,8 +51,8 @@ def test_bins_and_tails(sample):
 
 
 @pytest.mark.parametrize("lag", [1, 2, 3, 4, 5, 8, 64, 256, 1024])
-def test_one_number_tells_nothing_of_another(sample, lag):
-    """No correlation, neither of the numbers nor of their distances from the middle."""
+def test_numbers_are_not_correlated(sample, lag):
+    """Numbers at a distance are not correlated, nor are their distances from the mean."""
     for values in (sample - 0.5, np.abs(sample - 0.5) - 0.25):
         products = values[:-lag] * values[lag:]
         deviations = products.mean() / (values.var() / math.sqrt(len(products)))
@@ -67,8 +67,8 @@ def test_seeds_are_independent():
 
 def test_moments_of_randn():
     z = np.asarray(lw.randn(COUNT, seed=3), dtype=np.float64)
-    for power, wanted, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
-        assert abs(np.mean(z**power) - wanted) < UNLIKELY * math.sqrt(variance / COUNT), power
+    for power, expected, variance in ((1, 0, 1), (2, 1, 2), (3, 0, 15), (4, 3, 96)):
+        assert abs(np.mean(z**power) - expected) < UNLIKELY * math.sqrt(variance / COUNT), power
 
 
 def test_without_a_seed_a_stream_is_continued():
@@ -77,7 +77,7 @@ def test_without_a_seed_a_stream_is_continued():
 
 
 @pytest.mark.parametrize("name", ["rand", "randn"])
-def test_what_does_not_fit(name):
+def test_wrong_arguments(name):
     function = getattr(lw, name)
     for call, error in (
         (lambda: function(-1), lw.ShapeError),

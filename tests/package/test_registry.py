@@ -1,4 +1,4 @@
-"""How backends join: providers, adapters of other systems' names, and what stands for AUTO."""
+"""Providers of backends, and the adapters that the names of other libraries select."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanewise.discovery import backend_summary
 
 
 class Adapters:
-    """A stand-in for WebGPU with the adapters of a test."""
+    """A fake provider of WebGPU with the adapters of a test."""
 
     def __init__(self, *devices: DeviceInfo, reason: str = "") -> None:
         self.found = devices
@@ -30,7 +30,7 @@ class Adapters:
 
 @pytest.fixture
 def webgpu(monkeypatch):
-    """Replaces WebGPU by the given adapters."""
+    """Replaces the provider of WebGPU."""
     monkeypatch.setattr(registry, "_providers", dict(registry._providers))
     monkeypatch.setattr(registry, "_missing", {})
     monkeypatch.setattr(registry, "_opened", dict(registry._opened))
@@ -66,11 +66,11 @@ def test_an_api_without_an_adapter_says_what_there_is(webgpu):
     assert lw.init_backend("mps") is lw.Backend.WGPU
 
 
-def test_software_adapters_are_for_those_who_name_them(webgpu):
+def test_software_adapters_are_used_only_by_name(webgpu):
     webgpu(LAVAPIPE)
     assert not lw.best_available_backend().is_gpu
     assert not lw.init_backend("auto").is_gpu
-    with pytest.raises(lw.BackendUnavailableError, match="only software adapters were found: llvmpipe"):
+    with pytest.raises(lw.BackendUnavailableError, match="there are only software adapters: llvmpipe"):
         lw.init_backend("gpu")
     assert lw.init_backend("wgpu") is lw.Backend.WGPU
 
@@ -81,11 +81,11 @@ def test_a_process_uses_one_device_of_a_backend(webgpu):
     lw.init_backend("vulkan")
     lw.init_backend("wgpu")
     assert provider.opened == [RADEON]
-    with pytest.raises(lw.BackendError, match=r"it is open on AMD Radeon.*start another process for NVIDIA H200"):
+    with pytest.raises(lw.BackendError, match=r"already open on AMD Radeon.*start another process for NVIDIA H200"):
         lw.init_backend("metal")
 
 
-def test_the_reason_of_a_missing_backend_is_passed_on(webgpu):
+def test_errors_say_why_a_backend_is_missing(webgpu):
     webgpu(reason="the package wgpu is not installed")
     with pytest.raises(lw.BackendUnavailableError, match="wgpu is not available: the package wgpu is not installed"):
         lw.init_backend("wgpu")
@@ -94,12 +94,12 @@ def test_the_reason_of_a_missing_backend_is_passed_on(webgpu):
         registry.ensure_open(lw.Backend.WGPU)
 
 
-def test_registering_too_late_or_for_no_backend(webgpu):
+def test_registering_after_opening_or_for_auto(webgpu):
     webgpu(RADEON)
     lw.init_backend("wgpu")
-    with pytest.raises(lw.BackendError, match="open already"):
+    with pytest.raises(lw.BackendError, match="already open"):
         webgpu(LAVAPIPE)
-    with pytest.raises(lw.BackendError, match="stands for others"):
+    with pytest.raises(lw.BackendError, match="got auto"):
         registry.register(lw.Backend.AUTO, Adapters())
 
 

@@ -1,4 +1,4 @@
-"""Choosing a backend: at load, for a block, for the process, for a tensor."""
+"""Choosing a backend: at import, for a block, for the process, for a tensor."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MISSING = [info.name for info in lw.backends() if not info.available]
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Runs code in a new process, where lanewise is loaded afresh."""
+    """Runs code in a new process."""
     kept = ("LANEWISE_CACHE_DIR", "LANEWISE_HIDE")  # the cache directory is empty
     clean = {name: value for name, value in os.environ.items() if name in kept or not name.startswith("LANEWISE_")}
     return subprocess.run(
@@ -49,7 +49,7 @@ def test_the_environment_names_a_backend_this_machine_lacks(backend):
     assert HOSTS[0].value in last
 
 
-def test_the_environment_names_nothing_known():
+def test_the_environment_names_an_unknown_backend():
     done = python(SHOW, LANEWISE_BACKEND="tpu")
     assert "LANEWISE_BACKEND: there is no backend 'tpu'; give one of auto, cuda" in done.stderr
 
@@ -59,7 +59,7 @@ def test_force_cpu():
     done = python(code, LANEWISE_FORCE_CPU="1")
     assert done.stdout.count("LANEWISE_FORCE_CPU keeps GPUs out") == 2
     assert "LANEWISE_FORCE_CPU keeps" not in python(code, LANEWISE_FORCE_CPU="0").stdout
-    assert "set it to 1 or 0" in python(code, LANEWISE_FORCE_CPU="maybe").stderr
+    assert "expected 1 or 0, got 'maybe'" in python(code, LANEWISE_FORCE_CPU="maybe").stderr
 
 
 @pytest.mark.skipif(len(HOSTS) == 1, reason="this machine has no instruction set to hide")
@@ -156,7 +156,7 @@ def test_priority():
 
 
 def test_impossible_priorities_change_nothing():
-    with pytest.raises(lw.ArgumentTypeError, match="one name"):
+    with pytest.raises(lw.ArgumentTypeError, match="expected a list of names"):
         lw.set_backend_priority("scalar")
     with pytest.raises(lw.ArgumentError, match="empty"):
         lw.set_backend_priority([])

@@ -1,4 +1,4 @@
-"""Operations that move elements: against NumPy on shapes that hypothesis finds, and with what does not fit."""
+"""Operations that move elements: results compared with NumPy's on generated shapes, and errors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 
 
 def numbered(shape):
-    """A different number everywhere."""
+    """Returns an array of different numbers."""
     return np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 
-def check(result, wanted):
-    assert result.dtype.name == wanted.dtype.name
-    np.testing.assert_array_equal(np.asarray(result), wanted, strict=True)
+def check(result, expected):
+    assert result.dtype.name == expected.dtype.name
+    np.testing.assert_array_equal(np.asarray(result), expected, strict=True)
 
 
 @given(SHAPES, st.data())
@@ -38,8 +38,8 @@ def test_views_are_numpys_and_share_memory(shape, data):
     check(lw.moveaxis(tensor, sources, destinations), np.moveaxis(array, sources, destinations))
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     cuts = data.draw(st.lists(st.integers(-6, 6), max_size=3))
-    for part, wanted in zip(lw.split(tensor, cuts, axis=axis), np.split(array, cuts, axis), strict=True):
-        check(part, wanted)
+    for part, expected in zip(lw.split(tensor, cuts, axis=axis), np.split(array, cuts, axis), strict=True):
+        check(part, expected)
         assert part._shares_storage(tensor)
     check(lw.flatten(tensor), array.ravel())
 
@@ -79,9 +79,9 @@ def test_take_along_axis_is_numpys(shape, data):
     array = numbered(shape).T
     axis = data.draw(st.integers(-len(shape), len(shape) - 1))
     extent = array.shape[axis]
-    wanted = [1 if data.draw(st.booleans()) else each for each in array.shape]
-    wanted[axis] = data.draw(st.integers(0, 5)) if extent else 0
-    places = data.draw(hnp.arrays("int32", wanted, elements=st.integers(-extent, max(extent - 1, 0))))
+    expected = [1 if data.draw(st.booleans()) else each for each in array.shape]
+    expected[axis] = data.draw(st.integers(0, 5)) if extent else 0
+    places = data.draw(hnp.arrays("int32", expected, elements=st.integers(-extent, max(extent - 1, 0))))
     check(lw.take_along_axis(array, places, axis=axis), np.take_along_axis(array, places.astype(int), axis))
 
 
@@ -131,7 +131,7 @@ def test_methods():
     assert x.moveaxis(0, 1).shape == (3, 2)
 
 
-def test_embedding_takes_indices_of_either_width_and_lists():
+def test_embedding_accepts_indices_of_both_widths_and_lists():
     weight = lw.arange(6).reshape(3, 2)
     for indices in ([2, 0], np.array([2, 0]), lw.asarray([2, 0]), (2, 0)):
         assert lw.embedding(indices, weight).tolist() == [[4, 5], [0, 1]]
@@ -146,7 +146,7 @@ def test_embedding_takes_indices_of_either_width_and_lists():
     [
         (lambda: lw.concat([]), lw.ArgumentError, "^concat: "),
         (lambda: lw.concat(3), lw.ArgumentTypeError, "^concat: "),
-        (lambda: lw.concat([[1], {2}]), lw.ArgumentTypeError, r"^concat: arrays\[1\]: a set holds no numbers"),
+        (lambda: lw.concat([[1], {2}]), lw.ArgumentTypeError, r"^concat: arrays\[1\]: expected numbers, got a set"),
         (lambda: lw.concat([[1], [[2]]]), lw.ShapeError, "^concat: "),
         (lambda: lw.concat([[[1, 2]], [[1]]]), lw.ShapeError, "^concat: "),
         (lambda: lw.concat([[1], [2]], axis=1), lw.AxisError, "^concat: "),
@@ -155,30 +155,38 @@ def test_embedding_takes_indices_of_either_width_and_lists():
         (lambda: lw.concat([1, 2], axis=0), lw.AxisError, "^concat: "),
         (lambda: lw.concat(lw.ones((2, 2))), lw.ArgumentTypeError, "list or tuple"),
         (lambda: lw.stack([]), lw.ArgumentError, "^stack: "),
-        (lambda: lw.stack([[1], [2, 3]]), lw.ShapeError, r"^stack: shapes \(1,\) and \(2,\) do not fit"),
+        (
+            lambda: lw.stack([[1], [2, 3]]),
+            lw.ShapeError,
+            r"^stack: expected tensors of equal shape, got \(1,\) and \(2,\)",
+        ),
         (lambda: lw.stack([[1], [2]], axis=2), lw.AxisError, "^stack: expected an axis within 2 dimensions, got 2"),
-        (lambda: lw.flip({1}), lw.ArgumentTypeError, "^flip: x: a set holds no numbers"),
+        (lambda: lw.flip({1}), lw.ArgumentTypeError, "^flip: x: expected numbers, got a set"),
         (lambda: lw.flip([1], axis="0"), lw.ArgumentTypeError, "^flip: expected an int for axis, got '0'"),
         (lambda: lw.flip([1], 0, 0), lw.ArgumentTypeError, "^flip: expected at most "),
         (lambda: lw.moveaxis([1], 0), lw.ArgumentTypeError, "^moveaxis: expected an argument for destination"),
-        (lambda: lw.split([1, 2, 3], 2), lw.ShapeError, "^split: axis 0 of extent 3 does not divide into 2 equal"),
-        (lambda: lw.repeat([1], [0.5]), lw.DTypeError, "^repeat: repeats are float32"),
+        (
+            lambda: lw.split([1, 2, 3], 2),
+            lw.ShapeError,
+            "^split: expected sections that divide the extent 3 of axis 0, got 2",
+        ),
+        (lambda: lw.repeat([1], [0.5]), lw.DTypeError, "^repeat: expected integers for repeats, got float32"),
         (lambda: lw.pad([1.0], 1, constant_values="x"), lw.ArgumentTypeError, "^pad: "),
         (lambda: lw.pad([1], 1, constant_values=2**40), OverflowError, "^pad: "),
         (lambda: lw.tril([[1.0]], k=None), lw.ArgumentTypeError, "^tril: expected an int for k, got None"),
     ],
 )
-def test_what_does_not_fit(call, error, message):
+def test_wrong_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()
 
 
 @pytest.mark.parametrize(("call", "extent"), [(lw.tile, 2**60), (lw.repeat, 3 * 2**60)])
-def test_more_copies_than_can_be_counted(call, extent):
+def test_results_that_are_too_large(call, extent):
     with pytest.raises(lw.ShapeError, match=f"^{call.__name__}: .* fewer than 2.63 bytes, .*{extent}"):
         call([1.0, 2.0, 3.0], 2**60)
 
 
-def test_tile_of_none_needs_no_memory_on_the_way():
+def test_an_empty_tile_needs_no_memory():
     assert lw.tile([[1.0, 2.0]], (10**10, 0)).shape == (10**10, 0)
     assert lw.tile([1, 2], 0).shape == (0,)

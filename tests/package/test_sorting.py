@@ -1,5 +1,5 @@
-"""sort, argsort, topk, searchsorted and nonzero against NumPy: lengths around where an algorithm changes, views, ties,
-NaN."""
+"""sort, argsort, topk, searchsorted and nonzero compared with NumPy, at lengths where the algorithm changes, on views,
+ties and NaN."""
 
 from __future__ import annotations
 
@@ -23,40 +23,40 @@ def order(x, descending):
     return np.argsort(x, kind="stable")
 
 
-def same(result, wanted):
-    """Signs of zeros count, and so do the bits of NaN."""
+def same(result, expected):
+    """Compares bit by bit, including the signs of zeros and the bits of NaN."""
     result = np.ascontiguousarray(result)
-    assert result.dtype == wanted.dtype
-    np.testing.assert_array_equal(result.view(np.int32), np.ascontiguousarray(wanted).view(np.int32), strict=True)
+    assert result.dtype == expected.dtype
+    np.testing.assert_array_equal(result.view(np.int32), np.ascontiguousarray(expected).view(np.int32), strict=True)
 
 
-def drawn(length, flavour, seed=0):
-    """Rows that are hard for one algorithm or another."""
+def drawn(length, kind, seed=0):
+    """Returns a row that is hard for some algorithm."""
     random = np.random.default_rng([seed, length])
-    if flavour == "bits":  # all magnitudes, both zeros, NaN with payloads
+    if kind == "bits":  # all magnitudes, both zeros, NaN with payloads
         x = random.integers(-(2**31), 2**31, length, dtype=np.int32).view(np.float32)
         x[random.random(length) < 0.2] = 0.0
         x[random.random(length) < 0.2] = -0.0
         return x
-    if flavour == "ascending":
+    if kind == "ascending":
         return np.sort(random.standard_normal(length, dtype=np.float32))
-    if flavour == "descending":
+    if kind == "descending":
         return np.sort(random.integers(-(2**31), 2**31, length, dtype=np.int32))[::-1]
-    if flavour == "ties":
+    if kind == "ties":
         return random.integers(0, 4, length).astype(np.int32)
-    if flavour == "equal":
+    if kind == "equal":
         return np.full(length, 7.0, np.float32)
     return random.standard_normal(length, dtype=np.float32)
 
 
-FLAVOURS = ["bits", "ascending", "descending", "ties", "equal", "normal"]
+KINDS = ["bits", "ascending", "descending", "ties", "equal", "normal"]
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_every_length(backend, flavour):
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_length(backend, kind):
     for length in LENGTHS:
-        x = drawn(length, flavour)
+        x = drawn(length, kind)
         with lw.use_backend(backend):
             for descending in (False, True):
                 places = order(x, descending)
@@ -65,10 +65,10 @@ def test_every_length(backend, flavour):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_topk(backend, flavour):
+@pytest.mark.parametrize("kind", KINDS)
+def test_topk(backend, kind):
     for length in (1, 40, 4097, 9000, 50_000):
-        x = drawn(length, flavour, 1)
+        x = drawn(length, kind, 1)
         for k in {0, 1, min(length, 10), length // 3, length}:
             for largest in (True, False):
                 places = order(x, largest)[:k]
@@ -94,10 +94,10 @@ def test_axes_of_views(data):
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-@pytest.mark.parametrize("flavour", FLAVOURS)
-def test_searchsorted(backend, flavour):
+@pytest.mark.parametrize("kind", KINDS)
+def test_searchsorted(backend, kind):
     for length in (0, 1, 2, 3, 15, 16, 17, 100, 4096, 5000):
-        row, x = np.sort(drawn(length, flavour)), drawn(77, flavour, 2)
+        row, x = np.sort(drawn(length, kind)), drawn(77, kind, 2)
         x[: length // 2] = row[: min(length // 2, 77)][::-1]
         for side in ("left", "right"):
             with lw.use_backend(backend):
@@ -122,15 +122,15 @@ def test_nonzero(data):
     shape = data.draw(st.lists(st.integers(0, 6), min_size=1, max_size=4))
     dtype = data.draw(st.sampled_from(["bool", "int32", "int64", "float16", "float32", "float64"]))
     x = (drawn(int(np.prod(shape)), "ties") // 2).reshape(shape).astype(dtype).T
-    for got, wanted in zip(lw.nonzero(lw.asarray(x)), np.nonzero(x), strict=True):
-        same(got, wanted.astype(np.int32))
+    for got, expected in zip(lw.nonzero(lw.asarray(x)), np.nonzero(x), strict=True):
+        same(got, expected.astype(np.int32))
 
 
 def test_nonzero_of_special_values():
     assert lw.nonzero([lw.nan, -0.0, 0.0, lw.inf, 1e-45])[0].tolist() == [0, 3, 4]
     x = lw.asarray([[0.0, 2.0], [3.0, 0.0]])
     assert x[x.nonzero()].tolist() == [2.0, 3.0]
-    with pytest.raises(lw.ShapeError, match=r"^nonzero: x has shape \(\)"):
+    with pytest.raises(lw.ShapeError, match=r"^nonzero: expected at least 1 dimension .*, got shape \(\)"):
         lw.nonzero(1.0)
 
 
@@ -153,8 +153,8 @@ def test_dtypes_and_places():
         (lambda: lw.sort(1.0), lw.AxisError, "^sort: expected an axis within 0 dimensions, got -1"),
         (lambda: lw.sort([1.0], axis=1), lw.AxisError, "^sort: expected an axis within 1 dimension, got 1"),
         (lambda: lw.sort([1.0], axis=(0,)), lw.ArgumentTypeError, "^sort: expected an int for axis, got"),
-        (lambda: lw.argsort({1}), lw.ArgumentTypeError, "^argsort: x: a set holds no numbers"),
-        (lambda: lw.topk([1.0], 2), lw.ShapeError, "^topk: k is 2, but axis 0 has 1 elements"),
+        (lambda: lw.argsort({1}), lw.ArgumentTypeError, "^argsort: x: expected numbers, got a set"),
+        (lambda: lw.topk([1.0], 2), lw.ShapeError, "^topk: expected k of at most 1, the extent of axis 0, got 2"),
         (lambda: lw.topk([1.0], -1), lw.ArgumentError, "^topk: expected k of at least 0, got -1"),
         (lambda: lw.topk([1.0], "1"), lw.ArgumentTypeError, "^topk: expected an int for k, got '1'"),
         (lambda: lw.topk(3.0, 1), lw.AxisError, "^topk: expected an axis within 0 dimensions, got -1"),
@@ -166,6 +166,6 @@ def test_dtypes_and_places():
         ),
     ],
 )
-def test_what_does_not_fit(call, error, message):
+def test_wrong_arguments(call, error, message):
     with pytest.raises(error, match=message):
         call()

@@ -1,4 +1,4 @@
-"""How many threads share a call: the functions and LANEWISE_NUM_THREADS."""
+"""The number of threads that share a call: the functions and LANEWISE_NUM_THREADS."""
 
 from __future__ import annotations
 
@@ -33,30 +33,32 @@ def test_what_is_set_holds(n):
 
 
 @pytest.mark.parametrize("n", [0, -1, 1025, 1 << 70])
-def test_numbers_that_make_no_sense(n):
-    with pytest.raises(lw.ArgumentError, match=f"set_num_threads: n is {n}; give a number from 1 to 1024"):
+def test_numbers_out_of_range(n):
+    with pytest.raises(
+        lw.ArgumentError, match=f"^set_num_threads: expected a number of threads from 1 to 1024, got {n}$"
+    ):
         lw.set_num_threads(n)
 
 
 @pytest.mark.parametrize("n", [None, "2", 1.5, 2.0, [2]])
-def test_what_is_no_number(n):
+def test_arguments_of_a_wrong_type(n):
     with pytest.raises(lw.ArgumentTypeError, match=r"set_num_threads: expected an int for n, got "):
         lw.set_num_threads(n)
 
 
-def test_any_int_will_do():
+def test_objects_with_an_index_are_ints():
     lw.set_num_threads(lw.asarray(3))
     assert lw.get_num_threads() == 3
 
 
-def test_the_environment_is_asked():
+def test_the_environment_sets_the_number():
     assert imported("3").stdout == "3\n"
     assert imported(" 5 ").stdout == "5\n"
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this platform")
 def test_affinity_is_respected():
-    """At the first question, and not only at import."""
+    """The affinity is read at the first call, not at import."""
     one = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); print(lw.get_num_threads())"
     for value in (None, "", "  "):
         assert imported(value, one).stdout == "1\n"
@@ -68,11 +70,11 @@ def test_affinity_is_respected():
 def test_a_malformed_environment_is_named(value):
     done = imported(value)
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1].startswith("lanewise.errors.ArgumentError: LANEWISE_NUM_THREADS is ")
-    assert "give a number from 1 to 1024" in done.stderr
+    assert done.stderr.splitlines()[-1].startswith("lanewise.errors.ArgumentError: LANEWISE_NUM_THREADS: expected ")
+    assert "a number of threads from 1 to 1024" in done.stderr
 
 
-def test_the_summary_says_how_many(capsys):
+def test_the_summary_shows_the_number(capsys):
     lw.set_num_threads(3)
     lw.print_backend_summary()
     assert "CPU threads: 3" in capsys.readouterr().out.splitlines()
