@@ -1,5 +1,5 @@
-/* What AVX and AVX2 share: 256-bit floats, rounding and masked memory. AVX has no 256-bit integer instructions; the
- * compiler splits vi32 arithmetic in two. */
+/* The common part of AVX and AVX2: 256-bit floats, rounding and masked memory access. AVX has no 256-bit integer
+ * instructions; the compiler splits vi32 arithmetic in two. */
 #pragma once
 
 #define VF32_LANES 8
@@ -26,7 +26,7 @@ INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }
 
-/* The first n of 8 lanes: a window on eight set lanes followed by eight clear ones. */
+/* A mask of the first n lanes: a window into eight set lanes followed by eight clear ones. */
 INLINE __m256i avx_tail_mask(int n) {
     static const int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256((const __m256i *)(window + 8 - n));

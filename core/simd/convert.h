@@ -1,5 +1,5 @@
-/* Conversions between the numeric lane types. To a narrower integer they wrap; from float to integer they truncate,
- * saturate, and turn NaN into 0. 64-bit lanes here are wide: one for each 32-bit lane. */
+/* Conversions between numeric vector types. To a narrower integer they wrap; from float to integer they truncate,
+ * saturate, and turn NaN into 0. The 64-bit types are the wide ones: one lane for each 32-bit lane. */
 #pragma once
 
 #include "simd/lanes.h"
@@ -13,14 +13,14 @@ INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
 INLINE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
 INLINE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
 
-/* Converting what does not fit is undefined in C: convert 0 in its place, then put in the nearest integer. */
+/* C leaves conversions out of range undefined: convert 0 instead, then select the nearest integer. */
 INLINE vi32 vf32_to_vi32(vf32 x) {
     vm32 fits = vf32_lt(vf32_abs(x), vf32_set(0x1p31f));
     vi32 whole = __builtin_convertvector(vf32_select(fits, x, vf32_set(0)), vi32);
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
-/* The largest double below 2^63 lacks the last ten bits of the largest integer. */
+/* The largest double below 2^63 has zeros for the last ten bits of INT64_MAX, which are set afterwards. */
 INLINE wi64 wf64_to_wi64(wf64 x) {
     const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
     wm64 over = wf64_gt(x, high);
@@ -37,8 +37,8 @@ INLINE vi32 wf64_to_vi32(wf64 x) {
 }
 INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
 
-/* Rounded to odd: the nearer to 0 of the two neighbours, with the last bit set where something was lost. A second
- * rounding, to at most 22 bits (float16), then gives what a single one gives. */
+/* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such as
+ * float16, then equals a single rounding. */
 INLINE vf32 wf64_to_vf32_odd(wf64 x) {
     vf32 near = __builtin_convertvector(x, vf32);
     wf64 back = __builtin_convertvector(near, wf64);
@@ -48,5 +48,4 @@ INLINE vf32 wf64_to_vf32_odd(wf64 x) {
     return vf32_from_bits(bits | (__builtin_convertvector(inexact, vi32) & 1));
 }
 
-INLINE wm64 vm32_to_wm64(vm32 m) { return __builtin_convertvector(m, wm64); }
 INLINE vm32 wm64_to_vm32(wm64 m) { return __builtin_convertvector(m, vm32); }

@@ -1,6 +1,6 @@
-/* The vocabulary for nvcc: one thread is one lane, of plain float, and a mask is bool. What expressions in core/ops use;
- * folds and partial loads and stores have no meaning here. Compiled with --fmad=false, so that only vf32_fma fuses.
- * Integer arithmetic wraps, as everywhere: nvcc keeps signed overflow as the instruction has it. */
+/* The vocabulary for nvcc: each thread is one lane of plain float, and a mask is bool. Has what expressions in core/ops
+ * use, without lane shuffles and partial loads and stores. Compiled with --fmad=false, so that only vf32_fma fuses. Signed
+ * overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
 #pragma once
 
 #include <cuda_fp16.h>
@@ -27,7 +27,7 @@ typedef double wf64;
 typedef int64_t wi64;
 typedef bool wm64;
 
-#define LANES_OF(name, element)                                                            \
+#define DEFINE_LANES(name, element)                                                        \
     INLINE element name##_set(element x) { return x; }                                     \
     INLINE bool name##_eq(element a, element b) { return a == b; }                         \
     INLINE bool name##_ne(element a, element b) { return a != b; }                         \
@@ -39,27 +39,23 @@ typedef bool wm64;
     INLINE element name##_load(const element *p) { return *p; }                            \
     INLINE void name##_store(element *p, element x) { *p = x; }
 
-LANES_OF(vf32, float)
-LANES_OF(vi32, int32_t)
-LANES_OF(vu32, uint32_t)
-LANES_OF(vf64, double)
-LANES_OF(vi64, int64_t)
-LANES_OF(wf64, double)
-LANES_OF(wi64, int64_t)
+DEFINE_LANES(vf32, float)
+DEFINE_LANES(vi32, int32_t)
+DEFINE_LANES(vu32, uint32_t)
+DEFINE_LANES(vf64, double)
+DEFINE_LANES(vi64, int64_t)
+DEFINE_LANES(wf64, double)
+DEFINE_LANES(wi64, int64_t)
 
 INLINE bool vm32_set(int64_t x) { return x != 0; }
 INLINE bool vm32_and(bool a, bool b) { return a & b; }
 INLINE bool vm32_or(bool a, bool b) { return a | b; }
 INLINE bool vm32_xor(bool a, bool b) { return a ^ b; }
 INLINE bool vm32_not(bool a) { return !a; }
-INLINE bool vm32_select(bool m, bool yes, bool no) { return m ? yes : no; }
 INLINE int32_t vm32_to_vi32(bool m) { return m; }
 INLINE bool vm32_any(bool m) { return m; }
 INLINE bool vm32_all(bool m) { return m; }
-INLINE bool vm64_and(bool a, bool b) { return a & b; }
 INLINE bool vm64_or(bool a, bool b) { return a | b; }
-INLINE bool vm64_not(bool a) { return !a; }
-INLINE bool vm32_to_wm64(bool m) { return m; }
 INLINE bool wm64_to_vm32(bool m) { return m; }
 
 INLINE int32_t vf32_bits(float x) { return __float_as_int(x); }
@@ -98,7 +94,7 @@ INLINE double wf64_floor(double x) { return floor(x); }
 INLINE float vf32_at_least(float x, float low) { return low > x ? low : x; }
 INLINE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
-/* NaN wins, -0 is below +0: fminf and fmaxf return the number instead and do not promise the order of zeros. */
+/* NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf return the number instead of NaN, and do not order zeros. */
 INLINE float vf32_minimum(float a, float b) {
     if (a != a || b != b) {
         return a + b;
@@ -118,7 +114,7 @@ INLINE float vf32_maximum(float a, float b) {
     return a > b ? a : b;
 }
 
-/* By two factors, as portable_scale. */
+/* By two factors, as in portable_scale. */
 INLINE float vf32_scale(float x, float k_magic) {
     int32_t power = (int32_t)(k_magic - SIMD_ROUND_MAGIC), half = power >> 1;
     return x * __int_as_float((half + 127) << 23) * __int_as_float((power - half + 127) << 23);
@@ -128,7 +124,7 @@ INLINE float vf32_scale_normal(float x, float k_magic) {
 }
 INLINE float vf32_power_of_two(float k_magic) { return __int_as_float(__float_as_int(k_magic) << 23); }
 
-/* The instructions saturate; NaN they turn into 0 only in 32 bits. */
+/* The instructions saturate, but only the 32-bit ones turn NaN into 0. */
 INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }
 INLINE double vi32_to_wf64(int32_t x) { return (double)x; }
 INLINE int64_t vi32_to_wi64(int32_t x) { return x; }

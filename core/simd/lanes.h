@@ -1,13 +1,13 @@
-/* What GNU vectors give on every instruction set: splats, comparisons, selection, mask logic, bits, and the
- * halving tree. Arithmetic is the plain operators. Included by the header of an instruction set. */
+/* Primitives that GNU vectors provide on every instruction set: broadcasts, comparisons, selection, mask logic, bit
+ * operations and lane shuffles. Arithmetic is the plain operators. Included by the header of an instruction set. */
 #pragma once
 
 #include "simd/types.h"
 
-/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. The comparisons are IEEE 754's: all but _ne are false when
- * an operand is NaN. The bitwise form of select compiles to a blend where there is one. */
-#define LANES_OF(type, element, mask)                                                                  \
-    INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, also for -0 and NaN */ \
+/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow IEEE 754: all but _ne are false if an operand
+ * is NaN. Compilers turn the bitwise form of select into a blend instruction. */
+#define DEFINE_COMPARISONS(type, element, mask)                                                        \
+    INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, even for -0 and NaN */ \
     INLINE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
     INLINE mask type##_ne(type a, type b) { return (mask)(a != b); }                                   \
     INLINE mask type##_lt(type a, type b) { return (mask)(a < b); }                                    \
@@ -15,25 +15,23 @@
     INLINE mask type##_gt(type a, type b) { return (mask)(a > b); }                                    \
     INLINE mask type##_ge(type a, type b) { return (mask)(a >= b); }
 
-#define SELECT_OF(type, mask) \
+#define DEFINE_SELECT(type, mask) \
     INLINE type type##_select(mask m, type yes, type no) { return (type)((m & (mask)yes) | (~m & (mask)no)); }
 
-LANES_OF(vf32, float, vm32)
-LANES_OF(vi32, int32_t, vm32)
-LANES_OF(vu32, uint32_t, vm32)
-LANES_OF(vf64, double, vm64)
-LANES_OF(vi64, int64_t, vm64)
-LANES_OF(wf64, double, wm64)
-LANES_OF(wi64, int64_t, wm64)
-LANES_OF(wu64, uint64_t, wm64)
-SELECT_OF(vi32, vm32)
-SELECT_OF(vu32, vm32)
-SELECT_OF(vi64, vm64)
-SELECT_OF(wf64, wm64)
-SELECT_OF(wi64, wm64)
-#ifndef LANES_OWN_SELECT
-SELECT_OF(vf32, vm32)
-SELECT_OF(vf64, vm64)
+DEFINE_COMPARISONS(vf32, float, vm32)
+DEFINE_COMPARISONS(vi32, int32_t, vm32)
+DEFINE_COMPARISONS(vu32, uint32_t, vm32)
+DEFINE_COMPARISONS(vf64, double, vm64)
+DEFINE_COMPARISONS(vi64, int64_t, vm64)
+DEFINE_COMPARISONS(wf64, double, wm64)
+DEFINE_COMPARISONS(wi64, int64_t, wm64)
+DEFINE_SELECT(vi32, vm32)
+DEFINE_SELECT(vu32, vm32)
+DEFINE_SELECT(vi64, vm64)
+DEFINE_SELECT(wf64, wm64)
+DEFINE_SELECT(wi64, wm64)
+#ifndef SIMD_OWN_SELECT
+DEFINE_SELECT(vf32, vm32)
 #endif
 
 INLINE vm32 vm32_set(int x) { return vi32_set(x ? -1 : 0); }
@@ -41,13 +39,10 @@ INLINE vm32 vm32_and(vm32 a, vm32 b) { return a & b; }
 INLINE vm32 vm32_or(vm32 a, vm32 b) { return a | b; }
 INLINE vm32 vm32_xor(vm32 a, vm32 b) { return a ^ b; }
 INLINE vm32 vm32_not(vm32 a) { return ~a; }
-INLINE vm32 vm32_select(vm32 m, vm32 yes, vm32 no) { return (m & yes) | (~m & no); }
 INLINE vi32 vm32_to_vi32(vm32 m) { return m & vi32_set(1); } /* 0 or 1 */
 
 INLINE vm64 vm64_set(int x) { return vi64_set(x ? -1 : 0); }
-INLINE vm64 vm64_and(vm64 a, vm64 b) { return a & b; }
 INLINE vm64 vm64_or(vm64 a, vm64 b) { return a | b; }
-INLINE vm64 vm64_not(vm64 a) { return ~a; }
 
 INLINE vi32 vf32_bits(vf32 x) { return (vi32)x; }
 INLINE vf32 vf32_from_bits(vi32 x) { return (vf32)x; }
@@ -59,11 +54,11 @@ INLINE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
 INLINE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
 INLINE vi32 vi32_not(vi32 a) { return ~a; }
 
-/* By name, because in CUDA these types are bare int32_t, where overflow is undefined and >> is not this one. */
+/* Functions rather than operators, because in CUDA these types are plain int32_t, whose overflow is undefined. */
 INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
 INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
-/* Each lane by its own count; one below 0 or above 31 shifts every bit out. */
+/* Each lane shifts by its own count; a count below 0 or above 31 shifts every bit out. */
 INLINE vi32 vi32_shift_left_each(vi32 x, vi32 n) {
     vm32 within = vu32_lt((vu32)n, vu32_set(32));
     return vi32_select(within, x << (n & 31), vi32_set(0));
@@ -73,7 +68,7 @@ INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
 }
 INLINE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
 INLINE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
-INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* of the lowest: itself */
+INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* INT32_MIN stays */
 
 INLINE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
 INLINE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }
@@ -84,17 +79,19 @@ INLINE vf32 vf32_copysign(vf32 x, vf32 s) {
     return (vf32)(((vi32)x & ~sign) | ((vi32)s & sign));
 }
 
-/* The floor; -0 becomes 0. Adding 2^52 with the sign of x leaves no bits for a fraction, so that it rounds; what was
- * rounded up is one too large. From 2^52 on, and for NaN, x is whole already. */
+/* The floor; -0 becomes 0.
+ * 1. Adding and subtracting 2^52 with the sign of x rounds to the nearest integer.
+ * 2. Subtract 1 if that rounded up.
+ * From 2^52 on x is an integer already; NaN stays. */
 INLINE wf64 wf64_floor(wf64 x) {
-    const wf64 shift = wf64_set(0x1p52), zero = wf64_set(0);
-    wf64 away = wf64_select(wf64_lt(x, zero), -shift, shift);
-    wf64 whole = (x + away) - away;
+    const wf64 magic = wf64_set(0x1p52), zero = wf64_set(0);
+    wf64 offset = wf64_select(wf64_lt(x, zero), -magic, magic);
+    wf64 whole = (x + offset) - offset;
     whole = whole - wf64_select(wf64_gt(whole, x), wf64_set(1), zero);
-    return wf64_select(wf64_lt(x, shift) & wf64_gt(x, -shift), whole, x);
+    return wf64_select(wf64_lt(x, magic) & wf64_gt(x, -magic), whole, x);
 }
 
-/* High halves of the 64-bit products. */
+/* The high halves of the 64-bit products. */
 INLINE vu32 vu32_mul_high(vu32 a, vu32 b) {
     return __builtin_convertvector((__builtin_convertvector(a, wu64) * __builtin_convertvector(b, wu64)) >> 32, vu32);
 }
@@ -106,9 +103,8 @@ INLINE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
     }
     return lane;
 }
-INLINE vf32 vf32_iota(void) { return __builtin_convertvector(vi32_iota(), vf32); }
 
-/* Lane i of fold(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
+/* Lane i of slide_down(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
  * The halving tree over one register, for any combine:
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_slide_down(x, n)); */
 INLINE vi32 vi32_slide_down(vi32 x, int n) {
@@ -143,8 +139,8 @@ INLINE vi32 vi32_slide_down(vi32 x, int n) {
 }
 INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)x, n); }
 
-/* Lanes 0, 2, 4 ... of a and b behind one another, and 1, 3, 5 ...; zip is the way back: a0 b0 a1 b1 ... With one lane
- * these are a and b. */
+/* even: lanes 0, 2, 4 ... of a, then of b; odd: lanes 1, 3, 5 ... zip is the inverse: a0 b0 a1 b1 ... With a single lane
+ * they return a or b. */
 #if VF32_LANES == 16
 INLINE vf32 vf32_even(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -175,8 +171,8 @@ INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
 INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
 #endif
 
-/* In every group of 2 n lanes, the last of its lower half: lane n - 1; n is a constant power of two below the number of
- * lanes. A running sum over one register, for n = 1, 2, 4 ...: the upper halves add spread(x, n). */
+/* Broadcasts lane n - 1 of every group of 2 n lanes within the group; n is a constant power of two below the number of
+ * lanes. A prefix sum over one register, for n = 1, 2, 4 ...: add spread(x, n) to the upper half of each group. */
 INLINE vi32 vi32_spread(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {

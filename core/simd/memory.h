@@ -1,11 +1,11 @@
-/* Loads and stores of lanes in every storage dtype, at any alignment. A partial one takes the first n elements
- * (0 <= n <= lanes), fills the other lanes with pad, and touches nothing beyond. float32 and int32 partials are in the
- * header of the instruction set, which may have masked memory instructions. */
+/* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <= lanes,
+ * and sets the other lanes to pad; a partial store writes the first n. Neither touches memory beyond. Those of float32
+ * and int32 are in the header of the instruction set, which may have masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
 
-#define MEMORY_OF(type, element)                         \
+#define DEFINE_MEMORY(type, element)                     \
     INLINE type type##_load(const element *p) {          \
         type x;                                          \
         __builtin_memcpy(&x, (const char *)p, sizeof x); \
@@ -15,25 +15,24 @@
 
 typedef uint8_t du8 __attribute__((vector_size(VF64_LANES))); /* one byte for each 64-bit lane */
 
-MEMORY_OF(vf32, float)
-MEMORY_OF(vi32, int32_t)
-MEMORY_OF(vu32, uint32_t)
-MEMORY_OF(vf64, double)
-MEMORY_OF(vi64, int64_t)
-MEMORY_OF(wf64, double)
-MEMORY_OF(wi64, int64_t)
-MEMORY_OF(vu8, uint8_t)
-MEMORY_OF(vu16, uint16_t)
-MEMORY_OF(du8, uint8_t)
-PARTIAL_OF(vf64, vf64, double)
-PARTIAL_OF(vi64, vi64, int64_t)
-PARTIAL_OF(wf64, wf64, double)
-PARTIAL_OF(wi64, wi64, int64_t)
-PARTIAL_OF(vu8, vu8, uint8_t)
-PARTIAL_OF(vu16, vu16, uint16_t)
-PARTIAL_OF(du8, du8, uint8_t)
+DEFINE_MEMORY(vf32, float)
+DEFINE_MEMORY(vi32, int32_t)
+DEFINE_MEMORY(vf64, double)
+DEFINE_MEMORY(vi64, int64_t)
+DEFINE_MEMORY(wf64, double)
+DEFINE_MEMORY(wi64, int64_t)
+DEFINE_MEMORY(vu8, uint8_t)
+DEFINE_MEMORY(vu16, uint16_t)
+DEFINE_MEMORY(du8, uint8_t)
+DEFINE_PARTIAL_MEMORY(vf64, vf64, double)
+DEFINE_PARTIAL_MEMORY(vi64, vi64, int64_t)
+DEFINE_PARTIAL_MEMORY(wf64, wf64, double)
+DEFINE_PARTIAL_MEMORY(wi64, wi64, int64_t)
+DEFINE_PARTIAL_MEMORY(vu8, vu8, uint8_t)
+DEFINE_PARTIAL_MEMORY(vu16, vu16, uint16_t)
+DEFINE_PARTIAL_MEMORY(du8, du8, uint8_t)
 
-/* float16, computed with as float32. */
+/* float16 in memory, float32 in lanes. */
 INLINE vf32 vf32_load_float16(const uint16_t *p) { return vf32_from_float16(vu16_load(p)); }
 INLINE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
     return vf32_from_float16(vu16_load_partial(p, n, vf32_to_float16(pad)));
@@ -41,7 +40,7 @@ INLINE vf32 vf32_load_partial_float16(const uint16_t *p, int n, vf32 pad) {
 INLINE void vf32_store_float16(uint16_t *p, vf32 x) { vu16_store(p, vf32_to_float16(x)); }
 INLINE void vf32_store_partial_float16(uint16_t *p, vf32 x, int n) { vu16_store_partial(p, vf32_to_float16(x), n); }
 
-/* bool: bytes of 0 or 1 in memory, masks in lanes. Any byte but 0 is true. */
+/* bool: bytes of 0 or 1 in memory, masks in lanes. Every nonzero byte is true. */
 INLINE vm32 vm32_from_bool(vu8 x) { return (vm32)(__builtin_convertvector(x, vi32) != 0); }
 INLINE vu8 vm32_to_bool(vm32 m) { return __builtin_convertvector(m & 1, vu8); }
 INLINE vm32 vm32_load_bool(const uint8_t *p) { return vm32_from_bool(vu8_load(p)); }
@@ -60,8 +59,7 @@ INLINE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
 INLINE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
 INLINE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
-/* An element for each lane: those at p + index step, index less than 2^31, step in bytes. No instruction set here is
- * faster at it than its loads. */
+/* Loads the element at p + index * step, in bytes, for each lane. Gather instructions are no faster than these loads. */
 INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
     vi32 x;
     for (int i = 0; i < VF32_LANES; i++) {
@@ -77,7 +75,7 @@ INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
 INLINE void stream_end(void) {}
 #endif
 
-/* Elements of one and two bytes as bits, for what only moves them. */
+/* Elements of 1 and 2 bytes as bits, for data movement. */
 INLINE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
 INLINE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
     return __builtin_convertvector(vu8_load_partial(p, n, __builtin_convertvector(pad, vu8)), vi32);

@@ -1,5 +1,4 @@
-/* NEON as every 64-bit ARM processor has it: with fused multiply-add and rounding, and with the minimum and maximum of
- * IEEE 754-2019. */
+/* NEON of 64-bit ARM, which has FMA, rounding instructions, and minimum and maximum of IEEE 754-2019. */
 #define SIMD_NAME "neon"
 #define SIMD_FEATURES LW_CPU_NEON
 #define VF32_LANES 4

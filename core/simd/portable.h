@@ -1,14 +1,15 @@
-/* Primitives for instruction sets that lack the instruction, from what every one of them has. The header of an
- * instruction set names these where it has nothing better, so that the cost of each primitive is visible there. */
+/* Primitives for instruction sets that lack the instruction, in plain GNU vectors. The header of an instruction set calls
+ * them by name, so that it shows what each primitive costs. */
 #pragma once
 
 #include "simd/lanes.h"
 
-/* x y + z, rounded once. The product of two floats is exact in double; its sum with z is rounded to odd, which keeps
- * enough of what was lost that the second rounding, to float, is the only one that counts (53 >= 24 + 2 bits).
- * Round to odd: where the sum is inexact, take the neighbour whose last bit is 1. The lost part comes from Knuth's
- * two-sum; it is NaN next to infinities, and then nothing changes.
- * Source: Boldo and Melquiond, Emulation of FMA and correctly rounded sums, IEEE TC 57 (2008). */
+/* x*y + z, rounded once.
+ * 1. The product of two floats is exact in double.
+ * 2. Its sum with z is rounded to odd: if it is inexact, take the neighbor whose last bit is 1. The rounding error comes
+ *    from Knuth's two-sum; next to infinities it is NaN, and the sum stays.
+ * 3. Rounding to float then is as if from the exact sum, because 53 >= 24 + 2 bits.
+ * Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008. */
 INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);
     wf64 product = __builtin_convertvector(x, wf64) * __builtin_convertvector(y, wf64);
@@ -18,13 +19,13 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     wf64 lost = (product - (sum - part)) + (addend - part);
     wm64 inexact = wf64_lt(lost, zero) | wf64_gt(lost, zero);
     wm64 even = ((wi64)sum & 1) == (wi64)zero;
-    wm64 inwards = wf64_gt(lost, zero) ^ wf64_gt(sum, zero); /* the magnitude of the sum is too large */
+    wm64 inwards = wf64_gt(lost, zero) ^ wf64_gt(sum, zero); /* the sum was rounded away from zero */
     wi64 step = wi64_select(inwards, wi64_set(-1), wi64_set(1)) & inexact & even;
     return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
 }
 
-/* IEEE 754-2019 minimum and maximum: NaN wins, and -0 is below +0. The two selections differ only where the operands
- * are zeros of either sign, whose bits are combined, or NaN, which the sum replaces. */
+/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only for
+ * zeros of different sign, whose bits are combined, and for NaN, which the sum replaces. */
 INLINE vf32 portable_minimum(vf32 a, vf32 b) {
     vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
@@ -34,11 +35,11 @@ INLINE vf32 portable_maximum(vf32 a, vf32 b) {
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
 
-/* x with a bound that is a number: NaN stays. In this form one instruction on x86. */
+/* x bounded by a number; a NaN x stays. Written so that it is one instruction on x86. */
 INLINE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
 INLINE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
 
-/* From 2^23 on every float is an integer: there, and for NaN, rounding returns x. The sign is copied for -0. */
+/* From 2^23 on every float is an integer and is returned unchanged, as is NaN. The sign is copied for -0. */
 INLINE vf32 portable_trunc(vf32 x) {
     vm32 small = vf32_lt(vf32_abs(x), vf32_set(0x1p23f));
     vi32 whole = __builtin_convertvector(vf32_select(small, x, vf32_set(0)), vi32);
@@ -49,14 +50,14 @@ INLINE vf32 portable_floor(vf32 x) {
     return whole - vf32_select(vf32_gt(whole, x), vf32_set(1), vf32_set(0));
 }
 INLINE vf32 portable_ceil(vf32 x) { return -portable_floor(-x); }
-/* Half to even: adding 2^23 leaves no bits for a fraction, so the addition rounds. */
+/* Rounds half to even: adding 2^23 leaves no bits for a fraction, so the addition rounds. */
 INLINE vf32 portable_round(vf32 x) {
-    vf32 shift = vf32_set(0x1p23f), size = vf32_abs(x);
-    return vf32_select(vf32_lt(size, shift), vf32_copysign((size + shift) - shift, x), x);
+    vf32 magic = vf32_set(0x1p23f), size = vf32_abs(x);
+    return vf32_select(vf32_lt(size, magic), vf32_copysign((size + magic) - magic, x), x);
 }
 
-/* x 2^k for an integer k in [-252, 254], shifted, as two factors that are normal numbers. Rounds once where |x| is in
- * [2^-24, 2^24]: then only the second product can be denormal. */
+/* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x| in
+ * [2^-24, 2^24], where only the second product can be denormal. */
 INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
     const vi32 one = vi32_set(127 << 23);
     vi32 power = vf32_bits(k_magic) << 23;
@@ -64,7 +65,7 @@ INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
     return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
 }
 
-/* The same where x and the result are normal numbers: k is added to the exponent. Of NaN comes anything. */
+/* x * 2^k if x and the result are normal numbers, by adding k to the exponent. For a NaN x the result is undefined. */
 INLINE vf32 portable_scale_normal(vf32 x, vf32 k_magic) {
     return vf32_from_bits(vf32_bits(x) + (vf32_bits(k_magic) << 23));
 }
@@ -72,11 +73,11 @@ INLINE vf32 portable_scale_normal(vf32 x, vf32 k_magic) {
 INLINE vf32 portable_power_of_two(vf32 k_magic) { return vf32_from_bits(vf32_bits(k_magic) << 23); }
 
 INLINE vu32 portable_lookup(const uint32_t *table, vi32 i) {
-    vu32 found;
+    vu32 result;
     for (int lane = 0; lane < VF32_LANES; lane++) {
-        found[lane] = table[i[lane]];
+        result[lane] = table[i[lane]];
     }
-    return found;
+    return result;
 }
 
 INLINE int portable_any(vm32 m) {
@@ -87,8 +88,8 @@ INLINE int portable_any(vm32 m) {
 }
 INLINE int portable_all(vm32 m) { return !portable_any(~m); }
 
-/* float16 by its bits, in the low half of each lane. Denormals: their mantissa under the exponent of 2^-14, less
- * 2^-14. Never a denormal float, so flushing modes don't touch it. */
+/* float32 from the bits of a float16 in the low half of each lane. A denormal is its mantissa with the exponent of 2^-14,
+ * minus 2^-14: no denormal float32 occurs, so modes that flush them do no harm. */
 INLINE vf32 portable_from_float16(vi32 half) {
     vi32 magnitude = (half & 0x7fff) << 13;
     vi32 normal = magnitude + ((127 - 15) << 23);
@@ -99,9 +100,11 @@ INLINE vf32 portable_from_float16(vi32 half) {
     return vf32_from_bits(result | (half & 0x8000) << 16);
 }
 
-/* Half to even. Below 2^-14 the addition of 0.5 aligns the last bit of a float with the last of a denormal float16 and
- * rounds; above, half of the last bit less one, plus that bit, is added to the bits, and a carry may end at infinity.
- * NaN keeps the top of its payload and becomes quiet, as in hardware. Source: Giesen, float->half variants. */
+/* Bits of the nearest float16, ties to even.
+ * 1. Below 2^-14: adding 0.5 aligns the last bit of the float32 with that of a denormal float16, so the addition rounds.
+ * 2. Above: add 0xfff plus the last bit that is kept, then shift; a carry may overflow to infinity.
+ * 3. NaN becomes quiet and keeps the top of its payload, as in hardware.
+ * Source: Giesen, "float->half variants", 2012. */
 INLINE vi32 portable_to_float16(vf32 x) {
     vi32 size = vf32_bits(x) & 0x7fffffff;
     vi32 normal = (size - ((127 - 15) << 23) + 0xfff + ((size >> 13) & 1)) >> 13;
@@ -113,9 +116,9 @@ INLINE vi32 portable_to_float16(vf32 x) {
     return result | ((vf32_bits(x) >> 16) & 0x8000);
 }
 
-/* The first n lanes of memory, pad in the others; and back. 0 <= n <= lanes; nothing beyond is touched. Through char
- * pointers: a pointer to a float promises the compiler an alignment. */
-#define PARTIAL_OF(name, type, element)                                                                         \
+/* Partial loads and stores (memory.h). They copy through char pointers, because a float pointer promises the compiler
+ * alignment. */
+#define DEFINE_PARTIAL_MEMORY(name, type, element)                                                              \
     INLINE type name##_load_partial(const element *p, int n, type pad) {                                        \
         enum { COUNT = sizeof(type) / sizeof(element) };                                                        \
         element items[COUNT];                                                                                   \
@@ -131,5 +134,5 @@ INLINE vi32 portable_to_float16(vf32 x) {
         for (int i = 0; i < n && i < COUNT; i++) __builtin_memcpy((char *)(p + i), items + i, sizeof *p);       \
     }
 
-PARTIAL_OF(portable_vf32, vf32, float)
-PARTIAL_OF(portable_vi32, vi32, int32_t)
+DEFINE_PARTIAL_MEMORY(portable_vf32, vf32, float)
+DEFINE_PARTIAL_MEMORY(portable_vi32, vi32, int32_t)

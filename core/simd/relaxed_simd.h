@@ -1,20 +1,17 @@
-/* WebAssembly with relaxed SIMD: madd rounds once or twice, as the engine finds fast. */
+/* WebAssembly with relaxed SIMD: madd rounds once or twice, whichever is faster in the engine. */
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
-/* What does not fuse is no faster here: those kernels stay out, and simd128's stand in (native/targets.py). */
+/* Kernels that may not use FMA are no faster here than with SIMD128, whose kernels serve instead (native/targets.py). */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include <wasm_simd128.h>
 
 #include "simd/types.h"
 
-/* Written with operators, LLVM 22 makes relaxed_max of select(a > b, a, b), which may lose NaN and the sign of zero. */
-#define LANES_OWN_SELECT
+/* From the operator form of select(a > b, a, b), LLVM 22 makes relaxed_max, which may lose NaN and the sign of zero. */
+#define SIMD_OWN_SELECT
 INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
     return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
-}
-INLINE vf64 vf64_select(vm64 m, vf64 yes, vf64 no) {
-    return (vf64)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);
 }
 
 #include "simd/simd128_common.h"

@@ -1,12 +1,11 @@
-/* The vocabulary of vectors: one library is compiled for one instruction set, chosen by -DLW_ISA_<NAME>.
- * README.md in this folder lists every name. */
+/* The SIMD vocabulary for one instruction set, chosen by -DLW_ISA_<NAME>. README.md in this folder lists every name. */
 #pragma once
 
-/* 1.5 2^23. Added to a float that is small beside it, it leaves no bits for a fraction: the sum is rounded to a whole
- * number, which its low bits hold. */
+/* 1.5 * 2^23. x + SIMD_ROUND_MAGIC rounds a small x to the nearest integer k and holds k in its low bits; subtracting it
+ * again gives k as a float. */
 #define SIMD_ROUND_MAGIC 0x1.8p23f
 
-/* The same and the bias of exponents: the low bits of k + SIMD_EXPONENT_MAGIC are those that 2^k has as its exponent. */
+/* SIMD_ROUND_MAGIC plus the exponent bias: the low bits of k + SIMD_EXPONENT_MAGIC are the exponent bits of 2^k. */
 #define SIMD_EXPONENT_MAGIC (SIMD_ROUND_MAGIC + 127)
 
 #if defined LW_ISA_CUDA
@@ -34,26 +33,26 @@
 #endif
 
 #ifndef SIMD_PARTIAL
-#define SIMD_PARTIAL 1 /* every elementwise kernel has a second body for the elements that fill no register */
+#define SIMD_PARTIAL 1 /* elementwise kernels have a second body for partial registers */
 #endif
 
 #ifndef SIMD_STREAM
-#define SIMD_STREAM 0 /* there are stores that go past the caches: vi32_stream, stream_end */
+#define SIMD_STREAM 0 /* vi32_stream and stream_end are non-temporal stores */
 #endif
 
 #ifndef SIMD_SCALE
-#define SIMD_SCALE 0 /* vf32_scale is one instruction: a way around it costs more */
+#define SIMD_SCALE 0 /* vf32_scale is one instruction: avoiding it costs more */
 #endif
 
 #ifndef SIMD_TABLES
-#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction: a table is worth a few others */
+#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction: tables replace several others */
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
 }
 #endif
 
 #ifndef SIMD_REPRODUCIBLE
-#define SIMD_REPRODUCIBLE(kernel) (kernel) /* how a kernel with the same bits everywhere enters the table */
+#define SIMD_REPRODUCIBLE(kernel) (kernel) /* the table entry of a bit-reproducible kernel */
 #endif
 
 #include "simd/convert.h"

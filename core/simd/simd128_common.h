@@ -1,17 +1,17 @@
-/* WebAssembly SIMD128, with and without relaxed SIMD. Engines run min, max and the rounding instructions as one or
- * a few instructions of the machine; pmin and pmax return their first operand when the comparison is false.
+/* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or a
+ * few machine instructions; pmin and pmax return their first operand if the comparison is false.
  * Included after VF32_LANES is defined. */
 #pragma once
 
-#define SIMD_PARTIAL 0 /* there are no masked loads, and a page downloads every second body: elementwise.h does them */
+#define SIMD_PARTIAL 0 /* no masked loads, and a second body adds to the download: elementwise.h pads registers */
 
 #include <wasm_simd128.h>
-#undef bool /* of the stdbool.h in there: kernels have the dtype in their names */
+#undef bool /* defined by its stdbool.h, but part of kernel names */
 
 #include "simd/types.h"
 
-/* Engines build a constant from its bits, in three instructions at every use of it, but load it from memory in one. Of
- * a literal vf32_set therefore makes memory, which `used` keeps the compiler from looking into. */
+/* Engines materialize a vector constant with three instructions at every use, but load one from memory with a single
+ * instruction. So vf32_set of a literal puts it in memory, and `used` keeps the compiler from folding it back. */
 #define SIMD128_SET(type, element, x)                                                     \
     __builtin_choose_expr(__builtin_constant_p(x), ({                                     \
                               static element constant __attribute__((used)) =             \
@@ -38,7 +38,7 @@ INLINE vf32 vf32_round(vf32 x) { return (vf32)wasm_f32x4_nearest((v128_t)x); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
 INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
-/* On x86 an instruction; engines make any_true and all_true of several. */
+/* bitmask is one instruction on x86, where engines need several for any_true and all_true. */
 INLINE int vm32_any(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) != 0; }
 INLINE int vm32_all(vm32 m) { return wasm_i32x4_bitmask((v128_t)m) == 15; }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) { return portable_lookup(table, i); }

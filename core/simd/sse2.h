@@ -1,4 +1,4 @@
-/* SSE2: what every x86-64 processor has. No fused multiply-add, no rounding instructions, no blend. */
+/* SSE2, the baseline of x86-64: no FMA, no rounding instructions, no blend. */
 #define SIMD_NAME "sse2"
 #define SIMD_FEATURES LW_CPU_SSE2
 #define VF32_LANES 4

@@ -1,5 +1,5 @@
-/* Lane types: GNU vectors of VF32_LANES 32-bit lanes, which the header of an instruction set defines before it
- * includes this one. One lane is still a vector, so that the scalar library compiles from the same source. */
+/* Vector types: GNU vectors of VF32_LANES 32-bit lanes. The header of an instruction set defines VF32_LANES before it
+ * includes this file. A single lane is still a vector, so that the scalar library compiles from the same source. */
 #pragma once
 
 #include <stddef.h>
@@ -7,9 +7,9 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline))
-#pragma GCC diagnostic ignored "-Wpsabi" /* everything is inlined: no vector is passed by any calling convention */
+#pragma GCC diagnostic ignored "-Wpsabi" /* about passing vectors: everything is inlined */
 
-/* A whole register of 64-bit lanes: half as many, and at least one. */
+/* The 64-bit lanes of a register. */
 #if VF32_LANES == 1
 #define VF64_LANES 1
 #else
@@ -26,12 +26,12 @@ typedef int64_t vi64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef uint64_t vu64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef vi64 vm64;
 
-/* Wide: as many 64-bit lanes as a vf32 has lanes; what a conversion to or from 32 bits needs. */
+/* Wide: one 64-bit lane for each lane of a vf32, for conversions to and from 32 bits. */
 typedef double wf64 __attribute__((vector_size(8 * VF32_LANES)));
 typedef int64_t wi64 __attribute__((vector_size(8 * VF32_LANES)));
 typedef uint64_t wu64 __attribute__((vector_size(8 * VF32_LANES)));
 typedef wi64 wm64;
 
-/* Small elements in memory: one for each 32-bit lane. */
+/* Elements of 1 and 2 bytes in memory, one for each 32-bit lane. */
 typedef uint8_t vu8 __attribute__((vector_size(VF32_LANES)));
 typedef uint16_t vu16 __attribute__((vector_size(2 * VF32_LANES)));

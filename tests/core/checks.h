@@ -1,4 +1,4 @@
-/* Counting and reporting for vocabulary.c, and the numbers that it draws from. */
+/* Counts and reports the checks of vocabulary.c, and generates its numbers. */
 #pragma once
 
 #include <math.h>
@@ -8,17 +8,17 @@
 
 static long checks, failures;
 
-static void expect(int holds, const char *name, double a, double b, double c, double got, double wanted) {
+static void expect(int holds, const char *name, double a, double b, double c, double got, double expected) {
     checks++;
     if (holds) {
         return;
     }
     if (failures++ < 40) {
-        printf("%s: of %a, %a, %a is %a, must be %a\n", name, a, b, c, got, wanted);
+        printf("%s(%a, %a, %a): expected %a, got %a\n", name, a, b, c, expected, got);
     }
 }
 
-/* Equal bits, any NaN for NaN. */
+/* Whether a and b have the same bits, or are both NaN. */
 static int same_float(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
 
 static float float_of(uint32_t bits) {
@@ -97,7 +97,7 @@ static const int32_t special_integers[] = {0,
                                            -1431655766};
 enum { INTEGERS = sizeof special_integers / sizeof *special_integers };
 
-/* xorshift32: the same numbers everywhere. */
+/* xorshift32, so that the numbers are the same everywhere. */
 static uint32_t random_state = 2463534242u;
 static uint32_t random_bits(void) {
     random_state ^= random_state << 13;
@@ -106,7 +106,7 @@ static uint32_t random_bits(void) {
     return random_state;
 }
 
-/* A special value, any bit pattern, or a number of moderate size. */
+/* A special value, a random bit pattern, or (half the time) a number in [2^-32, 2^32). */
 static float random_float(void) {
     uint32_t bits = random_bits();
     switch (random_bits() % 4) {
@@ -119,8 +119,8 @@ static float random_float(void) {
     }
 }
 
-/* x y + z rounded once: C libraries' fmaf is not always right. The exact result is sum + lost; rounding the sum alone
- * goes wrong only where it lies midway between two floats. */
+/* x*y + z rounded once, because fmaf of some C libraries is wrong. The exact result is sum + lost; rounding the sum alone
+ * is wrong only if it is midway between two floats. */
 static float fused(float x, float y, float z) {
     double product = (double)x * y, sum = product + z;
     double part = sum - product, lost = (product - (sum - part)) + (z - part);

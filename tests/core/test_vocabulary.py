@@ -1,5 +1,5 @@
-"""The vocabulary's primitives on every instruction set: vocabulary.c, compiled with the build's instruction sets, and
-run by this processor, by qemu as one that has no more than the instruction set, or by Node."""
+"""Tests the SIMD vocabulary on every instruction set: compiles vocabulary.c for each of them and runs it on this
+processor, under qemu with a CPU model that has nothing newer, or in Node."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ HERE = Path(__file__).parent
 INCLUDE = (ROOT / "core" / "include", ROOT / "core")
 FLAGS = (
     *("-std=c11", "-O2", "-D_GNU_SOURCE", "-Wall", "-ffp-contract=off", "-fwrapv", "-fno-builtin", "-fno-math-errno"),
-    *("-fno-vectorize", "-fno-slp-vectorize"),  # what the primitives are compared with stays plain C
+    *("-fno-vectorize", "-fno-slp-vectorize"),  # keeps the references scalar
 )
 NODE = ("node", "--no-warnings")
-RELAXED = "--experimental-wasm-relaxed-simd"  # older versions of Node ask for it
+RELAXED = "--experimental-wasm-relaxed-simd"  # required by older versions of Node
 
 
 @dataclass(frozen=True)
 class Run:
-    """One instruction set on one machine, real or not."""
+    """One instruction set on one real or emulated machine."""
 
     isa: str
-    target: str  # whose list of instruction sets has it
-    triple: str  # statically linked
-    command: tuple[str, ...] = ()  # what runs the program; nothing: this processor
+    target: str  # the build target that has the instruction set
+    triple: str  # of the statically linked program
+    command: tuple[str, ...] = ()  # runs the program; empty on this processor
 
     @property
     def name(self) -> str:
@@ -61,11 +61,11 @@ def required() -> frozenset[str]:
     return frozenset(os.environ.get("LANEWISE_REQUIRE", "").split(","))
 
 
-def why_not(run: Run) -> str:
-    """Why this machine cannot do it, or nothing."""
+def skip_reason(run: Run) -> str:
+    """Returns why this machine cannot do the run, or an empty string."""
     if not run.command:
-        mine = _is_mine(run) and run.isa in environment.required().split(",")
-        return "" if mine else f"this is no {run.isa} processor"
+        native = _matches_host(run) and run.isa in environment.required().split(",")
+        return "" if native else f"this processor does not have {run.isa}"
     if not shutil.which(run.command[0]):
         return f"{run.command[0]} is not installed"
     if run.isa == "relaxed_simd" and not _node_flags():
@@ -73,14 +73,14 @@ def why_not(run: Run) -> str:
     return ""
 
 
-def _is_mine(run: Run) -> bool:
+def _matches_host(run: Run) -> bool:
     arm = os.uname().machine in ("aarch64", "arm64")
     return sys.platform == "linux" and run.triple == (ARM if arm else X86)
 
 
 @cache
 def _node_flags() -> tuple[str, ...] | None:
-    """What makes Node accept i8x16.relaxed_swizzle; None where nothing does."""
+    """Returns the flags with which Node accepts i8x16.relaxed_swizzle, or None if it never does."""
     module = "0,97,115,109,1,0,0,0,1,5,1,96,0,1,123,3,2,1,0,10,15,1,13,0,65,1,253,15,65,2,253,15,253,128,2,11"
     script = f"process.exit(WebAssembly.validate(new Uint8Array([{module}])) ? 0 : 1)"
     for flags in ((), (RELAXED,)):
@@ -91,8 +91,8 @@ def _node_flags() -> tuple[str, ...] | None:
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.name for run in RUNS])
 def test_every_primitive(run: Run, tmp_path: Path) -> None:
-    reason = why_not(run)
-    elsewhere = any(other.isa == run.isa and not why_not(other) for other in RUNS)
+    reason = skip_reason(run)
+    elsewhere = any(other.isa == run.isa and not skip_reason(other) for other in RUNS)
     if reason and run.isa in required() and not elsewhere:
         pytest.fail(reason)
     if reason:
@@ -104,7 +104,7 @@ def test_every_primitive(run: Run, tmp_path: Path) -> None:
     subprocess.run([*command, "-o", str(program)], check=True)
     words = [*run.command, str(program)]
     if "qemu-x86_64" in run.command:
-        words.append("unguarded")  # qemu 7 reads all of memory that a masked load touches in part
+        words.append("unguarded")  # qemu 7 reads all bytes of a masked load
     if run.command == NODE:
         words = [*NODE, *(_node_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

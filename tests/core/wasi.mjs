@@ -1,4 +1,4 @@
-// Runs a WASI program: node wasi.mjs program.wasm. Its exit status becomes this one's.
+// Runs a WASI program and exits with its status: node wasi.mjs program.wasm
 import { readFile } from "node:fs/promises";
 import { WASI } from "node:wasi";
 
