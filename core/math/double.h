@@ -1,4 +1,4 @@
-/* Scalar float64 functions for the constants that a kernel computes before its loop. Errors are a few units of 1e-16. */
+/* Scalar float64 functions for the constants that a kernel computes before its loop. Errors are about 1e-16. */
 #pragma once
 
 #include <stdint.h>
@@ -13,7 +13,7 @@
 #define DOUBLE_LN2_LO 0x1.ef35793c76730p-45
 
 /* pi/2 in three parts of 31, 32 and 53 bits. */
-#define DOUBLE_2_PI 0x1.45f306dc9c883p-1
+#define DOUBLE_TWO_OVER_PI 0x1.45f306dc9c883p-1
 #define DOUBLE_PI_2_1 0x1.921fb544p0
 #define DOUBLE_PI_2_2 0x1.0b4611a6p-34
 #define DOUBLE_PI_2_3 0x1.3198a2e037073p-69
@@ -60,7 +60,7 @@ static double double_exp(double x) {
  * 2. cos r and sin r by their Taylor series; the first term left out is r^19/19! = 1e-19.
  * 3. Exchange and negate them by the quadrant, k mod 4. */
 static void double_sincos(double x, double *cosine, double *sine) {
-    double k = double_round(x * DOUBLE_2_PI);
+    double k = double_round(x * DOUBLE_TWO_OVER_PI);
     double r = x - k * DOUBLE_PI_2_1 - k * DOUBLE_PI_2_2 - k * DOUBLE_PI_2_3;
     double c = 1, s = 1, square = r * r;
     for (int n = 18; n > 0; n -= 2) {

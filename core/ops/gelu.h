@@ -13,8 +13,8 @@
 #define GELU_TANH_CUTOFF 0x1.89999ap+2f
 
 /* power = 4, < 4e-7. p, in n = -|x|, is a cubic polynomial times y (y + n + a) + b with y quadratic in n: one
- * multiplication less than Horner's rule, and half the latency. Source of that form of a quartic polynomial: Motzkin, in
- * Knuth, The Art of Computer Programming, volume 2, 1997, 4.6.4. */
+ * multiplication less than Horner's rule, and half the latency. Source of that form of a quartic polynomial: Motzkin,
+ * in Knuth, The Art of Computer Programming, volume 2, 1997, 4.6.4. */
 INLINE vf32 op_gelu_float32(vf32 x) {
     const vf32 cutoff = vf32_set(GELU_CUTOFF), minus_zero = vf32_set(-0.0f);
     vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-GELU_CUTOFF));

@@ -15,8 +15,8 @@
 #define NORM_L2_SCALE_UP 0x1p100f
 #define NORM_L2_SCALE_DOWN 0x1p-76f
 
-/* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below 2^52;
- * scaled up, below 2^50: the sum of 4096 squares is finite unless an element is not. */
+/* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below
+ * 2^52; scaled up, below 2^50: the sum of 4096 squares is finite unless an element is not. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     float factor = sum < 1 ? NORM_L2_SCALE_UP : NORM_L2_SCALE_DOWN, scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);

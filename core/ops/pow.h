@@ -1,10 +1,10 @@
 /* |x|^y = 2^(y log2 |x|). < 0.6 ulp, denormal results < 0.9 ulp; exact where the power is a float.
  * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f), in double: the exponent is up to 150, so its absolute
- *    error counts in the result. P is a minimax polynomial of degree 4 by Remez exchange on [0, 0.0295], with an error of
- *    4.2e-12.
+ *    error counts in the result. P is a minimax polynomial of degree 4 by Remez exchange on [0, 0.0295], with an error
+ *    of 4.2e-12.
  * 2. y log2 |x| = n + r/ln 2, n an integer, in double.
- * 3. 2^n e^r, e^r = 1 + r + r^2 q(r) with q of math/exp.h. Only the sum is in double: its rounding to float32 is the one
- *    that counts.
+ * 3. 2^n e^r, e^r = 1 + r + r^2 q(r) with q of math/exp.h. Only the sum is in double: its rounding to float32 is the
+ *    one that counts.
  * 4. Special values of IEEE 754-2019, 9.2.1. */
 #pragma once
 

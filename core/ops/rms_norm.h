@@ -1,5 +1,5 @@
-/* x / sqrt(mean of squares + eps) * weight; weight is optional. The squares are summed as in norm_l2.h, so large elements
- * do not overflow. parameters: eps. */
+/* x / sqrt(mean of squares + eps) * weight; weight is optional. The squares are summed as in norm_l2.h, so large
+ * elements do not overflow. parameters: eps. */
 #pragma once
 
 #include "ops/norm_l2.h"

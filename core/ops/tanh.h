@@ -2,8 +2,8 @@
  *
  * By the exponential, < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
  * 1. e^y = 2^-k (1 + d), d = e^r - 1. One constant is enough for ln 2: where k is large, d hardly counts.
- * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once, and
- *    the difference never cancels: for k = 0 it is -d/2.
+ * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once,
+ *    and the difference never cancels: for k = 0 it is -d/2.
  * 3. d/2 is computed directly, from r/2.
  *
  * By a table, < 1 ulp, where vf32_lookup_32 is one instruction: no division, in 0.8 times the time.

@@ -37,8 +37,8 @@ INLINE vi32 wf64_to_vi32(wf64 x) {
 }
 INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
 
-/* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such as
- * float16, then equals a single rounding. */
+/* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
+ * as float16, then equals a single rounding. */
 INLINE vf32 wf64_to_vf32_odd(wf64 x) {
     vf32 near = __builtin_convertvector(x, vf32);
     wf64 back = __builtin_convertvector(near, wf64);

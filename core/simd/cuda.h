@@ -1,6 +1,6 @@
 /* The vocabulary for nvcc: each thread is one lane of plain float, and a mask is bool. Has what expressions in core/ops
- * use, without lane shuffles and partial loads and stores. Compiled with --fmad=false, so that only vf32_fma fuses. Signed
- * overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
+ * use, without lane shuffles and partial loads and stores. Compiled with --fmad=false, so that only vf32_fma fuses.
+ * Signed overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
 #pragma once
 
 #include <cuda_fp16.h>
@@ -94,7 +94,8 @@ INLINE double wf64_floor(double x) { return floor(x); }
 INLINE float vf32_at_least(float x, float low) { return low > x ? low : x; }
 INLINE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
-/* NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf return the number instead of NaN, and do not order zeros. */
+/* NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf return the number instead of NaN, and do not order
+ * zeros. */
 INLINE float vf32_minimum(float a, float b) {
     if (a != a || b != b) {
         return a + b;

@@ -4,8 +4,8 @@
 
 #include "simd/types.h"
 
-/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow IEEE 754: all but _ne are false if an operand
- * is NaN. Compilers turn the bitwise form of select into a blend instruction. */
+/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow IEEE 754: all but _ne are false if an
+ * operand is NaN. Compilers turn the bitwise form of select into a blend instruction. */
 #define DEFINE_COMPARISONS(type, element, mask)                                                        \
     INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, even for -0 and NaN */ \
     INLINE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \
@@ -139,8 +139,8 @@ INLINE vi32 vi32_slide_down(vi32 x, int n) {
 }
 INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)x, n); }
 
-/* even: lanes 0, 2, 4 ... of a, then of b; odd: lanes 1, 3, 5 ... zip is the inverse: a0 b0 a1 b1 ... With a single lane
- * they return a or b. */
+/* even: lanes 0, 2, 4 ... of a, then of b; odd: lanes 1, 3, 5 ... zip is the inverse: a0 b0 a1 b1 ... With a single
+ * lane they return a or b. */
 #if VF32_LANES == 16
 INLINE vf32 vf32_even(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);

@@ -1,6 +1,6 @@
-/* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <= lanes,
- * and sets the other lanes to pad; a partial store writes the first n. Neither touches memory beyond. Those of float32
- * and int32 are in the header of the instruction set, which may have masked memory instructions. */
+/* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
+ * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither touches memory beyond. Those of
+ * float32 and int32 are in the header of the instruction set, which may have masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
@@ -59,7 +59,7 @@ INLINE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
 INLINE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
 INLINE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
-/* Loads the element at p + index * step, in bytes, for each lane. Gather instructions are no faster than these loads. */
+/* Loads the element at p + index * step, in bytes, for each lane. Gather instructions are not faster. */
 INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
     vi32 x;
     for (int i = 0; i < VF32_LANES; i++) {

@@ -1,15 +1,15 @@
-/* Primitives for instruction sets that lack the instruction, in plain GNU vectors. The header of an instruction set calls
- * them by name, so that it shows what each primitive costs. */
+/* Primitives for instruction sets that lack the instruction, in plain GNU vectors. The header of an instruction set
+ * calls them by name, so that it shows what each primitive costs. */
 #pragma once
 
 #include "simd/lanes.h"
 
 /* x*y + z, rounded once.
  * 1. The product of two floats is exact in double.
- * 2. Its sum with z is rounded to odd: if it is inexact, take the neighbor whose last bit is 1. The rounding error comes
- *    from Knuth's two-sum; next to infinities it is NaN, and the sum stays.
+ * 2. Its sum with z is rounded to odd: if it is inexact, take the neighbor whose last bit is 1. The rounding error
+ *    comes from Knuth's two-sum; next to infinities it is NaN, and the sum stays.
  * 3. Rounding to float then is as if from the exact sum, because 53 >= 24 + 2 bits.
- * Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Transactions on Computers 57, 2008. */
+ * Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008. */
 INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);
     wf64 product = __builtin_convertvector(x, wf64) * __builtin_convertvector(y, wf64);
@@ -24,8 +24,8 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
 }
 
-/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only for
- * zeros of different sign, whose bits are combined, and for NaN, which the sum replaces. */
+/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only
+ * for zeros of different sign, whose bits are combined, and for NaN, which the sum replaces. */
 INLINE vf32 portable_minimum(vf32 a, vf32 b) {
     vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
@@ -56,8 +56,8 @@ INLINE vf32 portable_round(vf32 x) {
     return vf32_select(vf32_lt(size, magic), vf32_copysign((size + magic) - magic, x), x);
 }
 
-/* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x| in
- * [2^-24, 2^24], where only the second product can be denormal. */
+/* x * 2^k, k = k_magic - SIMD_ROUND_MAGIC in [-252, 254], by two factors that are normal numbers. Rounds once for |x|
+ * in [2^-24, 2^24], where only the second product can be denormal. */
 INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
     const vi32 one = vi32_set(127 << 23);
     vi32 power = vf32_bits(k_magic) << 23;
@@ -88,8 +88,8 @@ INLINE int portable_any(vm32 m) {
 }
 INLINE int portable_all(vm32 m) { return !portable_any(~m); }
 
-/* float32 from the bits of a float16 in the low half of each lane. A denormal is its mantissa with the exponent of 2^-14,
- * minus 2^-14: no denormal float32 occurs, so modes that flush them do no harm. */
+/* float32 from the bits of a float16 in the low half of each lane. A denormal is its mantissa with the exponent of
+ * 2^-14, minus 2^-14: no denormal float32 occurs, so modes that flush them do no harm. */
 INLINE vf32 portable_from_float16(vi32 half) {
     vi32 magnitude = (half & 0x7fff) << 13;
     vi32 normal = magnitude + ((127 - 15) << 23);
@@ -101,7 +101,8 @@ INLINE vf32 portable_from_float16(vi32 half) {
 }
 
 /* Bits of the nearest float16, ties to even.
- * 1. Below 2^-14: adding 0.5 aligns the last bit of the float32 with that of a denormal float16, so the addition rounds.
+ * 1. Below 2^-14: adding 0.5 aligns the last bit of the float32 with that of a denormal float16, so the addition
+ *    rounds.
  * 2. Above: add 0xfff plus the last bit that is kept, then shift; a carry may overflow to infinity.
  * 3. NaN becomes quiet and keeps the top of its payload, as in hardware.
  * Source: Giesen, "float->half variants", 2012. */

@@ -2,7 +2,7 @@
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
-/* Kernels that may not use FMA are no faster here than with SIMD128, whose kernels serve instead (native/targets.py). */
+/* Kernels that may not use FMA are no faster here than with SIMD128, whose kernels replace them (native/targets.py). */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include <wasm_simd128.h>
 

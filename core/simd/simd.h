@@ -1,8 +1,8 @@
 /* The SIMD vocabulary for one instruction set, chosen by -DLW_ISA_<NAME>. README.md in this folder lists every name. */
 #pragma once
 
-/* 1.5 * 2^23. x + SIMD_ROUND_MAGIC rounds a small x to the nearest integer k and holds k in its low bits; subtracting it
- * again gives k as a float. */
+/* 1.5 * 2^23. x + SIMD_ROUND_MAGIC rounds a small x to the nearest integer k and holds k in its low bits; subtracting
+ * it again gives k as a float. */
 #define SIMD_ROUND_MAGIC 0x1.8p23f
 
 /* SIMD_ROUND_MAGIC plus the exponent bias: the low bits of k + SIMD_EXPONENT_MAGIC are the exponent bits of 2^k. */

@@ -1,6 +1,6 @@
-/* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or a
- * few machine instructions; pmin and pmax return their first operand if the comparison is false.
- * Included after VF32_LANES is defined. */
+/* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or
+ * a few machine instructions; pmin and pmax return their first operand if the comparison is false. Included after
+ * VF32_LANES is defined. */
 #pragma once
 
 #define SIMD_PARTIAL 0 /* no masked loads, and a second body adds to the download: elementwise.h pads registers */

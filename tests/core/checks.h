@@ -119,8 +119,8 @@ static float random_float(void) {
     }
 }
 
-/* x*y + z rounded once, because fmaf of some C libraries is wrong. The exact result is sum + lost; rounding the sum alone
- * is wrong only if it is midway between two floats. */
+/* x*y + z rounded once, because fmaf of some C libraries is wrong. The exact result is sum + lost; rounding the sum
+ * alone is wrong only if it is midway between two floats. */
 static float fused(float x, float y, float z) {
     double product = (double)x * y, sum = product + z;
     double part = sum - product, lost = (product - (sum - part)) + (z - part);

@@ -1,5 +1,5 @@
-// As elementwise.wgsl, for results of one or two bytes: an invocation computes all $per_word elements of a word and
-// stores them at once, and only scattered ones and the last few change part of a word, atomically.
+// Like elementwise.wgsl, for results of one or two bytes: an invocation computes all $per_word elements of a word and
+// stores them at once. Strided elements and the last few are stored atomically into part of a word.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 
@@ -11,7 +11,7 @@ fn $entry(@builtin(global_invocation_id) id: vec3<u32>, @builtin(num_workgroups)
         let end = min(lw.count, first + $per_word);
         var word = 0u;
         for (var i = first; i < end; i += 1u) {
-            let at = lw.offsets + lw_walk(i, 0u, lw_ndim);
+            let at = lw.offsets + lw_element_offsets(i, 0u, lw_ndim);
             let item = $item;
             if (whole) {
                 word |= item << ((i - first) * $item_bits);

@@ -1,30 +1,30 @@
-// What every kind over strided operands uses. All parameters of a dispatch are 16 vectors of 16 bytes, so that one
-// uniform buffer holds those of a whole batch at offsets that are multiples of 256.
-// Operand n is component n of a vector: inputs first, then the result. Offsets and strides are in bytes, modulo 2^32,
-// so negative strides work.
+// The layout of strided operands. The parameters of a dispatch are 16 vectors of 16 bytes, so one uniform buffer holds
+// those of a whole batch, at offsets that are multiples of 256.
+// Component n of a vector belongs to operand n: inputs first, then the result. Offsets and strides are in bytes, modulo
+// 2^32, so negative strides work.
 struct LwLayout {
     offsets: vec4<u32>,
-    scalars: vec4<u32>,            // the operation's parameters, as bits
+    scalars: vec4<u32>,            // parameters of the operation, as bits
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
     strides: array<vec4<u32>, 8>,  // per dimension
     count: u32,                    // elements of the result
-    packed: u32,                   // 1 where the result's small items fill whole words one after another
-    outer: u32,                    // dimensions of the result; the rest, up to ndim, are reduced
+    packed: u32,                   // 1 if the elements of a packed result are contiguous from a word boundary on
+    outer: u32,                    // dimensions of the result; those from there to ndim are reduced
     ndim: u32,
     length: u32,                   // elements reduced into one
-    blocks: u32,                   // of 4096 elements, that hold them
+    blocks: u32,                   // of 4096 elements into which `length` is split
 }
 
-// How far element `i` of the dimensions begin .. end - 1, in row-major order, is from their first.
-fn lw_walk(i: u32, begin: u32, end: u32) -> vec4<u32> {
-    var distance = vec4<u32>();
+// The byte offsets from the first element to element `i`, in row-major order, of the dimensions begin .. end - 1.
+fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
+    var offsets = vec4<u32>();
     var rest = i;
     for (var d = end; d > begin + 1u; ) {
         d -= 1u;
         let extent = lw.shape[d >> 2u][d & 3u];
         let slower = rest / extent;
-        distance += (rest - slower * extent) * lw.strides[d];
+        offsets += (rest - slower * extent) * lw.strides[d];
         rest = slower;
     }
-    return distance + rest * lw.strides[begin];
+    return offsets + rest * lw.strides[begin];
 }

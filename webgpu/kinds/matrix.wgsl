@@ -1,14 +1,14 @@
-// C[m, n] = A[m, k] B[k, n] for every index of the batch, then what the operation does to an element. A workgroup
-// computes a tile of C, 4 x 4 elements an invocation, from strips of A and B that it brings into workgroup memory;
-// beyond an edge the strips hold zeros in A and B alike, so nothing of an infinity or NaN leaks. Tiles, too, are
-// walked with a step: any size runs in one dispatch.
+// C[m, n] = A[m, k] B[k, n] for every index of the batch, followed by the operation on each element of C. A workgroup
+// computes a tile of C, 4 x 4 elements per invocation, from strips of A and B that it loads into workgroup memory.
+// Beyond the edges both strips hold zeros, so no infinity or NaN spreads. Tiles are assigned with a grid stride: any
+// size runs in one dispatch.
 override lw_columns: u32 = 16u; // invocations along n
 override lw_rows: u32 = 16u;    // and along m
 override lw_depth: u32 = 16u;   // of a strip, along k
 
 struct LwMatrixLayout {
-    offsets: vec4<u32>,        // of A, B, then the rest of the operands, in bytes; strides are modulo 2^32
-    scalars: vec4<u32>,        // the operation's parameters, as bits
+    offsets: vec4<u32>,        // of A, B and the other operands, in bytes; strides are modulo 2^32
+    scalars: vec4<u32>,        // parameters of the operation, as bits
     row_strides: vec4<u32>,
     column_strides: vec4<u32>,
     batch_shape: array<vec4<u32>, 2>,
@@ -18,29 +18,30 @@ struct LwMatrixLayout {
     k: u32,
     batch_ndim: u32,
     batch: u32,
-    absent: u32,               // bit n is set where operand n was left out
+    absent: u32,               // bit n is set if operand n is absent
 }
 
-fn lw_walk_batch(i: u32) -> vec4<u32> {
-    var distance = vec4<u32>();
+// The byte offsets of matrix `i` of the batch.
+fn lw_batch_offsets(i: u32) -> vec4<u32> {
+    var offsets = vec4<u32>();
     var rest = i;
     for (var d = lw.batch_ndim; d > 0u; ) {
         d -= 1u;
         let extent = lw.batch_shape[d >> 2u][d & 3u];
         let slower = rest / extent;
-        distance += (rest - slower * extent) * lw.batch_strides[d];
+        offsets += (rest - slower * extent) * lw.batch_strides[d];
         rest = slower;
     }
-    return distance;
+    return offsets;
 }
 
 var<workgroup> lw_a: array<$item, lw_depth * lw_rows * 4u>;    // [k][m]
 var<workgroup> lw_b: array<$item, lw_depth * lw_columns * 4u>; // [k][n]
 
-// The strips' columns k .. k + lw_depth - 1, of the tile whose first row and column are m and n.
-fn lw_bring(base: vec4<u32>, m: u32, n: u32, k: u32, lane: u32) {
+// Loads the depth k .. k + lw_depth - 1 of the strips, for the tile whose first row and column are m and n.
+fn lw_load_strips(base: vec4<u32>, m: u32, n: u32, k: u32, invocation: u32) {
     let group = lw_rows * lw_columns;
-    for (var i = lane; i < lw_depth * lw_rows * 4u; i += group) {
+    for (var i = invocation; i < lw_depth * lw_rows * 4u; i += group) {
         let row = m + i / lw_depth;
         let along = k + i % lw_depth;
         var item = $item();
@@ -51,7 +52,7 @@ fn lw_bring(base: vec4<u32>, m: u32, n: u32, k: u32, lane: u32) {
         lw_a[(i % lw_depth) * lw_rows * 4u + i / lw_depth] = item;
     }
     let width = lw_columns * 4u;
-    for (var i = lane; i < lw_depth * width; i += group) {
+    for (var i = invocation; i < lw_depth * width; i += group) {
         let column = n + i % width;
         let along = k + i / width;
         var item = $item();
@@ -63,13 +64,14 @@ fn lw_bring(base: vec4<u32>, m: u32, n: u32, k: u32, lane: u32) {
     }
 }
 
-// The invocation's 4 x 4 elements are lw_rows and lw_columns apart, so that neighbours store to neighbours.
-fn lw_multiply_tile(base: vec4<u32>, m: u32, n: u32, lane: u32) {
-    let y = lane / lw_columns;
-    let x = lane % lw_columns;
+// Computes a tile of C. The 4 x 4 elements of an invocation are lw_rows and lw_columns apart, so that neighboring
+// invocations store to neighboring addresses.
+fn lw_multiply_tile(base: vec4<u32>, m: u32, n: u32, invocation: u32) {
+    let y = invocation / lw_columns;
+    let x = invocation % lw_columns;
     var acc = array<vec4<$item>, 4>();
     for (var k = 0u; k < lw.k; k += lw_depth) {
-        lw_bring(base, m, n, k, lane);
+        lw_load_strips(base, m, n, k, invocation);
         workgroupBarrier();
         for (var d = 0u; d < lw_depth; d += 1u) {
             let b = d * lw_columns * 4u + x;
@@ -96,13 +98,13 @@ fn lw_multiply_tile(base: vec4<u32>, m: u32, n: u32, lane: u32) {
 }
 
 @compute @workgroup_size(lw_columns, lw_rows)
-fn main(@builtin(local_invocation_index) lane: u32, @builtin(workgroup_id) group: vec3<u32>,
+fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>) {
     for (var i = group.z; i < lw.batch; i += groups.z) {
-        let base = lw.offsets + lw_walk_batch(i);
+        let base = lw.offsets + lw_batch_offsets(i);
         for (var m = group.y * lw_rows * 4u; m < lw.m; m += groups.y * lw_rows * 4u) {
             for (var n = group.x * lw_columns * 4u; n < lw.n; n += groups.x * lw_columns * 4u) {
-                lw_multiply_tile(base, m, n, lane);
+                lw_multiply_tile(base, m, n, invocation);
             }
         }
     }

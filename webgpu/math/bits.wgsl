@@ -1,7 +1,7 @@
-// Float32 by its bits. WGSL lets a compiler assume that there are no NaNs and infinities, flush denormals and drop
-// the sign of zero; integer arithmetic is exact everywhere, so whatever depends on those goes through here.
+// float32 by its bits. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals, and ignore the
+// sign of zero. Integer arithmetic is exact everywhere, so code that depends on those works on bits.
 
-// A call keeps the value out of constant expressions, where WGSL refuses NaN and infinity.
+// A function rather than bitcast alone, because WGSL rejects NaN and infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {
     return bitcast<f32>(bits);
 }
@@ -10,7 +10,7 @@ fn lw_is_nan(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-// The operand that is NaN, the first if both are; NaN where none is.
+// The operand that is NaN, the first if both are; a NaN if neither is.
 fn lw_nan_of(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;
@@ -26,19 +26,19 @@ fn lw_copysign(magnitude: f32, sign: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(magnitude) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }
 
-// Integers in the order of the floats, -0 and 0 equal; meaningless for NaN.
+// Maps x to an integer in the order of the floats, with -0 equal to 0; meaningless for NaN.
 fn lw_order(x: f32) -> i32 {
     let bits = bitcast<i32>(x);
     return select(bits, -(bits & 0x7fffffff), bits < 0);
 }
 
-// Integers in the order of the floats, -0 below 0; meaningless for NaN.
+// Maps x to an integer in the order of the floats, with -0 below 0; meaningless for NaN.
 fn lw_total_order(x: f32) -> i32 {
     let bits = bitcast<i32>(x);
     return select(bits, bits ^ 0x7fffffff, bits < 0);
 }
 
-// x 2^k for a normal x, rounded once, denormal and overflowing results included.
+// x * 2^k for a normal x, rounded once, denormal results and overflow included.
 fn lw_scale(x: f32, k: i32) -> f32 {
     let bits = bitcast<u32>(x);
     let sign = bits & 0x80000000u;
@@ -53,7 +53,7 @@ fn lw_scale(x: f32, k: i32) -> f32 {
     return bitcast<f32>(sign | lw_shift_right_rounded(mantissa, u32(1 - exponent)));
 }
 
-// x 2^-n to the nearest integer, ties to even; x below 2^31.
+// x * 2^-n rounded to the nearest integer, ties to even, for x < 2^31.
 fn lw_shift_right_rounded(x: u32, n: u32) -> u32 {
     if (n == 0u) {
         return x;
@@ -68,10 +68,10 @@ fn lw_shift_right_rounded(x: u32, n: u32) -> u32 {
 
 struct LwUnpacked {
     mantissa: u32, // in [2^23, 2^24)
-    exponent: i32, // the value is mantissa 2^exponent
+    exponent: i32, // the value is mantissa * 2^exponent
 }
 
-// Of the bits of a positive finite x.
+// The mantissa and exponent of a positive finite number, from its bits.
 fn lw_unpack(bits: u32) -> LwUnpacked {
     if (bits > 0x007fffffu) {
         return LwUnpacked((bits & 0x007fffffu) | 0x00800000u, i32(bits >> 23u) - 150);
@@ -80,7 +80,8 @@ fn lw_unpack(bits: u32) -> LwUnpacked {
     return LwUnpacked(bits << shift, -149 - i32(shift));
 }
 
-// mantissa 2^exponent rounded once; mantissa in [2^30, 2^31), its lowest bit set where more digits follow.
+// mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31), and its lowest bit is sticky: set if any later bit
+// is.
 fn lw_pack(sign: u32, mantissa: u32, exponent: i32) -> f32 {
     let biased = exponent + 157;
     if (biased >= 255) {

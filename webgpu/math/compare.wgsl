@@ -1,11 +1,11 @@
-// Comparisons for every dtype, by bits (bits.wgsl says why). Items of 64 bits are (low word, high word).
+// Comparisons of every dtype, by bits (bits.wgsl says why). Elements of 64 bits are (low word, high word).
 
 fn lw_is_nan_float64(x: vec2<u32>) -> bool {
     let high = x.y & 0x7fffffffu;
     return high > 0x7ff00000u || (high == 0x7ff00000u && x.x != 0u);
 }
 
-// A signed integer in the order of the floats, -0 and 0 equal; meaningless for NaN.
+// Maps x to a signed 64-bit integer in the order of the floats, with -0 equal to 0; meaningless for NaN.
 fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
     let magnitude = vec2<u32>(x.x, x.y & 0x7fffffffu);
     if (x.y == magnitude.y) {

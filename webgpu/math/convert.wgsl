@@ -1,17 +1,17 @@
-// Numbers of any dtype in one form, for conversions: WGSL has neither 64 bits nor a promised rounding.
+// Conversions between dtypes, in integers, through one format: WGSL has no 64-bit types and does not promise rounding.
 struct LwNumber {
     sign: u32,            // 0 or 1
     category: u32,        // one of the constants below
     mantissa: vec2<u32>,  // (low word, high word), in [2^63, 2^64)
-    exponent: i32,        // a finite value is mantissa 2^(exponent - 63)
+    exponent: i32,        // a finite value is mantissa * 2^(exponent - 63)
 }
 
 const lw_zero = 0u;
 const lw_finite = 1u;
 const lw_infinite = 2u;
-const lw_no_number = 3u;
+const lw_not_a_number = 3u;
 
-// How a float is laid out: width of the fraction, bias, and the exponent of infinity and NaN.
+// The format of a float: width of the fraction, exponent bias, and the exponent of infinity and NaN.
 struct LwFormat {
     width: u32,
     bias: i32,
@@ -33,7 +33,7 @@ fn lw_format_float64() -> LwFormat {
 fn lw_number_of_float(format: LwFormat, sign: u32, exponent: i32, fraction: vec2<u32>) -> LwNumber {
     let empty = all(fraction == vec2<u32>());
     if (exponent == format.top) {
-        return LwNumber(sign, select(lw_no_number, lw_infinite, empty), fraction, 0);
+        return LwNumber(sign, select(lw_not_a_number, lw_infinite, empty), fraction, 0);
     }
     if (exponent != 0) {
         let whole = fraction | lw_shift_left_wide(vec2<u32>(1u, 0u), format.width);
@@ -80,13 +80,13 @@ fn lw_widen(x: i32) -> vec2<u32> {
     return vec2<u32>(bitcast<u32>(x), bitcast<u32>(x >> 31u));
 }
 
-// Exponent and fraction, rounded to nearest, ties to even; the sign is the caller's.
+// The bits of exponent and fraction, rounded to nearest, ties to even. The caller adds the sign.
 fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
     let infinity = lw_shift_left_wide(vec2<u32>(u32(format.top), 0u), format.width);
     if (number.category == lw_zero) {
         return vec2<u32>();
     }
-    if (number.category == lw_no_number) {
+    if (number.category == lw_not_a_number) {
         return infinity | lw_shift_left_wide(vec2<u32>(1u, 0u), format.width - 1u);
     }
     let exponent = number.exponent + format.bias;
@@ -103,7 +103,7 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
         let up = lw_is_less_unsigned_wide(half, lost) || (all(lost == half) && (rounded.x & 1u) == 1u);
         rounded = lw_add_wide(rounded, vec2<u32>(select(0u, 1u, up), 0u));
     }
-    // The fraction's leading bit, and a carry out of it, count in the exponent.
+    // The leading bit of the fraction, and a carry out of it, add to the exponent.
     return lw_add_wide(rounded, lw_shift_left_wide(vec2<u32>(u32(normal - 1), 0u), format.width));
 }
 
@@ -119,9 +119,9 @@ fn lw_float64_of(number: LwNumber) -> vec2<u32> {
     return lw_float_of(lw_format_float64(), number) | vec2<u32>(0u, number.sign << 31u);
 }
 
-// Cut towards zero; saturated to `bits` of them, sign included; NaN is 0.
+// Truncates to an integer of `bits` bits, sign included. Saturates; NaN is 0.
 fn lw_integer_of(number: LwNumber, bits: i32) -> vec2<u32> {
-    if (number.category == lw_zero || number.category == lw_no_number) {
+    if (number.category == lw_zero || number.category == lw_not_a_number) {
         return vec2<u32>();
     }
     if (number.category == lw_infinite || number.exponent >= bits - 1) {

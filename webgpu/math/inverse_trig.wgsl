@@ -1,10 +1,13 @@
-struct LwArc {
+const lw_PI = 3.141592653589793;
+const lw_PI_2 = 1.5707963267948966;
+
+struct LwAsinParts {
     angle: f32,
-    is_complement: bool, // of half of pi/2 - asin |x|
+    is_complement: bool, // asin |x| = pi/2 - 2 * angle; otherwise asin |x| = angle
 }
 
-// Both as in core/math/inverse_trig.h; |x| <= 1, 0 <= t <= 1.
-fn lw_arc_sin(x: f32) -> LwArc {
+// The steps and polynomial of asin_reduce in core/math/inverse_trig.h, for |x| <= 1.
+fn lw_asin_reduce(x: f32) -> LwAsinParts {
     let size = lw_magnitude(x);
     let is_complement = size > 0.5;
     let half = 0.5 - 0.5 * size;
@@ -14,10 +17,11 @@ fn lw_arc_sin(x: f32) -> LwArc {
     p = p * z + 0.04546915367245674;
     p = p * z + 0.074953094124794;
     p = p * z + 0.16666752099990845;
-    return LwArc(s + p * z * s, is_complement);
+    return LwAsinParts(s + p * z * s, is_complement);
 }
 
-fn lw_arc_tan(t: f32) -> f32 {
+// The polynomial of atan_minimax in core/math/inverse_trig.h, for 0 <= t <= 1.
+fn lw_atan_minimax(t: f32) -> f32 {
     if (t < 1e-4) {
         return t;
     }

@@ -1,30 +1,37 @@
-// x = 2^power (1 + f) with sqrt(1/2) <= 1 + f < sqrt(2): core/math/log.h says how logarithms follow.
+// The steps and polynomial of core/math/log.h: x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
 struct LwLogParts {
-    power: f32,
+    k: f32,
     f: f32,
 }
 
-// For positive finite x, denormal ones too.
+// sqrt(2) in units of 2^-23.
+const lw_SQRT2_Q23 = 11863283;
+
+const lw_LN2_HI_15BIT = 0.693145752;
+const lw_LN2_LO_15BIT = 1.42860677e-06;
+
+// Step 1 for a positive finite x, denormal or not.
 fn lw_log_parts(x: f32) -> LwLogParts {
     let unpacked = lw_unpack(bitcast<u32>(x));
     let mantissa = i32(unpacked.mantissa);
-    if (mantissa < 11863283) { // sqrt(2) 2^23
-        return LwLogParts(f32(unpacked.exponent + 23), f32(mantissa - 8388608) * 1.1920928955078125e-7);
+    if (mantissa < lw_SQRT2_Q23) {
+        return LwLogParts(f32(unpacked.exponent + 23), f32(mantissa - 8388608) * 0x1p-23);
     }
-    return LwLogParts(f32(unpacked.exponent + 24), f32(mantissa - 16777216) * 5.960464477539063e-8);
+    return LwLogParts(f32(unpacked.exponent + 24), f32(mantissa - 16777216) * 0x1p-24);
 }
 
-// Of 1 + x for finite x > -1. f is not taken from the rounded sum, and nothing is lost if a compiler reassociates.
+// The parts of 1 + x for finite x > -1. f is computed from x rather than from the rounded sum, so that reassociation by
+// a compiler loses nothing.
 fn lw_log1p_parts(x: f32) -> LwLogParts {
     if (x > -0.2928 && x < 0.4142) {
         return LwLogParts(0.0, x);
     }
-    let power = lw_log_parts(1.0 + x).power;
-    let k = i32(power);
-    return LwLogParts(power, lw_scale(x, -k) + (lw_scale(1.0, -k) - 1.0));
+    let k_float = lw_log_parts(1.0 + x).k;
+    let k = i32(k_float);
+    return LwLogParts(k_float, lw_scale(x, -k) + (lw_scale(1.0, -k) - 1.0));
 }
 
-// t: ln(1 + f) = f + f t.
+// t of step 2: ln(1 + f) = f + f t.
 fn lw_log_minimax(f: f32) -> f32 {
     var r = f * -0.0763464347 + 0.127616048;
     r = r * f - 0.131601334;
@@ -36,9 +43,10 @@ fn lw_log_minimax(f: f32) -> f32 {
     return f * (r * f - 0.5);
 }
 
+// Steps 2 and 3: the natural logarithm of the x that has these parts.
 fn lw_log_natural(parts: LwLogParts) -> f32 {
-    let low = parts.f * lw_log_minimax(parts.f) + parts.power * 1.42860677e-06;
-    return parts.power * 0.693145752 + (parts.f + low);
+    let low = parts.f * lw_log_minimax(parts.f) + parts.k * lw_LN2_LO_15BIT;
+    return parts.k * lw_LN2_HI_15BIT + (parts.f + low);
 }
 
 // Whether x is positive and finite.
@@ -47,7 +55,7 @@ fn lw_has_logarithm(x: f32) -> bool {
     return bits > 0 && bits < 0x7f800000;
 }
 
-// The logarithm of the others, to any base.
+// The logarithm to any base, of an x that is not positive and finite.
 fn lw_log_special(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     if ((bits & 0x7fffffffu) == 0u) {

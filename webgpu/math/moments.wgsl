@@ -1,5 +1,5 @@
-// What is known of some elements: their mean is pivot + shift. The pivot is one of them, so x - pivot loses nothing
-// that matters beside their spread, however large the mean is.
+// Count, mean and sum of squared deviations of some elements. The mean is pivot + shift, where pivot is one of the
+// elements, so that the rounding error of x - pivot is small next to their spread, however large the mean is.
 struct LwMoments {
     count: f32,
     pivot: f32,
@@ -7,13 +7,14 @@ struct LwMoments {
     squares: f32, // the sum of squared deviations from the mean
 }
 
-// The spread of an infinity or NaN is NaN.
+// The moments of one element. The squared deviation of an infinity or NaN is NaN.
 fn lw_moments_of(x: f32) -> LwMoments {
     let finite = (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
     return LwMoments(1.0, x, 0.0, select(lw_from_bits(0x7fc00000u), 0.0, finite));
 }
 
-// Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, (2.1).
+// The moments of the elements of a and b. Source: Chan, Golub and LeVeque, "Algorithms for computing the sample
+// variance", 1983, (2.1).
 fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
     if (b.count == 0.0) {
         return a;
@@ -23,6 +24,7 @@ fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
     }
     let count = a.count + b.count;
     let share = b.count / count;
-    let apart = (b.pivot - a.pivot) + (b.shift - a.shift);
-    return LwMoments(count, a.pivot, a.shift + apart * share, a.squares + b.squares + apart * apart * a.count * share);
+    let distance = (b.pivot - a.pivot) + (b.shift - a.shift);
+    let squares = a.squares + b.squares + distance * distance * a.count * share;
+    return LwMoments(count, a.pivot, a.shift + distance * share, squares);
 }

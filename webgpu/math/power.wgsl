@@ -1,32 +1,34 @@
-// Of two integers, fractions in units of 2^-31: their product, cut.
+// The product, truncated, of two fractions in units of 2^-31.
 fn lw_multiply_fraction(a: i32, b: i32) -> i32 {
     let product = lw_multiply_wide(u32(abs(a)), u32(abs(b)));
     let size = bitcast<i32>((product.y << 1u) | (product.x >> 31u));
     return select(size, -size, (a ^ b) < 0);
 }
 
-// log2 of a positive finite x in units of 2^-55, 64 bits with a sign. x = 2^k (1 + n 2^-24), and log2 x = k + n 2^-24 q
-// with a polynomial q fitted on [sqrt(1/2) - 1, sqrt(2) - 1], 1e-10. Its last terms are small enough for float.
+// log2 of a positive finite x, a signed 64-bit integer in units of 2^-55.
+// 1. x = 2^k (1 + n 2^-24), sqrt(1/2) <= 1 + n 2^-24 < sqrt(2).
+// 2. log2 x = k + n 2^-24 q, q a minimax polynomial on [sqrt(1/2) - 1, sqrt(2) - 1]: error 1e-10. Its high-order terms
+//    are evaluated in float32, the others in fixed point.
 fn lw_fixed_log2(x: f32) -> vec2<u32> {
     let unpacked = lw_unpack(bitcast<u32>(x));
     let mantissa = i32(unpacked.mantissa);
-    let above = mantissa >= 11863283; // sqrt(2) 2^23
+    let above = mantissa >= lw_SQRT2_Q23;
     let k = unpacked.exponent + select(23, 24, above);
     let n = select(2 * (mantissa - 8388608), mantissa - 16777216, above);
     let f = n << 7u;
-    let near = f32(n) * 5.960464477539063e-8;
+    let near = f32(n) * 0x1p-24;
     var tail = near * -0.086346063 + 0.154857596;
     tail = tail * near - 0.156982266;
     tail = tail * near + 0.159001485;
     tail = tail * near - 0.179046949;
     tail = tail * near + 0.206096257;
     tail = tail * near - 0.240504174;
-    var q = i32(tail * 2147483648.0);
+    var q = i32(tail * 0x1p31);
     q = lw_multiply_fraction(q, f) + 619636314;
     q = lw_multiply_fraction(q, f) - 774538941;
     q = lw_multiply_fraction(q, f) + 1032721280;
     q = lw_multiply_fraction(q, f) - 1549082015;
-    let slope = 3098164009u + bitcast<u32>(lw_multiply_fraction(q, f));
+    let slope = lw_LOG2_E_Q31 + bitcast<u32>(lw_multiply_fraction(q, f));
     let part = lw_multiply_wide(u32(abs(n)), slope);
     return lw_add_wide(vec2<u32>(0u, bitcast<u32>(k << 23u)), lw_signed_wide(part, n < 0));
 }
@@ -35,9 +37,9 @@ fn lw_signed_wide(x: vec2<u32>, negative: bool) -> vec2<u32> {
     return select(x, lw_negate_wide(x), negative);
 }
 
-// x^y for positive finite x and finite y, neither of them with a power of 1. The exponent y log2 x is right to 32 bits
-// after the point.
-fn lw_power_of(x: f32, y: f32) -> f32 {
+// x^y = 2^(y log2 x) for positive finite x other than 1 and finite nonzero y. The exponent has 32 correct bits after
+// the point.
+fn lw_pow_positive(x: f32, y: f32) -> f32 {
     let logarithm = lw_fixed_log2(x);
     let below = (logarithm.y >> 31u) != 0u;
     let size = lw_signed_wide(logarithm, below);
@@ -56,6 +58,6 @@ fn lw_power_of(x: f32, y: f32) -> f32 {
     }
     let exponent = lw_shift_right_wide(product, u32(shift));
     let whole = i32(exponent.y + (exponent.x >> 31u));
-    let fraction = f32(bitcast<i32>(exponent.x)) * 2.3283064365386963e-10;
-    return lw_power_value(lw_power_of_two(select(fraction, -fraction, negative), select(whole, -whole, negative)));
+    let fraction = f32(bitcast<i32>(exponent.x)) * 0x1p-32;
+    return lw_exp_value(lw_exp2_parts(select(fraction, -fraction, negative), select(whole, -whole, negative)));
 }

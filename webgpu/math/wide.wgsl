@@ -44,7 +44,7 @@ fn lw_shift_right_wide(a: vec2<u32>, n: u32) -> vec2<u32> {
     return vec2<u32>(select(0u, a.y >> (n & 31u), n < 64u), 0u);
 }
 
-// a 2^-n with the lowest bit set when anything was lost: rounds correctly later on.
+// a * 2^-n, with the lowest bit set if any bit was lost, so that a later rounding is correct.
 fn lw_shift_right_sticky(a: vec2<u32>, n: u32) -> vec2<u32> {
     if (n >= 64u) {
         return vec2<u32>(select(0u, 1u, any(a != vec2<u32>())), 0u);

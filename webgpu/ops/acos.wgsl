@@ -1,11 +1,12 @@
+// pi/2 - asin x for |x| <= 1/2, 2 * angle for larger x, pi - 2 * angle for smaller x (lw_asin_reduce).
 fn lw_acos_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
         return lw_from_bits(0x7fc00000u);
     }
-    let found = lw_arc_sin(x);
-    if (found.is_complement) {
-        let angle = 2.0 * found.angle;
-        return select(angle, 3.141592653589793 - angle, x < 0.0);
+    let parts = lw_asin_reduce(x);
+    if (parts.is_complement) {
+        let angle = 2.0 * parts.angle;
+        return select(angle, lw_PI - angle, x < 0.0);
     }
-    return 1.5707963267948966 - lw_copysign(found.angle, x);
+    return lw_PI_2 - lw_copysign(parts.angle, x);
 }

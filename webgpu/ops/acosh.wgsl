@@ -1,15 +1,15 @@
-// log1p(y + sqrt(y (x + 1))), y = x - 1; where x^2 nears infinity ln x + ln 2.
+// log1p(y + sqrt(y (x + 1))), y = x - 1; above 1e9, where x^2 could overflow, ln x + ln 2.
 fn lw_acosh_float32(x: f32) -> f32 {
     if (!lw_has_logarithm(x)) {
         return select(lw_log_special(x), lw_from_bits(0x7fc00000u), (bitcast<u32>(x) & 0x7fffffffu) == 0u);
     }
     if (x > 1.0e9) {
         let parts = lw_log_parts(x);
-        return lw_log_natural(LwLogParts(parts.power + 1.0, parts.f));
+        return lw_log_natural(LwLogParts(parts.k + 1.0, parts.f));
     }
-    let less = x - 1.0;
-    if (less <= 0.0) {
-        return select(0.0, lw_from_bits(0x7fc00000u), less < 0.0);
+    let y = x - 1.0;
+    if (y <= 0.0) {
+        return select(0.0, lw_from_bits(0x7fc00000u), y < 0.0);
     }
-    return lw_log_natural(lw_log1p_parts(less + sqrt(less * (x + 1.0))));
+    return lw_log_natural(lw_log1p_parts(y + sqrt(y * (x + 1.0))));
 }

@@ -1,4 +1,4 @@
-// A candidate is (its rank, its index); NaN ranks highest, and of equals the first wins.
+// A candidate is (rank, index). NaN has the highest rank; of equal ranks, the lower index is kept.
 fn lw_argmax_float32_identity() -> vec2<i32> {
     return vec2<i32>(-2147483647 - 1, 2147483647);
 }

@@ -1,4 +1,4 @@
-// As argmax, with the ranks reversed; NaN still ranks highest.
+// Like argmax, with the ranks reversed, except that NaN still has the highest.
 fn lw_argmin_float32_identity() -> vec2<i32> {
     return vec2<i32>(-2147483647 - 1, 2147483647);
 }

@@ -1,4 +1,4 @@
-// Small x stay as they are, denormal ones too.
+// angle, or pi/2 - 2 * angle for |x| > 1/2 (lw_asin_reduce). Small x are returned unchanged, denormals included.
 fn lw_asin_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
         return lw_from_bits(0x7fc00000u);
@@ -6,6 +6,6 @@ fn lw_asin_float32(x: f32) -> f32 {
     if (lw_magnitude(x) < 1e-4) {
         return x;
     }
-    let found = lw_arc_sin(x);
-    return lw_copysign(select(found.angle, 1.5707963267948966 - 2.0 * found.angle, found.is_complement), x);
+    let parts = lw_asin_reduce(x);
+    return lw_copysign(select(parts.angle, lw_PI_2 - 2.0 * parts.angle, parts.is_complement), x);
 }

@@ -1,4 +1,4 @@
-// math/convert.wgsl does the work, in integers: to and from floats it rounds once.
+// Conversions by math/convert.wgsl, in integers. Those to floats round once.
 fn lw_astype_bool_int32(x: bool) -> i32 {
     return select(0, 1, x);
 }

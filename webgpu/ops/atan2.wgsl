@@ -1,5 +1,5 @@
-// The quotient of the smaller and the larger size by integers: WGSL's own division promises nothing for large and for
-// denormal numbers.
+// The steps of core/ops/atan2.h. The smaller size is divided by the larger in integers, because the division of WGSL
+// promises nothing for large and denormal numbers.
 fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1) || lw_is_nan(x2)) {
         return lw_from_bits(0x7fc00000u);
@@ -12,12 +12,12 @@ fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
     } else {
         t = lw_divide_float32(bitcast<f32>(min(x, y)), bitcast<f32>(max(x, y)));
     }
-    var angle = lw_arc_tan(t);
+    var angle = lw_atan_minimax(t);
     if (y > x) {
-        angle = 1.5707963267948966 - angle;
+        angle = lw_PI_2 - angle;
     }
     if (bitcast<u32>(x2) > 0x7fffffffu) {
-        angle = 3.141592653589793 - angle;
+        angle = lw_PI - angle;
     }
     return lw_copysign(angle, x1);
 }

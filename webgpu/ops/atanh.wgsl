@@ -1,4 +1,4 @@
-// log1p(2 |x| / (1 - |x|)) / 2; infinities at -1 and 1, NaN beyond, and x near zero.
+// log1p(2 |x| / (1 - |x|)) / 2; infinite at -1 and 1, NaN beyond, and x itself near zero.
 fn lw_atanh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);

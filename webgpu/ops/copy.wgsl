@@ -1,3 +1,4 @@
+// Copies bits, whatever their dtype.
 fn lw_copy_bits8(x: u32) -> u32 {
     return x;
 }

@@ -1,5 +1,9 @@
-// x + x p(x^2) below 1, p a minimax polynomial of relative error 4.1e-8; elsewhere 1 - e^y, with y = -|x| q(|x|) as in
-// core/ops/erf.h. Denormal numbers are multiplied by 2 / sqrt(pi) as the integers that their bits are.
+// 2/sqrt(pi) - 1 in units of 2^-32.
+const lw_TWO_OVER_SQRT_PI_MINUS_1_Q32 = 551384233u;
+
+// 1. Denormal x: x * 2/sqrt(pi), on its bits as an integer.
+// 2. |x| < 1: x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.
+// 3. Otherwise 1 - e^y, y = -|x| q(|x|), with the polynomial of core/ops/erf.h.
 fn lw_erf_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
@@ -7,7 +11,7 @@ fn lw_erf_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);
     if (bits < 0x00800000u) {
-        return lw_copysign(bitcast<f32>(bits + lw_multiply_wide(bits, 551384233u).y), x);
+        return lw_copysign(bitcast<f32>(bits + lw_multiply_wide(bits, lw_TWO_OVER_SQRT_PI_MINUS_1_Q32).y), x);
     }
     if (size < 1.0) {
         let z = x * x;
@@ -18,13 +22,13 @@ fn lw_erf_float32(x: f32) -> f32 {
         p = p * z + 0.12837912142276764;
         return x + x * p;
     }
-    let end = min(size, 4.0);
-    var q = end * 3.571311026462354e-05 - 0.000347752938978374;
-    q = q * end + 0.0011687702499330044;
-    q = q * end + 0.00030359660740941763;
-    q = q * end - 0.019378067925572395;
-    q = q * end + 0.10282903909683228;
-    q = q * end + 0.6366151571273804;
-    q = q * end + 1.128379225730896;
-    return lw_copysign(1.0 - lw_power_value(lw_power_of_e(-end * q)), x);
+    let bounded = min(size, 4.0);
+    var q = bounded * 3.571311026462354e-05 - 0.000347752938978374;
+    q = q * bounded + 0.0011687702499330044;
+    q = q * bounded + 0.00030359660740941763;
+    q = q * bounded - 0.019378067925572395;
+    q = q * bounded + 0.10282903909683228;
+    q = q * bounded + 0.6366151571273804;
+    q = q * bounded + 1.128379225730896;
+    return lw_copysign(1.0 - lw_exp_value(lw_exp_parts(-bounded * q)), x);
 }

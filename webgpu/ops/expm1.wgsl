@@ -1,5 +1,7 @@
-// With e^x = 2^k (1 + d) it is 2^k d + (2^k - 1), at half its size, so that 2^k is a number. Near zero, where d is not
-// right to its last digits, it is x + x^2 q(x) with q from core/math/exp.h, and still nearer x. Within 2 ulp.
+// < 2 ulp.
+// 1. |x| < 2^-25: x.
+// 2. |x| < ln2/2, where exp2m1 is not accurate to its last digits: x + x^2 q(x), q the polynomial of core/math/exp.h.
+// 3. Otherwise 2^k d + (2^k - 1), e^x = 2^k (1 + d), computed at half its size, so that 2^k is finite.
 fn lw_expm1_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 2.98e-8) {
@@ -15,7 +17,7 @@ fn lw_expm1_float32(x: f32) -> f32 {
     if (x > 89.0) {
         return lw_from_bits(0x7f800000u);
     }
-    let power = lw_power_of_e(max(x, -20.0));
-    let half = lw_scale(1.0, power.exponent - 1);
-    return lw_scale(half * power.less_one + (half - 0.5), 1);
+    let parts = lw_exp_parts(max(x, -20.0));
+    let half = lw_scale(1.0, parts.exponent - 1);
+    return lw_scale(half * parts.exp2m1 + (half - 0.5), 1);
 }

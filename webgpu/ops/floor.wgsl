@@ -2,7 +2,7 @@ fn lw_floor_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let exponent = i32((bits >> 23u) & 0xffu) - 127;
     if (exponent >= 23) {
-        return x; // whole already, infinite or NaN
+        return x; // an integer already, infinite or NaN
     }
     let negative = (bits >> 31u) != 0u;
     if (exponent < 0) {

@@ -1,9 +1,9 @@
-// The whole part of the quotient's mantissa, by integers.
+// The integral part of the quotient, in integers. Special values are those of core/ops/floor_divide.h.
 fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    // Not a choice of 0 and -1, of which compilers make a product with -1: that turns 0 into -0.
+    // 0 or -1. Compilers turn a select of these into a product with -1, which makes -0 of 0.
     let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
     if (lw_is_positive(a) && b == 0x7f800000u) {
         return below;
@@ -12,7 +12,7 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
         return lw_from_bits(0x7fc00000u);
     }
     if (!lw_is_positive(a) || !lw_is_positive(b)) {
-        return lw_limit_quotient(x1, x2);
+        return lw_special_quotient(x1, x2);
     }
     let quotient = lw_quotient(a, b);
     if (quotient.exponent >= 0) {

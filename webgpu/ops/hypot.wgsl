@@ -1,4 +1,5 @@
-// The larger size is brought to [1, 2) and the result back. A size 2^-25 of the other's is nothing beside it.
+// sqrt(x1^2 + x2^2). Both sizes are scaled so that the larger is in [1, 2), and the result is scaled back. The scale of
+// the smaller is bounded: far below the larger, it does not change the result.
 fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
@@ -13,7 +14,7 @@ fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
     let larger = lw_unpack(larger_bits);
     let smaller = lw_unpack(smaller_bits);
     let exponent = larger.exponent + 23;
-    let x = f32(larger.mantissa) * 1.1920928955078125e-7;
+    let x = f32(larger.mantissa) * 0x1p-23;
     let y = lw_scale(f32(smaller.mantissa), max(smaller.exponent - exponent, -60));
     return lw_scale(sqrt(x * x + y * y), exponent);
 }

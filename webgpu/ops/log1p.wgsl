@@ -1,4 +1,4 @@
-// Near zero the result is x, which keeps denormals and signs of zeros.
+// Near zero the result is x, which keeps denormals and the sign of zero.
 fn lw_log1p_float32(x: f32) -> f32 {
     if (lw_magnitude(x) < 2.98e-8) {
         return x;

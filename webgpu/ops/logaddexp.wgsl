@@ -1,4 +1,4 @@
-// max + log1p(e^-|x1 - x2|). What is 90 apart, infinities too, is as good as infinitely apart.
+// max + log1p(e^-|x1 - x2|). For a distance of more than 90, and for infinities, it is max.
 fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;
@@ -11,5 +11,5 @@ fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
     if ((bitcast<u32>(larger) & 0x7f800000u) == 0x7f800000u || smaller < larger - 90.0) {
         return larger;
     }
-    return larger + lw_log1p_float32(lw_power_value(lw_power_of_e(smaller - larger)));
+    return larger + lw_log1p_float32(lw_exp_value(lw_exp_parts(smaller - larger)));
 }

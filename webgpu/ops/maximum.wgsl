@@ -1,4 +1,4 @@
-// The built-in max may return the other operand for a NaN and either zero for zeros.
+// Not the built-in max, which may ignore a NaN and does not order zeros.
 fn lw_maximum_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;

@@ -1,4 +1,4 @@
-// x n / (n + 2), n = e^x (e^x + 2). Beyond 20 the quotient is 1, and below -20 e^x, by which x is scaled last.
+// x n / (n + 2), n = e^x (e^x + 2). Above 20 the quotient is 1; below -20 it is e^x, and x is scaled by it last.
 fn lw_mish_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;
@@ -6,7 +6,7 @@ fn lw_mish_float32(x: f32) -> f32 {
     if (x < -20.0) {
         return lw_times_logistic(max(x, -200.0), max(x, -200.0));
     }
-    let power = lw_power_value(lw_power_of_e(x));
-    let n = power * (power + 2.0);
+    let z = lw_exp_value(lw_exp_parts(x));
+    let n = z * (z + 2.0);
     return x * (n / (n + 2.0));
 }

@@ -1,10 +1,10 @@
-// The CPU computes a block again where squares overflow or vanish. Here every element goes to one of three sums, of
-// squares that are scaled up, as they are, or scaled down, as in Blue, "A portable Fortran program to find the Euclidean
-// norm of a vector", 1978. None overflows with up to 2^31 elements.
+// The square root of the sum of squares. The CPU computes a block again if squares overflow or underflow. Here each
+// element goes to one of three sums, of squares scaled up, unscaled, and scaled down. None of them overflows with up to
+// 2^31 elements. Source: Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978.
 struct LwSquares {
-    small: f32,  // of x 2^80, |x| < 2^-40
+    small: f32,  // of x * 2^80, |x| < 2^-40
     medium: f32,
-    large: f32,  // of x 2^-80, |x| >= 2^40; infinities and NaN, too
+    large: f32,  // of x * 2^-80, |x| >= 2^40, infinities and NaN included
 }
 
 fn lw_norm_l2_float32_identity() -> LwSquares {
@@ -13,14 +13,14 @@ fn lw_norm_l2_float32_identity() -> LwSquares {
 
 fn lw_norm_l2_float32_map(x: f32) -> LwSquares {
     let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits < 0x2b800000u) {
-        let scaled = x * 1.2089258196146292e24;
+    if (bits < 0x2b800000u) { // 2^-40
+        let scaled = x * 0x1p80;
         return LwSquares(scaled * scaled, 0.0, 0.0);
     }
-    if (bits < 0x53800000u) {
+    if (bits < 0x53800000u) { // 2^40
         return LwSquares(0.0, x * x, 0.0);
     }
-    let scaled = x * 8.271806125530277e-25;
+    let scaled = x * 0x1p-80;
     return LwSquares(0.0, 0.0, scaled * scaled);
 }
 
@@ -28,9 +28,9 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
     return LwSquares(a.small + b.small, a.medium + b.medium, a.large + b.large);
 }
 
-// Of two neighbouring sums; a third is too small to count.
+// Combines the largest sum that is not zero with the next smaller one; the third is too small to count.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
-    let down = 8.271806125530277e-25;
+    let down = 0x1p-80;
     if (bitcast<u32>(total.large) != 0u) {
         let root = lw_sqrt_float32(total.large + total.medium * down * down);
         return select(lw_scale(root, 80), root, lw_is_nan(root));

@@ -1,4 +1,4 @@
-// Without their signs floats are in the order of their bits, NaN above all others.
+// Bits of floats without sign are in the order of the floats, with NaN above all others.
 fn lw_norm_linf_float32_identity() -> f32 {
     return 0.0;
 }

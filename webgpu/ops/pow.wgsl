@@ -1,7 +1,7 @@
-// 0: no whole number; 1: an odd one; 2: an even one, among which are infinities.
+// 0 if x is not an integer, 1 if it is odd, 2 if it is even. Infinities are even.
 fn lw_parity(x: f32) -> u32 {
     let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits >= 0x4b800000u || bits == 0u) { // from 2^24 on
+    if (bits >= 0x4b800000u || bits == 0u) { // 2^24
         return 2u;
     }
     if (bits < 0x3f800000u) {
@@ -15,7 +15,7 @@ fn lw_parity(x: f32) -> u32 {
     return select(2u, 1u, (mantissa & unit) != 0u);
 }
 
-// The special values are those of IEEE 754-2019, 9.2.1.
+// |x1|^x2 by lw_pow_positive. Special values are those of IEEE 754-2019, 9.2.1.
 fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     let one = 0x3f800000u;
     let infinity = 0x7f800000u;
@@ -36,26 +36,26 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     if (size == 0u || size == infinity || (reach == infinity && size != one)) {
         power = lw_from_bits(select(infinity, 0u, (size > one) == (bitcast<i32>(x2) < 0)));
     } else if (size != one) {
-        power = lw_power_of(bitcast<f32>(size), x2);
+        power = lw_pow_positive(bitcast<f32>(size), x2);
     }
     return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
 }
 
-// By repeated squaring. To a negative power, only 1 and -1 are not 0, and these depend on nothing but its last bit.
+// By repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend on the last bit of x2 alone.
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
-    var left = x2;
+    var bits = x2;
     if (x2 < 0) {
         if (x1 != 1 && x1 != -1) {
             return 0;
         }
-        left = x2 & 1;
+        bits = x2 & 1;
     }
     var result = 1;
     var square = x1;
-    while (left != 0) {
-        result = select(result, result * square, (left & 1) != 0);
+    while (bits != 0) {
+        result = select(result, result * square, (bits & 1) != 0);
         square = square * square;
-        left = left >> 1u;
+        bits = bits >> 1u;
     }
     return result;
 }

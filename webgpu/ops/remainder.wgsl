@@ -1,29 +1,29 @@
-// By long division of the mantissas, 8 bits a step.
+// Long division of the mantissas, 8 bits per step. Signs are those of core/ops/remainder.h.
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
     if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) {
         return lw_nan_of(x1, x2);
     }
-    var rest = bitcast<f32>(a);
+    var remainder = bitcast<f32>(a);
     if (a >= b) {
         let divisor = lw_unpack(b);
         let dividend = lw_unpack(a);
         var places = u32(dividend.exponent - divisor.exponent);
-        var left = dividend.mantissa % divisor.mantissa;
+        var digits = dividend.mantissa % divisor.mantissa;
         while (places > 0u) {
             let step = min(places, 8u);
-            left = (left << step) % divisor.mantissa;
+            digits = (digits << step) % divisor.mantissa;
             places -= step;
         }
-        let shift = countLeadingZeros(left) - 1u;
-        rest = select(lw_pack(0u, left << (shift & 31u), divisor.exponent - i32(shift)), 0.0, left == 0u);
+        let shift = countLeadingZeros(digits) - 1u;
+        remainder = select(lw_pack(0u, digits << (shift & 31u), divisor.exponent - i32(shift)), 0.0, digits == 0u);
     }
-    let other_side = ((bitcast<u32>(x1) ^ bitcast<u32>(x2)) >> 31u) == 1u;
-    if (other_side && bitcast<u32>(rest) != 0u) {
-        rest = select(lw_magnitude(x2) - rest, lw_from_bits(b), b == 0x7f800000u);
+    let signs_differ = ((bitcast<u32>(x1) ^ bitcast<u32>(x2)) >> 31u) == 1u;
+    if (signs_differ && bitcast<u32>(remainder) != 0u) {
+        remainder = select(lw_magnitude(x2) - remainder, lw_from_bits(b), b == 0x7f800000u);
     }
-    return lw_copysign(rest, x2);
+    return lw_copysign(remainder, x2);
 }
 
 fn lw_remainder_int32(x1: i32, x2: i32) -> i32 {

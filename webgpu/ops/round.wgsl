@@ -1,10 +1,11 @@
-// Half of the last whole bit, less one, plus that bit, is added to the bits; a carry may go into the exponent. The last
-// whole bit of 1.f is the last of its exponent, which is 1.
+// Rounds half to even: adds half of the last integral bit, minus one, plus that bit, to the bits of x, and clears the
+// fraction. A carry may go into the exponent. For |x| in [1, 2) the last integral bit is the last of the exponent,
+// which is 1.
 fn lw_round_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let exponent = i32((bits >> 23u) & 0xffu) - 127;
     if (exponent >= 23) {
-        return x; // whole already, infinite or NaN
+        return x; // an integer already, infinite or NaN
     }
     if (exponent < 0) {
         return lw_copysign(select(0.0, 1.0, (bits & 0x7fffffffu) > 0x3f000000u), x);

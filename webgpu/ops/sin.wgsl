@@ -1,4 +1,4 @@
-// Small x stay as they are, denormal ones too.
+// sin r, cos r or a negative by the quadrant. Small x are returned unchanged, denormals included.
 fn lw_sin_float32(x: f32) -> f32 {
     if (!lw_isfinite_float32(x)) {
         return lw_from_bits(0x7fc00000u);
@@ -6,7 +6,7 @@ fn lw_sin_float32(x: f32) -> f32 {
     if (lw_magnitude(x) < 1e-4) {
         return x;
     }
-    let turns = lw_quarter_turns(x);
-    let size = select(lw_sin_near(turns.rest), lw_cos_near(turns.rest), (turns.count & 1u) == 1u);
-    return lw_negate_by(size, (turns.count << 30u) ^ bitcast<u32>(x));
+    let parts = lw_trig_reduce(x);
+    let size = select(lw_sin_minimax(parts.r), lw_cos_minimax(parts.r), (parts.quadrant & 1u) == 1u);
+    return lw_trig_negate(size, (parts.quadrant << 30u) ^ bitcast<u32>(x));
 }

@@ -1,4 +1,4 @@
-// max(x, 0) + log1p(e^-|x|); below -20 the logarithm is e^x.
+// max(x, 0) + log1p(e^-|x|). Below -20 the logarithm is e^x.
 fn lw_softplus_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;
@@ -6,5 +6,5 @@ fn lw_softplus_float32(x: f32) -> f32 {
     if (x < -20.0) {
         return lw_exp_float32(x);
     }
-    return max(x, 0.0) + lw_log1p_float32(lw_power_value(lw_power_of_e(-lw_magnitude(x))));
+    return max(x, 0.0) + lw_log1p_float32(lw_exp_value(lw_exp_parts(-lw_magnitude(x))));
 }

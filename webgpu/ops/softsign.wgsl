@@ -1,7 +1,8 @@
+// |x| is bounded by 2^25, from where on the quotient is 1, so that infinity is not divided by itself.
 fn lw_softsign_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
     }
-    let bounded = clamp(x, -33554432.0, 33554432.0);
+    let bounded = clamp(x, -0x1p25, 0x1p25);
     return bounded / (1.0 + lw_magnitude(bounded));
 }

@@ -1,5 +1,7 @@
-// Rounded once: WGSL's own sqrt gives a start that integers correct. For m in [1, 4), the root r of m 2^46 must meet
-// r (r - 1) < m 2^46 <= r (r + 1).
+// Correctly rounded.
+// 1. x = m * 2^exponent, m in [1, 4), exponent even.
+// 2. Start from the sqrt of WGSL: root = sqrt(m) 2^23, truncated.
+// 3. Correct it in integers until root (root - 1) < m 2^46 <= root (root + 1).
 fn lw_sqrt_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let magnitude = bits & 0x7fffffffu;
@@ -14,7 +16,7 @@ fn lw_sqrt_float32(x: f32) -> f32 {
     let exponent = unpacked.exponent + 23;
     let odd = u32(exponent & 1);
     let square = lw_shift_left_wide(vec2<u32>(mantissa, 0u), 23u + odd);
-    var root = u32(sqrt(f32(mantissa << odd) * 1.1920928955078125e-7) * 8388608.0);
+    var root = u32(sqrt(f32(mantissa << odd) * 0x1p-23) * 0x1p23);
     for (var step = 0u; step < 4u; step += 1u) {
         if (lw_is_less_unsigned_wide(lw_multiply_wide(root, root + 1u), square)) {
             root += 1u;

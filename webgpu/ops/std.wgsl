@@ -1,4 +1,4 @@
-// Divided by 0 where n - correction is negative, as in NumPy.
+// The divisor is max(n - correction, 0), as in NumPy.
 fn lw_std_float32_identity() -> LwMoments {
     return LwMoments(0.0, 0.0, 0.0, 0.0);
 }

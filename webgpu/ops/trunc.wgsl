@@ -2,7 +2,7 @@ fn lw_trunc_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let exponent = i32((bits >> 23u) & 0xffu) - 127;
     if (exponent >= 23) {
-        return x; // whole already, infinite or NaN
+        return x; // an integer already, infinite or NaN
     }
     if (exponent < 0) {
         return lw_copysign(0.0, x);

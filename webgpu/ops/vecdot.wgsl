@@ -1,3 +1,4 @@
+// Each product is rounded before it is added.
 fn lw_vecdot_float32_identity() -> f32 {
     return lw_from_bits(0x80000000u);
 }

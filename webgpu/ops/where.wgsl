@@ -1,3 +1,4 @@
+// Selects bits, whatever their dtype.
 fn lw_where_bits8(condition: bool, x1: u32, x2: u32) -> u32 {
     return select(x2, x1, condition);
 }
