@@ -1,14 +1,14 @@
 """Tensors and kernels on a GPU through WebGPU.
 
-    backend.py     which adapters there are, and opens one: what registry.py asks
-    executor.py    launches a kernel of the table on buffers: what the dispatch and the extension call
-    layouts.py     a kernel's layout and parameters as the 256 bytes that its shader reads
-    buffers.py     pooled device memory
-    shaders.py     the generated WGSL and what its first line says of it
-    device.py      the thin interface to a device, and what it counts in
-    desktop.py     that interface on wgpu-py; the browser's comes beside it
+    backend.py     lists adapters and opens one, for registry.py
+    executor.py    launches kernels on buffers, for the dispatch and the extension
+    layouts.py     encodes layout and parameters as the 256 bytes that a shader reads
+    buffers.py     pools device memory
+    shaders.py     reads the generated WGSL and its metadata
+    device.py      the interface to a device that the files above use
+    desktop.py     that interface on wgpu-py, for the desktop
 
-The shaders are in webgpu/ of the repository; the build puts the modules it makes of them in lanewise/_lib.
+The sources of the shaders are in webgpu/ of the repository; the build puts the generated modules in lanewise/_lib.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Which adapters WebGPU finds here, and opening one. registry.py asks; nothing of wgpu is imported before."""
+"""Lists the WebGPU adapters of this machine and opens one, for registry.py. Imports wgpu only when called."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
 
 __all__ = ["devices", "open"]
 
-# WebGPU's types of adapters, best first. "CPU" is a software adapter: AUTO never chooses it.
+# The adapter types of WebGPU, best first. "CPU" is a software adapter, which AUTO never chooses.
 _TYPES = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 
 
 def devices() -> list[DeviceInfo]:
-    """The adapters, best first; none where there are none. BackendUnavailableError says what is missing to look."""
+    """Returns the adapters, best first. Raises BackendUnavailableError if WebGPU itself is not available."""
     return [_describe(index, adapter) for index, adapter in enumerate(_adapters())]
 
 
 def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
-    """An executor on one of devices(), with the built shaders or those of another file."""
+    """Returns an executor on one of devices(), with the shaders of the build or of another file."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor
@@ -35,12 +35,12 @@ def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
 
 def _adapters() -> list[Any]:
     if sys.platform == "emscripten":
-        raise BackendUnavailableError("WebGPU in the browser comes in a later version; use simd128")
+        raise BackendUnavailableError("WebGPU is not available in the browser yet; use simd128")
     try:
         from lanewise.webgpu import desktop
     except ImportError as error:
         raise BackendUnavailableError(
-            f"the package wgpu is not usable ({error}); pip install 'lanewise[webgpu]'"
+            f"cannot import the package wgpu ({error}); pip install 'lanewise[webgpu]'"
         ) from error
     return sorted(desktop.adapters(), key=lambda adapter: _rank(adapter.info["adapter_type"]))
 
@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """WebGPU keeps an adapter's memory to itself; one that shares the machine's has that."""
+    """Describes an adapter. WebGPU does not report its memory; one that shares the memory of the machine has that."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -1,7 +1,7 @@
-"""Device memory: a pool of buffers in a few sizes, and a budget.
+"""Pools device memory in buffers of a few sizes, within a budget.
 
-A buffer returns to the pool when the last reference to it goes, and its memory may then carry another tensor; commands
-run in the order in which they were recorded, so nothing needs to wait for that.
+A buffer returns to the pool when the last reference to it is dropped, and can be reused for another tensor at once,
+because commands run in the order in which they were recorded.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from lanewise.webgpu.device import Device
 __all__ = ["DeviceBuffer", "Pool"]
 
 SMALLEST: Final = 256
-KEPT: Final = 256 * 1024**2  # unused bytes that a pool holds on to
+MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers that a pool keeps
 
 
 def size_class(size: int) -> int:
-    """The size of the buffers that serve `size` bytes: eight for each doubling, so at most an eighth is wasted."""
+    """Returns the capacity of buffers for `size` bytes: one of eight per doubling, so at most an eighth is wasted."""
     step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 
 
 class DeviceBuffer:
-    """Memory on a device. `handle` is the device's own object of `capacity` bytes, `size` what was asked for."""
+    """Memory on a device: `handle` is the device's buffer object of `capacity` bytes, `size` the requested bytes."""
 
     __slots__ = ("__weakref__", "_returned", "capacity", "handle", "size")
 
@@ -40,7 +40,7 @@ class DeviceBuffer:
         return f"DeviceBuffer({self.size} bytes)"
 
     def release(self) -> None:
-        """Returns the memory now rather than when the object goes; the buffer must not be used again."""
+        """Returns the memory to the pool before the object is deleted. The buffer must not be used afterwards."""
         returned, self._returned = self._returned, None
         if returned is not None:
             returned.append((self.capacity, self.handle))
@@ -50,39 +50,39 @@ class DeviceBuffer:
 
 
 class Pool:
-    """The buffers of one device, under its executor's lock, except that buffers may be released in any thread."""
+    """The buffers of one device. Used under the lock of its executor; only releasing a buffer needs no lock."""
 
     def __init__(self, device: Device, budget: int | None, settle: Callable[[], None]) -> None:
         self._device = device
         self._free: collections.defaultdict[int, list[Any]] = collections.defaultdict(list)
         self._returned: collections.deque[tuple[int, Any]] = collections.deque()
-        # Every handle, in use or not: where a DeviceBuffer goes in a cycle, the collector must not take its handle
-        # along, which would come back to the pool as a wreck.
+        # Every handle, in use or not, so that the garbage collector cannot finalize a handle along with a DeviceBuffer
+        # in a cycle, which would return a dead handle to the pool.
         self._handles: dict[int, Any] = {}
-        self._settle = settle  # submits what was recorded and forgets bindings: after it, memory can be freed
-        self.budget = budget  # bytes that may be allocated in all, None where only the device knows
-        self.allocated = 0  # bytes, unused ones included
+        self._settle = settle  # submits recorded commands and drops bindings, so that memory can be freed
+        self.budget = budget  # limit of `allocated` in bytes; None leaves it to the device
+        self.allocated = 0  # bytes, including those of unused buffers
         self.unused = 0
 
     def allocate(self, size: int) -> DeviceBuffer:
-        """A buffer of any content. OutOfMemoryError beyond the device's limits or the budget."""
+        """Returns an uninitialized buffer. Raises OutOfMemoryError beyond the limits of the device or the budget."""
         limit = min(self._device.limits.buffer, self._device.limits.binding) // 4 * 4
         if size > limit:
             raise OutOfMemoryError(
-                f"wgpu: a tensor of {size} bytes exceeds the {limit} that a shader sees of one buffer on this device; "
-                "split it, or keep it on the CPU"
+                f"wgpu: expected a tensor of at most {limit} bytes, the limit of a buffer binding on this device, got "
+                f"{size}; split it, or keep it on the CPU"
             )
         capacity = min(size_class(size), limit)
         self._collect()
         if self._free[capacity]:
             self.unused -= capacity
             return DeviceBuffer(self._returned, self._free[capacity].pop(), capacity, size)
-        if self.unused > KEPT or (self.budget is not None and self.allocated + capacity > self.budget):
+        if self.unused > MAX_UNUSED or (self.budget is not None and self.allocated + capacity > self.budget):
             self.trim()
         if self.budget is not None and self.allocated + capacity > self.budget:
             raise OutOfMemoryError(
-                f"wgpu: a tensor of {size} bytes does not fit: {self.allocated} of {self.budget} bytes are in use; "
-                "free tensors, or raise LANEWISE_WGPU_MEMORY"
+                f"wgpu: cannot allocate {size} bytes: {self.allocated} of {self.budget} bytes are in use; free "
+                "tensors, or raise LANEWISE_WGPU_MEMORY"
             )
         handle = self._device.buffer(capacity)
         self._handles[id(handle)] = handle
@@ -90,7 +90,7 @@ class Pool:
         return DeviceBuffer(self._returned, handle, capacity, size)
 
     def trim(self) -> None:
-        """Frees all that is unused."""
+        """Frees all unused buffers."""
         self._settle()
         self._collect()
         for handles in self._free.values():

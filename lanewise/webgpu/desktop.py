@@ -1,4 +1,4 @@
-"""The device interface on wgpu-py: Vulkan, Metal and Direct3D 12."""
+"""Implements the device interface on wgpu-py, for Vulkan, Metal and Direct3D 12."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from lanewise.webgpu.device import PARAMETER_BYTES, Access, Command, Copy, Limit
 
 __all__ = ["SLOTS", "DesktopDevice", "adapters"]
 
-SLOTS = 256  # dispatches in one submission
+SLOTS = 256  # most dispatches in one submission
 
 
 @functools.cache
 def adapters() -> tuple[Any, ...]:
-    """wgpu's adapters. OpenGL's are left out: they are the same hardware, with less of WebGPU."""
-    with contextlib.suppress(RuntimeError):  # the process has a wgpu instance already
+    """Returns the adapters of wgpu except those of OpenGL, which are the same hardware with fewer features."""
+    with contextlib.suppress(RuntimeError):  # raised if the process already has a wgpu instance
         from wgpu.backends.wgpu_native import extras
 
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
-    found = wgpu.gpu.enumerate_adapters_sync()
-    return tuple(adapter for adapter in found if adapter.info["backend_type"] != "OpenGL")
+    every = wgpu.gpu.enumerate_adapters_sync()
+    return tuple(adapter for adapter in every if adapter.info["backend_type"] != "OpenGL")
 
 
 @contextlib.contextmanager
-def _errors(what: str) -> Iterator[None]:
+def _translate_errors(action: str) -> Iterator[None]:
     try:
         yield
     except wgpu.GPUOutOfMemoryError as error:
-        raise OutOfMemoryError(f"wgpu: {what}: the device is out of memory; free tensors that it holds") from error
+        raise OutOfMemoryError(f"wgpu: out of memory when {action}; free tensors on this device") from error
     except wgpu.GPUError as error:
-        raise DeviceError(f"wgpu: {what}: {error}") from error
+        raise DeviceError(f"wgpu: error when {action}: {error}") from error
 
 
 class DesktopDevice:
-    """One device of wgpu-py."""
+    """A device of wgpu-py."""
 
     def __init__(self, adapter: Any) -> None:
         limits = adapter.limits
-        wanted = ("max-buffer-size", "max-storage-buffer-binding-size")
-        with _errors(f"opening {adapter.info['device']}"):
-            self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in wanted})
+        names = ("max-buffer-size", "max-storage-buffer-binding-size")
+        with _translate_errors(f"opening {adapter.info['device']}"):
+            self._device = adapter.request_device_sync(required_limits={name: limits[name] for name in names})
         self.limits = Limits(
             buffer=limits["max-buffer-size"],
             binding=limits["max-storage-buffer-binding-size"],
@@ -59,9 +59,9 @@ class DesktopDevice:
         )
 
     def buffer(self, size: int) -> Any:
-        """New memory."""
+        """Allocates a buffer."""
         usage = wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC | wgpu.BufferUsage.COPY_DST
-        with _errors(f"allocating {size} bytes"):
+        with _translate_errors(f"allocating {size} bytes"):
             return self._device.create_buffer(size=size, usage=usage)
 
     def destroy(self, buffer: Any) -> None:
@@ -69,20 +69,20 @@ class DesktopDevice:
         buffer.destroy()
 
     def write(self, buffer: Any, offset: int, data: memoryview) -> None:
-        """Host to device."""
-        with _errors(f"writing {data.nbytes} bytes"):
+        """Copies bytes from the host to the device."""
+        with _translate_errors(f"writing {data.nbytes} bytes"):
             self._queue.write_buffer(buffer, offset, data)
 
     def read(self, buffer: Any, offset: int, into: memoryview) -> None:
-        """Device to host."""
-        with _errors(f"reading {into.nbytes} bytes"):
+        """Waits for submitted commands and copies bytes from the device to the host."""
+        with _translate_errors(f"reading {into.nbytes} bytes"):
             into[:] = self._queue.read_buffer(buffer, offset, into.nbytes).cast("B")
 
     def pipeline(
         self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
     ) -> Any:
-        """Compiles; a module is parsed once for all its entries."""
-        with _errors(f"compiling {label}"):
+        """Compiles an entry point. A module is parsed once for all of its entry points."""
+        with _translate_errors(f"compiling {label}"):
             if label not in self._modules:
                 self._modules[label] = self._device.create_shader_module(label=label, code=source)
             layout = self._device.create_pipeline_layout(bind_group_layouts=[self._layout(tuple(access))])
@@ -91,7 +91,7 @@ class DesktopDevice:
         return pipeline, tuple(access)
 
     def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """A bind group."""
+        """Creates a bind group."""
         access: tuple[Access, ...] = pipeline[1]
         entries = [
             {"binding": position, "resource": {"buffer": buffer, "offset": 0, "size": buffer.size}}
@@ -100,12 +100,12 @@ class DesktopDevice:
         ]
         parameters = {"buffer": self._parameters, "offset": 0, "size": PARAMETER_BYTES}
         entries.append({"binding": len(access), "resource": parameters})
-        with _errors("binding buffers"):
+        with _translate_errors("binding buffers"):
             return self._device.create_bind_group(layout=self._layout(access), entries=entries)
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
-        """One command buffer; neighbouring dispatches share a pass."""
-        with _errors("submitting work"):
+        """Submits one command buffer, in which consecutive dispatches share a compute pass."""
+        with _translate_errors("submitting work"):
             if parameters:
                 self._queue.write_buffer(self._parameters, 0, parameters)
             encoder = self._device.create_command_encoder()

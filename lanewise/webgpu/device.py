@@ -1,7 +1,7 @@
-"""The thin interface to a WebGPU device: everything above it is shared by desktop and browser.
+"""The interface to a WebGPU device. Everything above it is independent of the WebGPU implementation.
 
-Commands are recorded in lists and handed over together: encoding and submitting costs about 100 us, a recorded dispatch
-about 3. Nothing waits but `read`.
+Commands are recorded in lists and submitted together: a submission costs about 100 us, a recorded dispatch about 3 us.
+Only `read` waits.
 """
 
 from __future__ import annotations
@@ -12,22 +12,22 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 __all__ = ["PARAMETER_BYTES", "Access", "Command", "Copy", "Device", "Dispatch", "Limits"]
 
-PARAMETER_BYTES = 256  # of one dispatch: also the largest alignment that an adapter asks of an offset
+PARAMETER_BYTES = 256  # of one dispatch; also the largest alignment of dynamic offsets that an adapter may require
 
-Access = Literal["read", "read_write", ""]  # how a shader uses the buffer at a binding; "" where it has none
+Access = Literal["read", "read_write", ""]  # of a shader to the buffer at a binding; "" for an unused binding
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What an adapter allows, in bytes and workgroups."""
+    """The limits of an adapter, in bytes and workgroups."""
 
-    buffer: int
-    binding: int  # of one buffer, as a shader sees it
-    groups: int  # along one dimension of a dispatch
+    buffer: int  # bytes of a buffer
+    binding: int  # bytes of a buffer that a shader can access
+    groups: int  # workgroups along one dimension of a dispatch
 
 
 class Dispatch(NamedTuple):
-    """One run of a pipeline; the parameters are at `slot` * PARAMETER_BYTES of those of its list."""
+    """One dispatch of a pipeline. Its parameters are at offset `slot` * PARAMETER_BYTES of those of the submission."""
 
     pipeline: Any
     bindings: Any
@@ -36,7 +36,7 @@ class Dispatch(NamedTuple):
 
 
 class Copy(NamedTuple):
-    """Copies the first `size` bytes of one buffer to the start of another; a multiple of 4."""
+    """Copies the first `size` bytes, a multiple of 4, of one buffer to the start of another."""
 
     source: Any
     target: Any
@@ -47,36 +47,36 @@ Command = Dispatch | Copy
 
 
 class Device(Protocol):
-    """An opened device. Buffers, pipelines and bindings are objects of its own; sizes are multiples of 4."""
+    """An opened device. Buffers, pipelines and bindings are opaque objects; sizes and offsets are multiples of 4."""
 
     limits: Limits
 
     def buffer(self, size: int) -> Any:
-        """New memory, of any content. OutOfMemoryError where there is none."""
+        """Allocates an uninitialized buffer. Raises OutOfMemoryError if there is not enough memory."""
         ...
 
     def destroy(self, buffer: Any) -> None:
-        """Frees a buffer that no recorded command uses any more."""
+        """Frees a buffer, which no unsubmitted command may use."""
         ...
 
     def write(self, buffer: Any, offset: int, data: memoryview) -> None:
-        """Writes host bytes; submitted commands see the old ones, later commands the new."""
+        """Copies host bytes to a buffer. Commands submitted before see the old contents, later ones the new."""
         ...
 
     def read(self, buffer: Any, offset: int, into: memoryview) -> None:
-        """Waits for all that was submitted, and copies bytes to the host."""
+        """Waits for all submitted commands and copies bytes to the host."""
         ...
 
     def pipeline(
         self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
     ) -> Any:
-        """Compiles an entry of a WGSL module whose bindings are `access`, then the parameters."""
+        """Compiles an entry point of a WGSL module whose bindings are `access`, followed by the parameters."""
         ...
 
     def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """Buffers for the bindings of a pipeline, in order; those without access are skipped."""
+        """Binds buffers to the bindings of a pipeline, in order, except those without access."""
         ...
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
-        """Starts recorded commands; `parameters` are those of its dispatches one after another."""
+        """Submits recorded commands. `parameters` are those of all dispatches, PARAMETER_BYTES each."""
         ...

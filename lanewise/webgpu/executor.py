@@ -1,8 +1,8 @@
-"""Launches kernels on a WebGPU device: lanewise.devices.Executor.
+"""Launches kernels on a WebGPU device: implements lanewise.devices.Executor.
 
-`launch` records; recorded commands are submitted together, when there are many or when somebody reads. A shader may not
-see one buffer as read and as read_write at once: a result that is also an input goes through the in-place entry of the
-kernel where both are walked alike, and through a copy of the input otherwise.
+`launch` records commands; they are submitted together, once there are many or on a read. A shader must not bind a
+buffer both as read and as read_write. So if the result is also an input, the executor launches the in-place entry point
+if both have the same layout, and copies the input otherwise.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from lanewise.webgpu.shaders import Shader
 
 __all__ = ["WebGpuExecutor"]
 
-BATCH: Final = 64  # recorded commands that are worth a submission
-BINDINGS: Final = 4096  # that are kept for the next launch with the same buffers
+BATCH: Final = 64  # recorded commands that trigger a submission
+BINDINGS: Final = 4096  # bind groups kept for launches with the same buffers
 GROUP: Final = 256  # invocations of an elementwise workgroup
 TILE: Final = 64  # rows and columns of a matrix tile
 _NO_CONSTANTS: Final[Mapping[str, int]] = {}
 
-Operand = tuple[DeviceBuffer, int]  # and the byte offset of its first element
+Operand = tuple[DeviceBuffer, int]  # a buffer, and the byte offset of the first element
 
 
 class WebGpuExecutor:
-    """One opened device. Safe to use from several threads."""
+    """An executor on one device. Thread-safe."""
 
     def __init__(self, device: Device, info: DeviceInfo, file: Path = shaders.FILE) -> None:
         self.device = info
@@ -48,7 +48,7 @@ class WebGpuExecutor:
         self._bindings: dict[tuple[Any, ...], Any] = {}
 
     def allocate(self, nbytes: int) -> DeviceBuffer:
-        """A new buffer of any content."""
+        """Returns a new, uninitialized buffer."""
         with self._lock:
             return self._pool.allocate(nbytes)
 
@@ -56,7 +56,7 @@ class WebGpuExecutor:
         """Copies contiguous host bytes to the start of a buffer."""
         data = data.cast("B")
         with self._lock:
-            if id(buffer.handle) in self._busy:  # writes overtake what is only recorded
+            if id(buffer.handle) in self._busy:  # a write takes effect before recorded commands
                 self.flush()
             whole = data.nbytes // 4 * 4
             if whole:
@@ -65,7 +65,7 @@ class WebGpuExecutor:
                 self._gpu.write(buffer.handle, whole, memoryview(bytes(data[whole:]).ljust(4, b"\0")))
 
     def download(self, buffer: DeviceBuffer, into: memoryview) -> None:
-        """Waits for what was launched, and copies the start of a buffer into contiguous host bytes."""
+        """Waits for launched kernels, then copies the start of a buffer to contiguous host bytes."""
         into = into.cast("B")
         if not into.nbytes:
             return
@@ -79,11 +79,11 @@ class WebGpuExecutor:
             into[:] = padded[: into.nbytes]
 
     def carries(self, kernel: str) -> bool:
-        """Whether there is a shader for a kernel of the table."""
+        """Returns whether a kernel has a shader."""
         return kernel in shaders.carried(self._file)
 
     def flush(self) -> None:
-        """Submits what was recorded, without waiting for it."""
+        """Submits recorded commands without waiting for them."""
         with self._lock:
             if self._commands:
                 commands, parameters = self._commands, bytes(self._parameters)
@@ -100,25 +100,25 @@ class WebGpuExecutor:
         outputs: Sequence[Operand],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the table. `layout` has the fields of its kind's C struct; an input left out is None.
+        """Launches a kernel. `layout` has the fields of the C struct of its kind; an absent input is None.
 
-        BackendError where there is no shader for it, DeviceError where the device refuses it.
+        Raises BackendError if the kernel has no shader, and DeviceError if the device rejects it.
         """
         shader = shaders.load(self._file, kernel, kind)
         absent = sum(1 << position for position, (buffer, _) in enumerate(inputs) if buffer is None)
-        given = [(buffer, at) if buffer is not None else (_present(inputs), 0) for buffer, at in inputs]
-        if len(given) != shader.inputs:
-            raise ArgumentError(f"{kernel}: has {shader.inputs} inputs, not {len(given)}")
+        operands = [(buffer, at) if buffer is not None else (_present(inputs), 0) for buffer, at in inputs]
+        if len(operands) != shader.inputs:
+            raise ArgumentError(f"{kernel}: expected {shader.inputs} inputs, got {len(operands)}")
         with self._lock:
             if kind in ("elementwise", "cast"):
-                self._elementwise(shader, layout, given, outputs[0], parameters)
+                self._elementwise(shader, layout, operands, outputs[0], parameters)
             elif kind in ("reduction", "index_reduction"):
-                self._reduction(shader, layout, given, outputs[0], parameters)
+                self._reduction(shader, layout, operands, outputs[0], parameters)
             elif kind == "matrix":
-                self._matrix(shader, layout, given, outputs[0], parameters, absent)
+                self._matrix(shader, layout, operands, outputs[0], parameters, absent)
             else:
                 raise BackendError(
-                    f"{kernel}: wgpu does not carry kernels of kind {kind}; bring its operands to the CPU"
+                    f"{kernel}: wgpu does not support kernels of kind {kind}; move the operands to the CPU with .to()"
                 )
             if len(self._commands) >= BATCH:
                 self.flush()
@@ -194,7 +194,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """The inputs' buffers, those that are the result's own as copies; `keep`: but for the first."""
+        """Returns the buffers of the inputs, with copies of those that are the result. `keep` exempts the first."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -203,7 +203,7 @@ class WebGpuExecutor:
             copy = self._pool.allocate(out[0].size)
             self._commands.append(Copy(out[0].handle, copy.handle, min(out[0].capacity, copy.capacity)))
             self._busy.update((id(out[0].handle), id(copy.handle)))
-            return [copy if own else buffer for buffer, own in zip(buffers, shared, strict=True)]
+            return [copy if is_out else buffer for buffer, is_out in zip(buffers, shared, strict=True)]
         return buffers
 
     def _record(
@@ -233,8 +233,9 @@ class WebGpuExecutor:
         self._slots += 1
         self._busy.update(id(handle) for handle in handles if handle is not None)
 
-    def _groups(self, wanted: int) -> int:
-        return min(wanted, self._gpu.limits.groups)
+    def _groups(self, count: int) -> int:
+        """Bounds a number of workgroups by the limit of the device: shaders loop over the rest."""
+        return min(count, self._gpu.limits.groups)
 
     def _settle(self) -> None:
         self.flush()
@@ -246,11 +247,11 @@ def _reads(inputs: Sequence[Operand]) -> Iterator[Access]:
 
 
 def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:
-    """Some buffer to bind where an input is left out."""
+    """Returns some buffer to bind in place of an absent input."""
     for buffer, _ in inputs:
         if buffer is not None:
             return buffer
-    raise ArgumentError("launch: all inputs are left out")
+    raise ArgumentError("launch: expected at least one input, got none")
 
 
 def _budget() -> int | None:
@@ -259,4 +260,4 @@ def _budget() -> int | None:
         return None
     if text.isdecimal():
         return int(text)
-    raise ArgumentError(f"LANEWISE_WGPU_MEMORY is {text!r}; set it to a number of bytes")
+    raise ArgumentError(f"LANEWISE_WGPU_MEMORY: expected a number of bytes, got {text!r}")

@@ -1,5 +1,5 @@
-"""A kernel's layout and parameters as the bytes its shader reads: the structs LwLayout and LwMatrixLayout of
-webgpu/kinds. Offsets and strides are modulo 2^32, as the shaders compute with them.
+"""Encodes layout and parameters as the bytes that a shader reads: the structs LwLayout and LwMatrixLayout of
+webgpu/kinds. Offsets and strides are modulo 2^32, as in the shaders.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from lanewise.webgpu.device import PARAMETER_BYTES
 
 __all__ = ["BLOCK", "Strided", "matrix_parameters"]
 
-BLOCK: Final = 4096  # elements of a reduction's block
+BLOCK: Final = 4096  # elements of a block of a reduction
 DIMENSIONS: Final = 8
 OPERANDS: Final = 4  # components of a vector
-MOST: Final = 2**31 - 1  # elements: shaders count in 32 bits
+MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
 
 
 class Strided:
-    """What a lw_layout says, with the numbers that follow from it."""
+    """The fields of a lw_layout, and values derived from them."""
 
     __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
 
@@ -32,15 +32,15 @@ class Strided:
         self.strides: list[list[int]] = [list(strides[: self.ndim]) for strides in layout["strides"][:operands]]
         self.count = math.prod(self.shape[: self.outer])
         self.length = math.prod(self.shape[self.outer :])
-        if self.count * self.length > MOST:
+        if self.count * self.length > MAX_ELEMENTS:
             raise ShapeError(
-                f"{kernel}: {self.count * self.length} elements; a shader counts up to {MOST}: split the tensor, or "
-                "keep it on the CPU"
+                f"{kernel}: expected at most {MAX_ELEMENTS} elements on wgpu, got {self.count * self.length}; split "
+                "the tensor, or keep it on the CPU"
             )
         self.blocks = max(1, -(-self.length // BLOCK))
 
     def fills_words(self, operand: int, offset: int, item_bytes: int) -> bool:
-        """Whether an operand's items follow one another from a multiple of 4 bytes on."""
+        """Returns whether the elements of an operand are contiguous and start at a multiple of 4 bytes."""
         step = item_bytes
         for extent, stride in zip(reversed(self.shape), reversed(self.strides[operand]), strict=True):
             if extent != 1 and stride != step:
@@ -49,7 +49,7 @@ class Strided:
         return offset % 4 == 0
 
     def parameters(self, offsets: Sequence[int], scalars: Sequence[float], packed: bool) -> bytes:
-        """The struct LwLayout."""
+        """Returns the bytes of struct LwLayout."""
         words = _words(offsets, OPERANDS) + _scalars(scalars)
         words += _words(self.shape, DIMENSIONS) + _transposed(self.strides)
         words += [self.count, int(packed), self.outer, self.ndim, self.length, self.blocks]
@@ -59,13 +59,16 @@ class Strided:
 def matrix_parameters(
     kernel: str, layout: Mapping[str, Any], offsets: Sequence[int], scalars: Sequence[float], absent: int
 ) -> tuple[bytes, int]:
-    """The struct LwMatrixLayout, and the number of matrices."""
+    """Returns the bytes of struct LwMatrixLayout, and the number of matrices."""
     operands = len(offsets)
     shape = list(layout["batch_shape"][: layout["batch_ndim"]])
     batch = math.prod(shape)
     m, n, k = layout["m"], layout["n"], layout["k"]
-    if max(batch * m * n, batch * m * k, batch * k * n) > MOST:
-        raise ShapeError(f"{kernel}: {batch} x ({m}, {n}, {k}) has more elements than a shader counts ({MOST})")
+    if max(batch * m * n, batch * m * k, batch * k * n) > MAX_ELEMENTS:
+        raise ShapeError(
+            f"{kernel}: expected at most {MAX_ELEMENTS} elements per operand on wgpu, got {batch} products of "
+            f"({m}, {k}) and ({k}, {n}); split the batch, or keep it on the CPU"
+        )
     words = _words(offsets, OPERANDS) + _scalars(scalars)
     words += _words(layout["row_strides"][:operands], OPERANDS)
     words += _words(layout["column_strides"][:operands], OPERANDS)
@@ -80,7 +83,7 @@ def _words(values: Sequence[int], length: int) -> list[int]:
 
 
 def _scalars(values: Sequence[float]) -> list[int]:
-    """Python's floats as float32, its integers (of choices and flags, too) as int32."""
+    """Encodes floats as float32 and integers, including those of choices and flags, as int32."""
     bits = []
     for value in values:
         packed = struct.pack("<i", value) if isinstance(value, int) else _float32(value)
@@ -96,9 +99,9 @@ def _float32(value: float) -> bytes:
 
 
 def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
-    """Per dimension the strides of all operands: a vector."""
-    spare = [0] * (OPERANDS - len(strides))
-    words = [word for here in zip(*strides, strict=True) for word in (*here, *spare)]
+    """Returns a vector for each dimension: the strides of all operands."""
+    padding = [0] * (OPERANDS - len(strides))
+    words = [word for each in zip(*strides, strict=True) for word in (*each, *padding)]
     return _words(words, DIMENSIONS * OPERANDS)
 
 

@@ -1,4 +1,4 @@
-"""The generated WGSL modules, all in one file, what they share written once (contracts/generator/wgsl.py)."""
+"""Reads the WGSL modules that contracts/generator/wgsl.py packs into one file, with shared declarations once."""
 
 from __future__ import annotations
 
@@ -13,41 +13,41 @@ from lanewise.errors import BackendError
 
 __all__ = ["FILE", "Shader", "carried", "load"]
 
-FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # where the build puts them
+FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
 
 @dataclass(frozen=True, slots=True)
 class Shader:
-    """One kernel's module. The numbers are the generator's (contracts/generator/wgsl.py)."""
+    """The module of one kernel, with metadata from the generator (contracts/generator/wgsl.py)."""
 
     kernel: str
     source: str
     inputs: int
     item_bytes: int  # of the result
-    in_place: bool  # has an entry for a result that is the first input
-    scratch_bytes: int  # of a block's result, of a reduction
+    in_place: bool  # has an entry point for a result that is the first input
+    scratch_bytes: int  # of the result of one block, in a reduction
 
 
 def load(file: Path, kernel: str, kind: str) -> Shader:
-    """The module of a kernel. BackendError where WebGPU has none."""
+    """Returns the module of a kernel. Raises BackendError if there is none."""
     declarations, modules = _read(file)
     if kernel not in modules:
-        hint = "bring its operands to the CPU" if file.exists() else f"build the package: {file} is missing"
-        raise BackendError(f"{kernel}: wgpu has no shader for it (kind {kind}); {hint}")
+        hint = "move the operands to the CPU with .to()" if file.exists() else f"build the package: {file} is missing"
+        raise BackendError(f"{kernel}: wgpu has no shader for this kernel (kind {kind}); {hint}")
     facts, own = modules[kernel]
     source = "".join((*(declarations[name] for name in facts["uses"]), own))
     return Shader(source=source, **{name: value for name, value in facts.items() if name != "uses"})
 
 
 def carried(file: Path) -> Collection[str]:
-    """The kernels that have a module."""
+    """Returns the kernels that have a module."""
     return _read(file)[1].keys()
 
 
 @cache
 def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
-    """Declarations by name, and of each kernel's module the facts and what no other has. A part starts with the only
-    comment in it."""
+    """Returns shared declarations by name, and for each kernel its metadata and the rest of its module. Each part of
+    the file starts with its only comment, the metadata."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     declarations, modules = {}, {}
     for part in text.split("//")[1:]:

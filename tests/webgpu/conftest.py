@@ -1,5 +1,5 @@
-"""A device for the tests of WebGPU; where there is none they are skipped with the reason, or fail where
-LANEWISE_REQUIRE names wgpu."""
+"""Opens a device for the tests of WebGPU. Without one they are skipped with the reason, or fail if LANEWISE_REQUIRE
+names wgpu."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ CONTRACTS = load_contracts(ROOT / "contracts")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `contract` run for those that @pytest.mark.contracts chooses."""
+    """Parametrizes tests that have a `contract` argument by the contracts that @pytest.mark.contracts selects."""
     if "contract" in metafunc.fixturenames:
-        chosen = filter(metafunc.definition.get_closest_marker("contracts").args[0], CONTRACTS)
-        metafunc.parametrize("contract", [pytest.param(each, id=each.operation) for each in chosen])
+        selected = filter(metafunc.definition.get_closest_marker("contracts").args[0], CONTRACTS)
+        metafunc.parametrize("contract", [pytest.param(each, id=each.operation) for each in selected])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "contracts(predicate): only contracts for which this holds")
+    config.addinivalue_line("markers", "contracts(predicate): run for the contracts for which predicate is true")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """Notes for the support matrix what became of each operation."""
+    """Records the outcome of each operation for the support matrix."""
     outcome = yield
     report = outcome.get_result()
     contract = item.callspec.params.get("contract") if hasattr(item, "callspec") else None
@@ -49,7 +49,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The cases of the contract, as it is in the tree."""
+    """The oracle cases of the contract in the working tree."""
     path = tmp_path / "oracle.bin"
     path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
     return oracle_file.read(path)
@@ -57,7 +57,7 @@ def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
 
 @pytest.fixture(scope="session")
 def executor(tmp_path_factory: pytest.TempPathFactory):
-    """An executor on the best adapter, with shaders made from the contracts as they are."""
+    """An executor on the best adapter, with shaders generated from the contracts in the working tree."""
     from harness import emitted
 
     from lanewise import webgpu
@@ -77,7 +77,7 @@ def executor(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture
 def gpu(executor):
-    """The way of NumPy arrays to kernels."""
+    """Runs kernels on NumPy arrays."""
     from harness import Runner
 
     return Runner(executor)

@@ -1,5 +1,5 @@
-"""Runs kernels on a WebGPU device straight through the executor, on the memory of NumPy arrays: what the extension does
-for tensors, without tensors. Layouts are passed as the host leaves them before collapsing dimensions."""
+"""Runs kernels on a WebGPU device through the executor, with NumPy arrays, as the extension does with tensors.
+Dimensions of layouts are not collapsed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ import numpy as np
 from lanewise.webgpu.buffers import DeviceBuffer
 from lanewise.webgpu.executor import WebGpuExecutor
 
-POISON = 0xA5  # what outputs hold beforehand
-GUARD = 64  # bytes of it around each
+POISON = 0xA5  # fills outputs before a launch
+GUARD = 64  # bytes of it before and after each output
 
 Operand = tuple[DeviceBuffer, int]
 
 
 class Runner:
-    """An executor and the way of arrays to it and back."""
+    """Moves arrays to and from an executor, and launches kernels on them."""
 
     def __init__(self, executor: WebGpuExecutor) -> None:
         self.executor = executor
 
     def upload(self, array: np.ndarray) -> Operand:
-        """The bytes that a view spans, and where in them its first element is."""
+        """Uploads the bytes that a view spans. Returns the buffer, and the offset of the first element."""
         if not array.size:
             return self.executor.allocate(0), 0
         low, high = np.lib.array_utils.byte_bounds(array)
@@ -38,18 +38,18 @@ class Runner:
         return buffer, first - low
 
     def poisoned(self, nbytes: int) -> Operand:
-        """A buffer with a guard on either side of a result."""
+        """Returns a poisoned buffer with a guard before and after the result."""
         buffer = self.executor.allocate(nbytes + 2 * GUARD)
         self.executor.upload(buffer, memoryview(bytes([POISON]) * (nbytes + 2 * GUARD)))
         return buffer, GUARD
 
     def download(self, operand: Operand, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-        """A result, after a look at its guards."""
+        """Returns a result, after checking its guards."""
         nbytes = math.prod(shape) * dtype.itemsize
         into = np.empty(nbytes + 2 * GUARD, np.uint8)
         self.executor.download(operand[0], memoryview(into))
         guards = np.concatenate([into[:GUARD], into[GUARD + nbytes :]])
-        assert (guards == POISON).all(), "the kernel wrote beside its result"
+        assert (guards == POISON).all(), "the kernel wrote outside its result"
         return into[GUARD : GUARD + nbytes].view(dtype).reshape(shape)
 
     def start(
@@ -62,14 +62,14 @@ class Runner:
         dtype: np.dtype,
         parameters: Sequence[float] = (),
     ) -> Callable[[], np.ndarray]:
-        """Launches any kernel, with a row-major result; what is returned waits for that."""
+        """Launches a kernel with a row-major result. Returns a function that waits for it and returns it."""
         out = self.poisoned(math.prod(shape) * dtype.itemsize)
         operands = [(None, 0) if each is None else self.upload(each) for each in inputs]
         self.executor.launch(kernel, kind, layout, operands, [out], parameters)
         return lambda: self.download(out, shape, dtype)
 
     def run(self, *arguments: Any) -> np.ndarray:
-        """Launches and waits."""
+        """Launches a kernel and returns its result."""
         return self.start(*arguments)()
 
     def elementwise(
@@ -80,7 +80,7 @@ class Runner:
         parameters: Sequence[float] = (),
         kind="elementwise",
     ) -> np.ndarray:
-        """An elementwise or cast kernel, its inputs broadcast as NumPy does."""
+        """Runs an elementwise or cast kernel, with inputs broadcast as in NumPy."""
         views = np.broadcast_arrays(*inputs) if len(inputs := list(inputs)) > 1 else inputs
         shape, dtype = views[0].shape, np.dtype(dtype)
         layout = strided_layout(shape, [view.strides for view in views], dtype.itemsize)
@@ -95,7 +95,7 @@ class Runner:
         parameters: Sequence[float] = (),
         kind: str = "reduction",
     ) -> np.ndarray:
-        """A reduction over axes, without keepdims."""
+        """Runs a reduction over axes, without keepdims."""
         kept = [axis for axis in range(x.ndim) if axis not in axes]
         moved = x.transpose([*kept, *axes])
         shape, dtype = moved.shape[: len(kept)], np.dtype(dtype)
@@ -109,15 +109,15 @@ class Runner:
         return self.run(kernel, kind, layout, [moved], shape, dtype, parameters)
 
     def matrix(
-        self, kernel: str, a: np.ndarray, b: np.ndarray, rest: Sequence[np.ndarray | None] = (), parameters=()
+        self, kernel: str, a: np.ndarray, b: np.ndarray, vectors: Sequence[np.ndarray | None] = (), parameters=()
     ) -> np.ndarray:
-        """A matrix product; `rest` are vectors along n."""
+        """Runs a matrix product. `vectors` are further inputs along n."""
         m, k = a.shape[-2:]
         n = b.shape[-1]
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
         a, b = np.broadcast_to(a, (*batch, m, k)), np.broadcast_to(b, (*batch, k, n))
         shape = (*batch, m, n)
-        strides = [a.strides, b.strides, *((0,) * len(batch) + (0, 4) for _ in rest), tuple(_row_major(shape, 4))]
+        strides = [a.strides, b.strides, *((0,) * len(batch) + (0, 4) for _ in vectors), tuple(_row_major(shape, 4))]
         layout = {
             "batch_ndim": len(batch),
             "batch_shape": [*batch],
@@ -128,11 +128,11 @@ class Runner:
             "row_strides": [each[-2] for each in strides],
             "column_strides": [each[-1] for each in strides],
         }
-        return self.run(kernel, "matrix", layout, [a, b, *rest], shape, np.dtype(np.float32), parameters)
+        return self.run(kernel, "matrix", layout, [a, b, *vectors], shape, np.dtype(np.float32), parameters)
 
 
 def strided_layout(shape: Sequence[int], strides: Iterable[Sequence[int]], item_bytes: int) -> Mapping[str, Any]:
-    """A lw_layout of inputs with these strides and a row-major result."""
+    """Returns the lw_layout of inputs with these strides and a row-major result."""
     rows = [[*each] for each in strides]
     return {"ndim": len(shape), "inner": 0, "shape": [*shape], "strides": [*rows, _row_major(shape, item_bytes)]}
 
@@ -142,7 +142,7 @@ def _row_major(shape: Sequence[int], item_bytes: int) -> list[int]:
 
 
 class lw_layout(ctypes.Structure):  # noqa: N801 - as in lanewise.h
-    """A strided layout."""
+    """The C struct of a strided layout."""
 
     _fields_ = (
         ("ndim", ctypes.c_int32),
@@ -153,7 +153,7 @@ class lw_layout(ctypes.Structure):  # noqa: N801 - as in lanewise.h
 
 
 class lw_matrix_layout(ctypes.Structure):  # noqa: N801
-    """A layout of matrices."""
+    """The C struct of a layout of matrices."""
 
     _fields_ = (
         ("batch_ndim", ctypes.c_int32),
@@ -168,7 +168,7 @@ class lw_matrix_layout(ctypes.Structure):  # noqa: N801
 
 
 def layout_of(struct: str, content: bytes) -> Mapping[str, Any]:
-    """The bytes of a C struct as the extension hands it to an executor."""
+    """Decodes the bytes of a C struct to the mapping that the extension passes to an executor."""
     layout = {"lw_layout": lw_layout, "lw_matrix_layout": lw_matrix_layout}[struct].from_buffer_copy(content)
     return {name: _plain(getattr(layout, name)) for name, _ in layout._fields_}
 
@@ -178,7 +178,7 @@ def _plain(value: Any) -> Any:
 
 
 def emitted(folder: Path, contracts: Sequence[Any]) -> Path:
-    """The file of modules of the contracts as they are in the tree."""
+    """Writes the file of modules generated from the contracts in the working tree."""
     from generator import wgsl
 
     ((name, text),) = wgsl.pack(wgsl.emit(contracts)).items()

@@ -1,4 +1,4 @@
-"""Every kernel that WebGPU carries, on every case that the oracle has for it."""
+"""Tests every kernel that has a shader on all of its oracle cases."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BACKEND = "wgpu"
 
 
 def parameters_of(contract, scalars: bytes) -> list[float]:
-    """lw_scalar as Python's numbers."""
+    """Decodes an array of lw_scalar to numbers."""
     types = ["d" if each.type == "float" else "q" for each in contract.kernel_parameters]
     return list(struct.unpack(f"<{''.join(types)}", scalars))
 

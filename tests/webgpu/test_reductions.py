@@ -1,4 +1,4 @@
-"""Reductions: the order of the sum to the bit, lengths around blocks, axes; and matrices of all shapes."""
+"""Tests reductions (bit-exact order of sums, lengths around blocks, axes) and matrix products of all shapes."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ import numpy as np
 import pytest
 from harness import Runner
 
-BLOCK, LANES = 4096, 64
+BLOCK, PARTIALS = 4096, 64
 LENGTHS = [1, 2, 63, 64, 65, 128, 4095, 4096, 4097, 3 * BLOCK + 5, 70_001, 1_000_003]
 
 
 def tree_sum(x: np.ndarray) -> np.float32:
-    """The sum in the order that every backend shares."""
+    """Returns the sum in the order that all backends share."""
     blocks = []
     for start in range(0, len(x), BLOCK):
         block = x[start : start + BLOCK]
-        padded = np.full(-(-len(block) // LANES) * LANES, -0.0, np.float32)
+        padded = np.full(-(-len(block) // PARTIALS) * PARTIALS, -0.0, np.float32)
         padded[: len(block)] = block
-        partial = np.full(LANES, -0.0, np.float32)
-        for row in padded.reshape(-1, LANES):
+        partial = np.full(PARTIALS, -0.0, np.float32)
+        for row in padded.reshape(-1, PARTIALS):
             partial = partial + row
         while len(partial) > 1:
             partial = partial[: len(partial) // 2] + partial[len(partial) // 2 :]
@@ -41,7 +41,7 @@ def test_lengths(gpu: Runner, length: int) -> None:
     assert gpu.reduction("argmax_float32", x, [0], np.int32, kind="index_reduction") == length - 1
 
 
-def test_a_naive_sum_would_be_off_by_a_thousand(gpu: Runner) -> None:
+def test_sum_of_a_million_is_more_accurate_than_a_sequential_sum(gpu: Runner) -> None:
     x = np.full(2**20, 0.1, np.float32)
     assert abs(float(gpu.reduction("sum_float32", x, [0], np.float32)) - x.astype(np.float64).sum()) < 0.2
 
@@ -125,14 +125,14 @@ def test_layers(gpu: Runner, bias: bool, activation: int) -> None:
     result = gpu.matrix("linear_float32", x, weight.T, [added], [activation])
     y = x.astype(np.float64) @ weight.T + (0 if added is None else added)
     logistic = 1 / (1 + np.exp(-y))
-    bell = np.vectorize(__import__("math").erf)(y / 2**0.5)
-    forms = [
+    erf = np.vectorize(__import__("math").erf)(y / 2**0.5)
+    expected = [
         y,
         np.maximum(y, 0),
-        y * (1 + bell) / 2,
+        y * (1 + erf) / 2,
         y * (1 + np.tanh((2 / np.pi) ** 0.5 * (y + 0.044715 * y**3))) / 2,
         y * logistic,
         logistic,
         np.tanh(y),
     ]
-    np.testing.assert_allclose(result, forms[activation], atol=1e-5, rtol=1e-5)
+    np.testing.assert_allclose(result, expected[activation], atol=1e-5, rtol=1e-5)
