@@ -16,7 +16,7 @@ from .draw import Array, draw, everywhere, indices
 from .schema import DTYPES, FLOATS, Contract, Input, Special
 
 SIZES = (*range(34), 1000, 4097)  # up to two vectors of 16 lanes plus 1; one block of a reduction plus 1
-COPIES = 37  # of a special value, so that full vectors and tails see it
+COPIES = 37  # copies of a special value, so that full vectors and tails process it
 
 BROADCASTS = (  # an operation of n inputs uses the first n shapes of each row
     ((5, 1, 7), (3, 1), (7,)),
@@ -56,9 +56,9 @@ class Case:
     """The inputs and parameters of one call."""
 
     name: str
-    dtype: str  # the computed one
+    dtype: str  # the computed dtype
     inputs: Mapping[str, Any]  # arrays, a list of arrays for a sequence, None if absent
-    parameters: Mapping[str, Any]  # all of them
+    parameters: Mapping[str, Any]  # every parameter, with its value
     special: Special | None = None
 
 

@@ -1,7 +1,7 @@
 """Functions for the contracts' reference expressions: simple, and exact or in float64.
 
 The expressions see `np`, the functions of this file, and the operation's inputs and parameters by name. Floats are
-float64 and integers int64, so that sums and products wrap widths only in the conversion to int32.
+float64 and integers int64, so that sums and products wrap around only in the conversion to int32.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Returns x1^x2 modulo 2^32, as int32 wraps widths; 1, -1 or 0 if x2 is negative."""
+    """Returns x1^x2 modulo 2^32, as int32 wraps around; 1, -1 or 0 if x2 is negative."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
@@ -64,7 +64,7 @@ def cast(x: Array, dtype: str) -> Array:
 
 
 def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
-    """Returns the variance. The mean is subtracted in two steps, so that the rounding is float64's only."""
+    """Returns the variance. The mean is subtracted in two steps, so that only float64's rounding remains."""
     axes = None if axis is None else tuple(np.atleast_1d(axis))
     count = x.size if axes is None else math.prod(x.shape[each] for each in axes)
     deviations = x - np.mean(x, axis=axes, keepdims=True)

@@ -33,7 +33,7 @@ PARAMETER_TYPES = KERNEL_PARAMETERS + HOST_PARAMETERS
 
 Support = Literal["now", "later", "none"]
 SUPPORT = ("now", "later", "none")
-FAMILIES = ("cpu", "webgpu", "cuda")  # of backends, as kinds.yaml names them
+FAMILIES = ("cpu", "webgpu", "cuda")  # the families of backends in kinds.yaml
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Kind:
 
     name: str
     summary: str
-    layout: str | None  # the C struct a kernel's `layout` points to; None where the kind has no kernels
+    layout: str | None  # the C struct a kernel's `layout` points to; None if the kind has no kernels
     has_kernels: bool
     has_out: bool  # its Python functions accept `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
@@ -54,7 +54,7 @@ class Kind:
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor argument. Inputs without a dtype of their own share the computed one."""
+    """A tensor argument. Inputs without a dtype share the computed dtype."""
 
     name: str
     doc: str
@@ -87,7 +87,7 @@ class Parameter:
     optional: bool = False  # accepts None, although the default is another value
     host: bool = False  # consumed by the host, although kernels accept its type
     choices: tuple[str, ...] = ()
-    limits: Limits | None = None  # of a float or an int
+    limits: Limits | None = None  # only for float and int
 
     @property
     def for_kernel(self) -> bool:
@@ -141,8 +141,8 @@ class Bound:
 
     ulp: float = 0.0  # units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
-    relative: float = 0.0  # of the reference
-    magnitude: float = 0.0  # of the reference computed from the inputs' absolute values
+    relative: float = 0.0  # relative to the reference
+    magnitude: float = 0.0  # relative to the reference for the inputs' absolute values
     why: str = ""
 
 
@@ -169,11 +169,11 @@ class Law:
 
 @dataclass(frozen=True)
 class Kernel:
-    """One entry of the table."""
+    """One entry of the kernel table."""
 
     name: str  # add_float32, astype_int32_bool, take_bits16: also lw_<name> in C and the field in lw_kernels
     operation: str
-    stem: str  # of the expression op_<stem>_<dtype> in core/ops; the operation, or a variant
+    stem: str  # the operation or a variant; names the expression op_<stem>_<dtype> in core/ops
     dtype: str  # the computed dtype, or bits8 to bits64; of a cast, the dtype it reads
     result: str  # the dtype it writes, or bits8 to bits64
 
