@@ -1,6 +1,5 @@
-"""Reads which symbols a shared library needs and offers: ELF, Mach-O and PE, 64-bit and little-endian, which our
-targets are, and WebAssembly, through wasm/module.py. Only what the checks of a library ask for; anything unexpected
-raises BuildError."""
+"""Reads which symbols a shared library imports and exports: 64-bit little-endian ELF, Mach-O and PE, and WebAssembly
+(wasm/module.py). Supports only what the checks of our own libraries need; anything unexpected raises BuildError."""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ TABLE = "lanewise_kernels"
 
 @dataclass(frozen=True)
 class Symbols:
-    """Names as C spells them, and the libraries that would be loaded too."""
+    """Symbols as C spells them, and the names of libraries that the loader would open as well."""
 
     undefined: tuple[str, ...]
     exported: tuple[str, ...]
@@ -27,27 +26,28 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """A kernel library calls nothing, needs nothing and offers its table, or it is deleted."""
+    """Deletes a kernel library and raises BuildError if it imports anything, or exports anything but its table."""
     symbols = read(path)
     problems = []
     if symbols.undefined:
-        problems.append(f"calls {', '.join(symbols.undefined)}; a kernel library must call nothing outside itself")
+        problems.append(f"calls {', '.join(symbols.undefined)}, but must call nothing outside itself")
     if symbols.needed:
-        problems.append(f"needs the libraries {', '.join(symbols.needed)}; it must need none")
+        problems.append(f"needs the libraries {', '.join(symbols.needed)}, but must need none")
     if symbols.exported != (TABLE,):
-        problems.append(f"exports {', '.join(symbols.exported) or 'nothing'}; it must export {TABLE} alone")
+        problems.append(f"exports {', '.join(symbols.exported) or 'nothing'}, but must export only {TABLE}")
     _refuse(path, problems)
 
 
 def check_extension(path: Path) -> None:
-    """The extension exports its initialisation; what it asks for is there, where no linker has checked that."""
+    """Deletes the extension and raises BuildError if it exports anything but its initialization, or if a WebAssembly
+    module imports what Pyodide lacks, which no linker has checked."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):
-        problems.append(f"exports {', '.join(symbols.exported)}; expected PyInit__ext alone")
+        problems.append(f"exports {', '.join(symbols.exported) or 'nothing'}, but must export only PyInit__ext")
     foreign = imports.foreign(symbols.undefined) if path.read_bytes().startswith(module.MAGIC) else ()
     if foreign:
-        problems.append(f"imports {', '.join(foreign)}; wasm/imports.py says what it may")
+        problems.append(f"imports {', '.join(foreign)}, which wasm/imports.py does not list")
     _refuse(path, problems)
 
 
@@ -58,7 +58,7 @@ def _refuse(path: Path, problems: list[str]) -> None:
 
 
 def read(path: Path) -> Symbols:
-    """The symbols of a shared library."""
+    """Returns the symbols of a shared library."""
     data = path.read_bytes()
     try:
         if data.startswith(b"\x7fELF\x02\x01"):
@@ -71,7 +71,7 @@ def read(path: Path) -> Symbols:
             return _wasm(data)
     except (struct.error, ValueError, IndexError) as error:
         raise BuildError(f"{path} is malformed: {error}") from error
-    raise BuildError(f"{path} is no 64-bit ELF, Mach-O or PE file, nor WebAssembly")
+    raise BuildError(f"{path}: expected a 64-bit ELF, Mach-O, PE or WebAssembly file")
 
 
 def _text(data: bytes, start: int) -> str:
@@ -79,7 +79,7 @@ def _text(data: bytes, start: int) -> str:
 
 
 def _elf(data: bytes) -> Symbols:
-    """The dynamic symbol table, which is all that the loader looks at (ELF gABI, chapters 4 and 5)."""
+    """Reads the dynamic symbol table, the only one that the loader uses (ELF gABI, chapters 4 and 5)."""
     DYNAMIC, DYNSYM, NEEDED, LOCAL = 6, 11, 1, 0
     (table,) = struct.unpack_from("<Q", data, 0x28)
     size, count = struct.unpack_from("<HH", data, 0x3A)
@@ -103,8 +103,8 @@ def _elf(data: bytes) -> Symbols:
 
 
 def _macho(data: bytes) -> Symbols:
-    """The external part of the symbol table (mach-o/loader.h, nlist.h), but for what the linker puts into every
-    library, and libSystem, which every library must load."""
+    """Reads the external symbols (mach-o/loader.h, nlist.h), except those that the linker adds to every library, and
+    libSystem, which every library loads."""
     SYMTAB, LOAD_DYLIB, STAB, PRIVATE, TYPE, EXTERNAL = 0x2, 0xC, 0xE0, 0x10, 0x0E, 0x01
     undefined: list[str] = []
     exported: list[str] = []
@@ -133,7 +133,7 @@ def _macho(data: bytes) -> Symbols:
 
 
 def _pe(data: bytes) -> Symbols:
-    """The export directory's names and the import directory's, by DLL (PE format, "The .edata Section")."""
+    """Reads the names of the export and import directories (PE format, "The .edata Section")."""
     (header,) = struct.unpack_from("<I", data, 0x3C)
     count, optional_size = struct.unpack_from("<H12xH", data, header + 6)
     optional = header + 24
@@ -176,8 +176,8 @@ def _pe(data: bytes) -> Symbols:
 
 
 def _wasm(data: bytes) -> Symbols:
-    """Imports and exports, but for those of the dynamic linker."""
-    found = module.read(data)
-    undefined = dict.fromkeys(entry.name for entry in found.imports if entry.name not in imports.LINKER)
-    exported = tuple(name for name in found.exports if name not in imports.HOOKS)
-    return Symbols(tuple(undefined), exported, tuple(found.needed))
+    """Reads the imports and exports, except those of the dynamic linker."""
+    parsed = module.read(data)
+    undefined = dict.fromkeys(entry.name for entry in parsed.imports if entry.name not in imports.LINKER)
+    exported = tuple(name for name in parsed.exports if name not in imports.HOOKS)
+    return Symbols(tuple(undefined), exported, tuple(parsed.needed))

@@ -4,9 +4,9 @@
     python native/build.py --wheel aarch64-linux    makes a whole wheel for another platform in dist/
     CC=gcc python native/build.py --into DIR        puts a whole importable package into DIR
 
-pip comes here through hatchling and hook.py. The flow: contracts/generate.py writes build/generated; steps.py compiles
-with what compiler.py chose, for a row of targets.py; binaries.py inspects each library; the result is a mapping from
-places in the package to files, which is copied or packed.
+pip calls this through hatchling and hook.py. The build has four steps: contracts/generate.py writes build/generated;
+steps.py runs the compiler that compiler.py chose, for one row of targets.py; binaries.py checks each library; the
+result, a mapping from paths in the package to files, is copied or packed.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # `native` is no installed package
+sys.path.insert(0, str(ROOT))  # `native` is not installed
 
 from native import binaries, compiler, steps  # noqa: E402
 from native.compiler import Compiler  # noqa: E402
@@ -40,37 +39,42 @@ GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
 EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
-WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C library for that target; Pyodide has, and emcc its headers
+WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C headers for that target; emcc has its own
 
-# Places in the package (relative to lanewise/) and the files that go there.
+# Maps paths in the package, relative to lanewise/, to files.
 Files = dict[str, Path]
 
 
 def get_build_hook() -> type[LanewiseBuildHook]:
-    """What hatchling asks this file for."""
+    """Returns the build hook; hatchling calls this."""
     from native.hook import LanewiseBuildHook
 
     return LanewiseBuildHook
 
 
 def generate() -> None:
-    """Writes C, headers, stubs and shaders from the contracts; leaves alone what would not change."""
+    """Writes C, headers, stubs and shaders from the contracts; does not touch files that would not change."""
     generator = ROOT / "contracts" / "generate.py"
     command = [sys.executable, str(generator), "--out", str(GENERATED)]
     result = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=ROOT)
     if result.returncode:
-        raise BuildError(f"contracts/generate.py stopped:\n{result.stdout}{result.stderr}")
+        raise BuildError(f"contracts/generate.py failed:\n{result.stdout}{result.stderr}")
 
 
 def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Files:
-    """Everything the build adds to the Python files, for one platform; of its instruction sets these, or all."""
+    """Builds all files that the package needs besides Python files, for one platform, and returns them.
+
+    `only` restricts the build to some of the platform's instruction sets.
+    """
     if not using.can_build(target):
         raise BuildError(f"CC compiles for {using.target.name}; unset it to build for {target.name}")
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / "-".join(filter(None, (name, using.sanitizer, *only)))
-    left_out = {isa.name: "the build was told to leave it out" for isa in target.isas if only and isa.name not in only}
-    unknown = f"its instructions are unknown to {using.version.splitlines()[0]}"
+    left_out = {
+        isa.name: "the build left it out because of --only" for isa in target.isas if only and isa.name not in only
+    }
+    unknown = f"{using.version.splitlines()[0]} does not support its instructions"
     for isa in target.isas:
         if isa.name not in left_out and not using.knows(target, isa, folder / "objects"):
             left_out[isa.name] = unknown
@@ -87,7 +91,9 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     files = {f"_lib/{path.name}": path for path in (*libraries.values(), manifest)}
     generated = GENERATED / "lanewise"
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
-    if target.binary_format == "wasm":  # a page has no use for types, headers and, so far, shaders, and downloads all
+    if (
+        target.binary_format == "wasm"
+    ):  # pages download everything, but use no types, no headers and, so far, no shaders
         files = {name: path for name, path in files.items() if path.suffix not in (".pyi", ".wgsl")}
     else:
         files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
@@ -95,7 +101,7 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
 
 
 def place(files: Files, package: Path) -> None:
-    """Copies what differs. A library that a running Python has open is replaced, never written over."""
+    """Copies files that differ. Replaces them atomically, because a running Python may have a library open."""
     for name, source in files.items():
         destination = package / name
         if destination.exists() and destination.read_bytes() == source.read_bytes():
@@ -110,11 +116,11 @@ def place(files: Files, package: Path) -> None:
 
 
 def wheel(target: Target) -> Path:
-    """Packs a whole wheel into dist/, through hatchling and its hook, as pip does."""
+    """Packs a complete wheel into dist/ with hatchling and its hook, as pip does, and returns its path."""
     try:
         from hatchling.builders.wheel import WheelBuilder
     except ImportError:
-        raise BuildError("a wheel is packed by hatchling: pip install hatchling") from None
+        raise BuildError("hatchling, which packs wheels, is not installed; pip install hatchling") from None
     os.environ["LANEWISE_TARGET"] = target.name
     (path,) = WheelBuilder(str(ROOT)).build(directory=str(ROOT / "dist"), versions=["standard"])
     return Path(path)
@@ -122,8 +128,8 @@ def wheel(target: Target) -> Path:
 
 def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
     source = GENERATED / "kernels.c"
-    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # algorithms are .c files, included too
-    check = None if using.sanitizer else binaries.check_kernels  # its runtime is what such a library calls
+    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # gemm.c is included too
+    check = None if using.sanitizer else binaries.check_kernels  # sanitized libraries call the sanitizer's runtime
     return [
         steps.Step(
             libraries[isa.name],
@@ -139,7 +145,9 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
 
 def _sources(target: Target) -> list[Path]:
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    beside = ["cpu.c"] if target.binary_format == "wasm" else ["cpu.c", "cores.c", "threads.c"]  # one thread there
+    beside = (
+        ["cpu.c"] if target.binary_format == "wasm" else ["cpu.c", "cores.c", "threads.c"]
+    )  # WebAssembly has no threads
     return [*extension, *(ROOT / "native" / name for name in beside), GENERATED / "lanewise_operations.c"]
 
 
@@ -168,7 +176,7 @@ def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> s
 
 
 def _write_python_definition(path: Path) -> None:
-    """Windows links against a list of what python3.dll has: the names that pyabi.h declares."""
+    """Writes the list of python3.dll's symbols that Windows links against: the names that pyabi.h declares."""
     text = (ROOT / "native" / "pyabi.h").read_text(encoding="utf-8")
     data = {name for line in re.findall(r"LW_PYDATA extern ([^;]*);", text) for name in re.findall(r"_?Py\w+", line)}
     functions = set(re.findall(r"\b(_?Py\w+)\(", text))
@@ -178,7 +186,7 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """What lanewise/libraries.py compares with before it opens a library, and why one is not there."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are missing."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:
@@ -201,10 +209,10 @@ def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, st
 
 
 def _literal(header: Path, macro: str) -> int:
-    """The number that a header defines."""
+    """Returns the value of a numeric macro."""
     found = re.search(rf"#define {macro}\s+\(?(?:UINT64_C\()?(0x[0-9a-fA-F]+|\d+)", header.read_text(encoding="utf-8"))
     if not found:
-        raise BuildError(f"{header} defines no {macro}")
+        raise BuildError(f"{header}: expected a definition of {macro}")
     return int(found[1], 0)
 
 
@@ -213,7 +221,7 @@ def _table() -> Path:
 
 
 def included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:
-    """All that an #include could find, so that a new header counts as a change."""
+    """Returns all files that an #include could find, so that a new header counts as a change."""
     own = {path for folder in include if folder != GENERATED for path in _files(folder)}
     return sorted({path for path in own if path.suffix in suffixes} | set(GENERATED.glob("*.h")))
 
@@ -223,12 +231,16 @@ def _files(folder: Path) -> list[Path]:
 
 
 def main() -> None:
-    """The command line."""
+    """Runs the command line."""
     parser = argparse.ArgumentParser(description="Builds Lanewise's binaries in place, or a wheel for a platform.")
-    parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a whole wheel for this platform in dist/")
-    parser.add_argument("--into", type=Path, metavar="DIR", help="put a whole importable package there instead")
-    parser.add_argument("--sanitize", choices=sorted(compiler.SANITIZERS), help="checked (needs --into and CC)")
-    parser.add_argument("--only", nargs="+", default=(), metavar="NAME", help="these instruction sets (needs --into)")
+    parser.add_argument("--wheel", choices=sorted(TARGETS), help="make a complete wheel for this platform in dist/")
+    parser.add_argument("--into", type=Path, metavar="DIR", help="write a complete importable package to DIR instead")
+    parser.add_argument(
+        "--sanitize", choices=sorted(compiler.SANITIZERS), help="build with a sanitizer (needs --into and CC)"
+    )
+    parser.add_argument(
+        "--only", nargs="+", default=(), metavar="NAME", help="only these instruction sets (needs --into)"
+    )
     arguments = parser.parse_args()
     if arguments.wheel:
         target = TARGETS[arguments.wheel]
@@ -238,13 +250,13 @@ def main() -> None:
     using = compiler.choose(sanitizer=arguments.sanitize or "")
     names = [isa.name for isa in using.target.isas]
     if unknown := sorted(set(arguments.only) - set(names)):
-        raise BuildError(f"--only: {', '.join(unknown)} is none of {', '.join(names)}")
+        raise BuildError(f"--only: expected names of {', '.join(names)}, got {', '.join(unknown)}")
     if arguments.only and not arguments.into:
         raise BuildError(
-            "--only would leave others of the package without their library: say with --into where to put it"
+            "--only would leave this package without its other libraries; choose another folder with --into"
         )
     if arguments.sanitize and (using.family == "zig" or not arguments.into):
-        raise BuildError("zig has no sanitizer runtimes: set CC=gcc or CC=clang, and say with --into where to put it")
+        raise BuildError("zig has no sanitizer runtimes; set CC=gcc or CC=clang, and choose a folder with --into")
     files = binaries_of(using.target, using, arguments.only)
     package = PACKAGE
     if arguments.into:

@@ -1,5 +1,5 @@
-"""The C compiler: zig from PyPI, which builds for every target from every machine, or what CC names. Makes the command
-lines of the two things that are compiled, and refuses flags that would change what floating-point code means."""
+"""The C compiler: zig from PyPI, which compiles for every target on every machine, or the compiler that CC names. Makes
+its command lines, and refuses flags that would change the results of floating-point code."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from native.targets import TARGETS, Isa, Target, host
 __all__ = ["SANITIZERS", "Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
-# A kernel library stands alone: no C library, and none of the helpers that distributions' CFLAGS ask for.
+# A kernel library calls nothing outside itself: no C library, and no helpers that distributions' CFLAGS would add.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
-# The scalar library is what the others are measured against, and where a vectorizer's mistake would show.
+# The scalar library is the baseline for speedups, and exposes mistakes of a vectorizer in the others.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
     "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
@@ -33,8 +33,8 @@ SANITIZERS = {
     "thread": ("-fsanitize=thread",),
 }
 
-# Each lets the compiler assume there are no NaNs, no infinities or no signed zeros, or reorder or fuse arithmetic: the
-# special values and the promise of equal bits would be gone. Denormals are lost through the start-up code of -Ofast.
+# Each of these lets the compiler ignore NaN, infinity or signed zeros, or reorder or fuse arithmetic, which would break
+# special values and bit-identical results. The start-up code of -Ofast also flushes denormals.
 _REFUSED = frozenset(
     {
         *("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"),
@@ -45,98 +45,98 @@ _REFUSED = frozenset(
     }
 )
 _REFUSED_PREFIXES = ("-mrecip=", "-fdenormal-fp-math=", "-fdenormal-fp-math-f32=")
-_WHOLE = frozenset({"elf", "wasm"})  # zig's own linker, for Mach-O and PE, cannot
+_LTO = frozenset({"elf", "wasm"})  # zig's own linker, for Mach-O and PE, has no link-time optimization
 _READ = ("CC", "CPPFLAGS", "CFLAGS", "LDFLAGS")
 
 
 @dataclass(frozen=True)
 class Compiler:
-    """A command that takes a C compiler's arguments."""
+    """A command that accepts a C compiler's arguments."""
 
     command: tuple[str, ...]
     family: str  # zig, clang, gcc or emcc
-    version: str  # the same command can become another compiler
-    cflags: tuple[str, ...] = ()  # the user's; ours follow and win
+    version: str  # detects that the command is another compiler now
+    cflags: tuple[str, ...] = ()  # the user's; ours follow them and take precedence
     ldflags: tuple[str, ...] = ()
     sanitizer: str = ""  # one of SANITIZERS
 
     @property
     def target(self) -> Target:
-        """What it compiles for where nobody names a platform: emcc makes WebAssembly and nothing else."""
+        """The default platform: WebAssembly for emcc, else this machine."""
         return TARGETS["wasm32-pyodide"] if self.family == "emcc" else host()
 
     def can_build(self, target: Target) -> bool:
-        """Only zig compiles for every platform."""
+        """Returns whether it compiles for the platform; only zig does for all."""
         return self.family == "zig" or target == self.target
 
     @property
     def portable(self) -> bool:
-        """Whether what it links runs on more than this system: zig links against an old C library on purpose, and what
-        emcc links may ask for nothing but what every Pyodide has (wasm/imports.py)."""
+        """Whether its binaries run on other systems: zig links against an old C library on purpose, and emcc's imports
+        are limited to what every Pyodide has (wasm/imports.py)."""
         return self.family in ("zig", "emcc")
 
     def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
-        """Whether it compiles the instructions of an instruction set that some compilers in use do not know yet; zig,
-        which is pinned, knows all."""
+        """Returns whether it supports an instruction set, by compiling the set's probe. The pinned zig supports all."""
         if self.family == "zig" or not isa.probe:
             return True
         folder.mkdir(parents=True, exist_ok=True)
         source = folder / f"probe_{isa.name}.c"
         source.write_text(isa.probe, encoding="utf-8")
-        command = [*self._begin(target, isa), "-c", str(source), "-o", str(source.with_suffix(".o"))]
+        command = [*self._common(target, isa), "-c", str(source), "-o", str(source.with_suffix(".o"))]
         return subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, check=False).returncode == 0
 
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Compiles and links a library of kernels."""
+        """Returns the command that compiles and links a kernel library."""
         command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
-        if target.binary_format == "pe":  # nothing to run when it is loaded; large frames need zig's stack probe
+        if target.binary_format == "pe":  # no start-up code; large frames need zig's stack probe
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
 
     def kernel_object(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Compiles kernels for a program to link with, as the tests' runner does."""
+        """Returns the command that compiles kernels into an object file, which the tests' runner links."""
         return [*self._kernel_flags(target, isa, include), "-c", str(source), "-o", str(output)]
 
     def object(self, target: Target, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Compiles one file of the extension, for the oldest processor."""
-        command = [*self._begin(target, target.isas[0]), *self._whole(target), *_directories(include)]
+        """Returns the command that compiles one file of the extension, for the oldest processor."""
+        command = [*self._common(target, target.isas[0]), *self._lto(target), *_directories(include)]
         return [*command, "-c", str(source), "-o", str(output)]
 
     def extension(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Links the extension. But for PE, Python's functions stay undefined: the interpreter has them."""
-        command = [*self.command, *self._machine(target, target.isas[0]), target.optimization, *self._whole(target)]
+        """Returns the command that links the extension. Except on Windows, Python's functions stay undefined: the
+        interpreter has them."""
+        command = [*self.command, *self._machine(target, target.isas[0]), target.optimization, *self._lto(target)]
         command += [*map(str, objects), *self._shared("PyInit__ext")]
         libraries = {
             "elf": ["-lpthread", "-ldl"],
             "macho": ["-Wl,-undefined,dynamic_lookup"],
             "pe": [],
-            # emcc knows by itself that the main module has the rest
+            # emcc assumes that the main module has all undefined functions
             "wasm": [] if self.family == "emcc" else ["-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"],
         }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
     def program(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Links a program of C, as the tests' runner; with musl, one that needs nothing of the system."""
-        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._checked()]
+        """Returns the command that links a program, such as the tests' runner; statically with musl."""
+        command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._sanitized()]
         libraries = ["-static", "-lm"] if "musl" in target.zig_triple else ["-lm", "-ldl"]
         return [*command, *libraries, "-o", str(output)]
 
     def import_library(self, target: Target, definition: Path, output: Path) -> list[str]:
-        """Makes the stub through which a DLL finds the functions of another, from a list of their names."""
+        """Returns the command that makes the import library of a DLL from a list of its functions."""
         machine = "i386:x86-64" if target.name.startswith("x86_64") else "arm64"
         return [*self.command[:-1], "dlltool", "-m", machine, "-d", str(definition), "-l", str(output)]
 
-    def _begin(self, target: Target, isa: Isa) -> list[str]:
+    def _common(self, target: Target, isa: Isa) -> list[str]:
         position = () if target.binary_format == "pe" else ("-fPIC",)
         machine = self._machine(target, isa)
-        return [*self.command, *self.cflags, *machine, *_LANGUAGE, target.optimization, *position, *self._checked()]
+        return [*self.command, *self.cflags, *machine, *_LANGUAGE, target.optimization, *position, *self._sanitized()]
 
     def _kernel_flags(self, target: Target, isa: Isa, include: Iterable[Path]) -> list[str]:
-        command = [*self._begin(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
+        command = [*self._common(target, isa), *_KERNEL, f"-D{isa.macro}", *self._not_vectorized(isa)]
         if target.binary_format != "wasm":
-            command += ["-falign-loops=32"]  # a short loop that crosses a line of code can take twice as long
+            command += ["-falign-loops=32"]  # a short loop that crosses a fetch line can take twice as long
         if self.family == "gcc":
-            command += ["-Wno-psabi"]  # how vectors are passed matters between files, and this is one
+            command += ["-Wno-psabi"]  # the ABI of vector arguments is irrelevant: kernels are one file
         return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:
@@ -144,26 +144,26 @@ class Compiler:
             return ("-target", target.zig_triple, f"-mcpu={isa.zig_cpu}")
         return isa.flags
 
-    def _whole(self, target: Target) -> tuple[str, ...]:
-        """Lets the linker optimize the extension as one file, which makes a call 5 to 10 % cheaper."""
-        return ("-flto",) if self.family == "zig" and target.binary_format in _WHOLE else ()
+    def _lto(self, target: Target) -> tuple[str, ...]:
+        """Returns the flags for link-time optimization of the extension, which makes a call 5 to 10 % cheaper."""
+        return ("-flto",) if self.family == "zig" and target.binary_format in _LTO else ()
 
     def _not_vectorized(self, isa: Isa) -> tuple[str, ...]:
         return _NOT_VECTORIZED[self.family] if isa.name == "scalar" else ()
 
-    def _checked(self) -> tuple[str, ...]:
+    def _sanitized(self) -> tuple[str, ...]:
         return ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[self.sanitizer]) if self.sanitizer else ()
 
     def _shared(self, symbol: str) -> list[str]:
-        """Links a library that exports one symbol. emcc would make a program, and exports nothing that is not named;
-        old ones put 64-bit integers into pairs of 32 where they are not told that engines pass them."""
+        """Returns the flags that link a shared library with one exported symbol. emcc must be told to make a library,
+        what to export, and, if it is old, that engines support 64-bit integers."""
         if self.family == "emcc":
             return ["-sSIDE_MODULE=2", "-sWASM_BIGINT", f"-sEXPORTED_FUNCTIONS=_{symbol}", *self.ldflags]
         return ["-shared", *(SANITIZERS[self.sanitizer] if self.sanitizer else ("-s",)), *self.ldflags]
 
 
 def choose(*, sanitizer: str = "") -> Compiler:
-    """The compiler that CC names, or zig; with the flags of the environment, as distributions set them."""
+    """Returns the compiler that CC names, or zig, with the flags of CPPFLAGS, CFLAGS and LDFLAGS."""
     words = {name: tuple(shlex.split(os.environ.get(name, ""))) for name in _READ}
     for name, flags in words.items():
         _refuse(name, flags)
@@ -171,13 +171,11 @@ def choose(*, sanitizer: str = "") -> Compiler:
     command = words["CC"]
     if command:
         banner = _banner((*command, "--version"))
-        # what emcc says of itself, under whatever name `pyodide build` calls it, has "gcc/clang-like" in it too
+        # emcc, which `pyodide build` calls by another name, prints "Emscripten gcc/clang-like replacement"
         family = "emcc" if "Emscripten" in banner else "clang" if "clang" in banner else "gcc"
         return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitizer)
     if importlib.util.find_spec("ziglang") is None:
-        raise BuildError(
-            "no compiler: install the one Lanewise is built with, `pip install ziglang==0.17.0`, or name one in CC"
-        )
+        raise BuildError("expected a C compiler, found none; pip install ziglang==0.17.0, or set CC")
     command = (sys.executable, "-m", "ziglang")
     return Compiler((*command, "cc"), "zig", _banner((*command, "version")), cflags, words["LDFLAGS"], sanitizer)
 
@@ -186,8 +184,7 @@ def _refuse(name: str, flags: Iterable[str]) -> None:
     for flag in flags:
         if flag in _REFUSED or flag.startswith(_REFUSED_PREFIXES):
             raise BuildError(
-                f"{name} contains {flag}: it changes the results of floating-point arithmetic, which Lanewise promises "
-                f"to keep; remove it from {name}"
+                f"{name} contains {flag}, which changes the results of floating-point arithmetic; remove it from {name}"
             )
 
 
@@ -195,9 +192,11 @@ def _banner(command: Sequence[str]) -> str:
     try:
         return subprocess.run(command, check=True, capture_output=True, text=True).stdout.strip()
     except FileNotFoundError:
-        raise BuildError(f"{command[0]} is not there; CC must name a C compiler") from None
+        raise BuildError(f"CC: expected a C compiler, but {command[0]} is not installed; fix or unset CC") from None
     except subprocess.CalledProcessError as error:
-        raise BuildError(f"{shlex.join(command)} fails: {error.stderr.strip()}; CC must name a C compiler") from None
+        raise BuildError(
+            f"CC: expected a C compiler, but `{shlex.join(command)}` failed: {error.stderr.strip()}; fix or unset CC"
+        ) from None
 
 
 def _directories(include: Iterable[Path]) -> list[str]:

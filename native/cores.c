@@ -1,6 +1,6 @@
-/* Containers limit time, not processors: a quota of 200 ms in a period of 100 ms is worth two of them, however many the
- * machine has. Of a group and those around it the tightest limit counts. A fraction is rounded up: with a thread less,
- * it would never be used. */
+/* Containers limit CPU time, not processors: a quota of 200 ms per period of 100 ms is worth two processors, however many
+ * the machine has. The tightest limit of a group and its ancestors applies. Fractions are rounded up, because otherwise
+ * the fraction would never be used. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -13,7 +13,7 @@
 void *__stdcall GetCurrentProcess(void);
 int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
 
-/* Of the processor group that the process began in: the only one whose processors its threads get by themselves. */
+/* Counts the processor group in which the process started: threads are not scheduled on other groups by default. */
 int lw_usable_cores(void) {
     uintptr_t own, system;
     int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;
@@ -35,9 +35,9 @@ int lw_usable_cores(void) {
 #include <stdio.h>
 #include <string.h>
 
-enum { PATH_BYTES = 4096, MOST_PROCESSORS = 1 << 14 };
+enum { PATH_BYTES = 4096, MAX_PROCESSORS = 1 << 14 };
 
-/* Up to two numbers from a file; what is not there, and the word "max", leaves them as they are. */
+/* Reads up to two numbers from a file. A missing file, or the word "max", leaves the variables unchanged. */
 static void read_numbers(const char *root, const char *folder, const char *group, const char *name, long long *first,
                          long long *second) {
     char path[3 * PATH_BYTES], text[64];
@@ -52,7 +52,7 @@ static void read_numbers(const char *root, const char *folder, const char *group
     fclose(file);
 }
 
-/* What one group may use: processors, rounded up, or 0 where it has no limit. */
+/* Returns how many processors one group may use, rounded up; 0 if it has no limit. */
 static int group_limit(const char *root, const char *group, int is_unified) {
     long long quota = -1, period = 0, unused = 0;
     if (is_unified) {
@@ -61,13 +61,13 @@ static int group_limit(const char *root, const char *group, int is_unified) {
         read_numbers(root, "/cpu", group, "cpu.cfs_quota_us", &quota, &unused);
         read_numbers(root, "/cpu", group, "cpu.cfs_period_us", &period, &unused);
     }
-    return quota > 0 && period > 0 && quota / period < MOST_PROCESSORS ? (int)((quota + period - 1) / period) : 0;
+    return quota > 0 && period > 0 && quota / period < MAX_PROCESSORS ? (int)((quota + period - 1) / period) : 0;
 }
 
 static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
 
-/* A line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. A container may see its group
- * not under the path, which is the host's, but at the root of what is mounted: there the walk ends. */
+/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. The loop
+ * ends at the root of the mounted hierarchy: the path is the host's, and a container may see its group only there. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;
@@ -102,8 +102,8 @@ int lw_control_group_cores(const char *root) {
 }
 
 static int affinity(void) {
-    cpu_set_t *set = CPU_ALLOC(MOST_PROCESSORS);
-    size_t bytes = CPU_ALLOC_SIZE(MOST_PROCESSORS);
+    cpu_set_t *set = CPU_ALLOC(MAX_PROCESSORS);
+    size_t bytes = CPU_ALLOC_SIZE(MAX_PROCESSORS);
     int cores = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
     CPU_FREE(set);
     return cores > 0 ? cores : 1;

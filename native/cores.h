@@ -1,11 +1,11 @@
-/* How many processors this process may keep busy. */
+/* The number of processors that this process may use. */
 #pragma once
 
-/* Those that its affinity names, or fewer where a control group limits its time; at least 1. */
+/* Returns the number of processors in the affinity mask, or fewer if a control group limits CPU time; at least 1. */
 int lw_usable_cores(void);
 
 #if defined(__linux__)
-/* The limit of the control groups, rounded up, or 0 where there is none. Files are looked for under `root`, "" but in
+/* Returns the limit of the control groups, rounded up; 0 if there is none. Reads files under `root`, which is "" except in
  * tests. */
 int lw_control_group_cores(const char *root);
 #endif

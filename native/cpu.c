@@ -1,6 +1,6 @@
-/* Detects instruction sets by asking the processor (CPUID), not by its model: a model unknown to a list is no reason
- * to run slow code. A vector register is usable only if the operating system saves it when it switches threads,
- * which XGETBV tells. Needs no C library. */
+/* Detects instruction sets with CPUID, not by the processor's model, so that new models run the fastest code. A vector
+ * register is usable only if the operating system saves it when it switches threads, which XGETBV reports. Needs no C
+ * library. */
 #include "cpu.h"
 #include "lanewise.h"
 
@@ -8,9 +8,9 @@
 
 #include <cpuid.h>
 
-/* Register state that the operating system saves (XCR0): SSE and AVX; with AVX-512 the mask registers, the upper
- * halves of zmm0-15, and zmm16-31. Darwin announces the latter only once a program has used them, so AVX-512 is not
- * found there; no Mac still sold has it. */
+/* Register state that the operating system saves (XCR0): SSE and AVX; for AVX-512 also the mask registers, the upper halves
+ * of zmm0-15, and zmm16-31. macOS sets the latter bits only after a program has used them, so AVX-512 is not detected
+ * there; no Mac on sale has it. */
 enum { XCR0_AVX = 0x06, XCR0_AVX512 = 0xe6 };
 
 typedef struct {
@@ -27,7 +27,9 @@ static leaf cpuid(uint32_t number) { return cpuid_part(number, 0); }
 
 static uint64_t saved_state(void) {
     uint32_t low, high;
-    __asm__ volatile(".byte 0x0f, 0x01, 0xd0" : "=a"(low), "=d"(high) : "c"(0)); /* xgetbv, without -mxsave */
+    __asm__ volatile(".byte 0x0f, 0x01, 0xd0"
+                     : "=a"(low), "=d"(high)
+                     : "c"(0)); /* xgetbv; the mnemonic needs -mxsave */
     return (uint64_t)high << 32 | low;
 }
 
@@ -83,8 +85,8 @@ static size_t largest_cache(uint32_t number) {
     return largest;
 }
 
-/* AMD and Intel list the caches in leaves of their own, alike, one a part. The C library's figure for the last level is
- * that of the whole socket on some systems. */
+/* AMD and Intel describe one cache per subleaf in the same format, in different leaves. The C library is not used, because
+ * on some systems it returns the last-level cache of the whole socket. */
 size_t lw_cpu_cache_bytes(void) {
     const uint32_t amd = 0x8000001d, intel = 4;
     size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd) : 0;
@@ -97,8 +99,8 @@ uint64_t lw_cpu_features(void) { return LW_CPU_NEON; } /* part of AArch64 */
 
 #elif defined(__wasm__)
 
-/* A module cannot ask. One whose instructions the engine lacks does not open at all, and lanewise/wasm.py probes
- * before it tries. */
+/* A WebAssembly module cannot query features. One with unsupported instructions does not open at all, and lanewise/wasm.py
+ * probes the engine before opening it. */
 uint64_t lw_cpu_features(void) { return LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD; }
 
 #else
@@ -109,6 +111,8 @@ uint64_t lw_cpu_features(void) { return 0; }
 
 #if !defined(__x86_64__)
 
-size_t lw_cpu_cache_bytes(void) { return 0; } /* no other instruction set streams, see core/stream.h */
+size_t lw_cpu_cache_bytes(void) {
+    return 0;
+} /* only used for streaming stores, which no other instruction set has (core/stream.h) */
 
 #endif

@@ -1,7 +1,7 @@
-"""What stops a build."""
+"""The exception of the build."""
 
 __all__ = ["BuildError"]
 
 
 class BuildError(Exception):
-    """A build that cannot go on; the message says why and what to do."""
+    """The build cannot continue; the message says why and what to do."""

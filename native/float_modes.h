@@ -1,6 +1,6 @@
-/* The processor's floating-point modes, which a thread inherits from the one that starts it: rounding, what becomes of
- * denormals, and which exceptions trap. Results are promised for the default ones: to nearest, denormals kept, no
- * traps. A program may have others, through fesetround() or a library that was linked with -ffast-math. */
+/* The processor's floating-point modes, which a thread inherits from its creator: rounding, treatment of denormals, and
+ * trapping exceptions. Kernels require the defaults: round to nearest, keep denormals, no traps. A program may have changed
+ * them, by fesetround() or by loading a library that was linked with -ffast-math. */
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 
 #include <xmmintrin.h>
 
-typedef uint32_t lw_float_modes; /* MXCSR: its lowest six bits say what has happened, and are no modes */
+typedef uint32_t lw_float_modes; /* MXCSR; its lowest six bits are status flags, not modes */
 enum { LW_FLOAT_MODES_MASK = 0xffc0, LW_FLOAT_MODES_DEFAULT = 0x1f80 };
 static inline lw_float_modes lw_float_modes_get(void) { return _mm_getcsr(); }
 static inline void lw_float_modes_set(lw_float_modes modes) { _mm_setcsr(modes); }
@@ -25,7 +25,7 @@ static inline lw_float_modes lw_float_modes_get(void) {
 }
 static inline void lw_float_modes_set(lw_float_modes modes) { __asm__ volatile("msr fpcr, %0" : : "r"(modes)); }
 
-#else /* WebAssembly has the default ones and no others */
+#else /* WebAssembly has only the defaults */
 
 typedef uint32_t lw_float_modes;
 enum { LW_FLOAT_MODES_MASK = 0, LW_FLOAT_MODES_DEFAULT = 0 };
@@ -34,8 +34,8 @@ static inline void lw_float_modes_set(lw_float_modes modes) { (void)modes; }
 
 #endif
 
-/* Takes the default modes and returns those before. To read them takes a nanosecond, to write them ten. */
-static inline lw_float_modes lw_float_modes_take_default(void) {
+/* Sets the default modes and returns the previous ones. Reading them takes 1 ns, writing 10 ns. */
+static inline lw_float_modes lw_float_modes_set_default(void) {
     lw_float_modes before = lw_float_modes_get();
     if ((before & LW_FLOAT_MODES_MASK) != LW_FLOAT_MODES_DEFAULT) {
         lw_float_modes_set((before & ~(lw_float_modes)LW_FLOAT_MODES_MASK) | LW_FLOAT_MODES_DEFAULT);

@@ -1,4 +1,4 @@
-"""What pip's build reaches: hatchling calls initialize() before it packs a wheel or sets up an editable install."""
+"""The build hook: hatchling calls initialize() before it packs a wheel or sets up an editable install."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
-# What a page would download and never run: kernels through cffi, the benchmark, and what launches shaders, as long as
-# webgpu/backend.py says that WebGPU comes to browsers later.
+# Python files that no page uses: kernels through cffi, and the launching of shaders while webgpu/backend.py does not
+# support browsers.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
@@ -28,23 +28,23 @@ NOT_IN_BROWSERS = (
 
 
 class LanewiseBuildHook(BuildHookInterface[Any]):
-    """Adds the binaries to the wheel, or puts them beside the Python files of an editable install."""
+    """Adds the binaries to the wheel, or copies them into the package of an editable install."""
 
     @cached_property
     def _compiler(self) -> compiler.Compiler:
-        """Chosen once: the choice starts it, to ask what it is."""
+        """The compiler. Cached, because choosing it runs it."""
         return compiler.choose()
 
     @cached_property
     def _target(self) -> Target:
-        """The platform that LANEWISE_TARGET names, else the compiler's own."""
+        """The platform that LANEWISE_TARGET names, or the compiler's default."""
         name = os.environ.get("LANEWISE_TARGET")
         if name and name not in TARGETS:
-            raise BuildError(f"LANEWISE_TARGET is {name!r}; known are {', '.join(TARGETS)}")
+            raise BuildError(f"LANEWISE_TARGET: expected one of {', '.join(TARGETS)}, got {name!r}")
         return TARGETS[name] if name else self._compiler.target
 
     def dependencies(self) -> list[str]:
-        """What pip must fetch beside build-system.requires."""
+        """Returns the build dependencies that pip installs in addition to build-system.requires."""
         return [compress.DEPENDENCY] if self._target.binary_format == "wasm" else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
@@ -57,7 +57,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # read when the files are gathered, which is after this
+            # hatchling reads this later, when it collects files
             config = self.build_config.target_config
             config["exclude"] = [*config.get("exclude", ()), *NOT_IN_BROWSERS]
         if version == "editable":
@@ -66,14 +66,14 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """A page downloads the browser's wheel before its first operation: every byte counts."""
+        """Compresses the browser's wheel further, because a page downloads it before its first operation."""
         if version != "editable" and self._target.binary_format == "wasm":
             compress.compress(Path(artifact_path))
 
 
 def _refuse_interpreters() -> None:
-    """The one binary is for CPython with its global lock: others would build for minutes and then fail to load it."""
+    """Refuses Pythons that could not load the extension: it supports CPython with the GIL only."""
     if sys.implementation.name != "cpython":
-        raise BuildError(f"Lanewise needs CPython; this is {sys.implementation.name}")
+        raise BuildError(f"expected CPython, got {sys.implementation.name}; use CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        raise BuildError("Lanewise does not support free-threaded Python yet; use the ordinary build of this version")
+        raise BuildError("free-threaded Python is not supported yet; use the standard build of this version")

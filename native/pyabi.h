@@ -1,13 +1,12 @@
-/* The functions and types of CPython's stable ABI (3.11) that the extension uses, declared here so that neither a
- * plain `pip install` nor a WASM build needs Python's headers. tests/native checks each declaration against the
- * real headers. Only what the limited API of 3.11 promises belongs here: an extension built from this file loads
- * in every later Python 3. */
+/* The functions and types of CPython's stable ABI (3.11) that the extension uses, declared here so that neither
+ * `pip install` nor a WebAssembly build needs Python's headers. tests/native checks each declaration against the real
+ * headers. Declare only what the limited API of 3.11 includes: then the extension loads in every later Python 3. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-#ifdef LW_PYABI_CHECK /* the test's build: declarations come from the real headers */
+#ifdef LW_PYABI_CHECK /* in the test, declarations come from the real headers */
 #define Py_LIMITED_API 0x030b0000
 #include <Python.h>
 #include <structmember.h>
@@ -310,11 +309,11 @@ void PyEval_RestoreThread(PyThreadState *);
 #endif
 #endif /* LW_PYABI_CHECK */
 
-/* Type checks by flag, as the limited API's own macros make them. */
+/* Type checks by flag, like the macros of the limited API. */
 static inline int lw_has_type_flag(PyObject *object, unsigned long flag) {
     return (PyType_GetFlags(Py_TYPE(object)) & flag) != 0;
 }
-#define lw_is_int(object) lw_has_type_flag((object), Py_TPFLAGS_LONG_SUBCLASS) /* bool included */
+#define lw_is_int(object) lw_has_type_flag((object), Py_TPFLAGS_LONG_SUBCLASS) /* including bool */
 #define lw_is_list(object) lw_has_type_flag((object), Py_TPFLAGS_LIST_SUBCLASS)
 #define lw_is_tuple(object) lw_has_type_flag((object), Py_TPFLAGS_TUPLE_SUBCLASS)
 #define lw_is_string(object) lw_has_type_flag((object), Py_TPFLAGS_UNICODE_SUBCLASS)

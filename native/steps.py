@@ -1,4 +1,4 @@
-"""Runs compilers, only where something changed: beside each output stands a hash of the command and of all it read."""
+"""Runs build commands, but only if something changed: next to each output is a hash of its command and inputs."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ __all__ = ["Step", "run"]
 
 @dataclass(frozen=True)
 class Step:
-    """One output, the command that makes it, and the files that it reads."""
+    """One output, the command that makes it, and the files that the command reads."""
 
     output: Path
     command: Sequence[str]
     inputs: tuple[Path, ...]
-    tool: str = ""  # the tool's version: part of what the output depends on
-    check: Callable[[Path], None] | None = None  # raises BuildError on an output that must not be used
+    tool: str = ""  # the tool's version, on which the output depends too
+    check: Callable[[Path], None] | None = None  # raises BuildError for an invalid output
 
     @property
     def stamp(self) -> Path:
         return self.output.with_name(self.output.name + ".stamp")
 
     def key(self) -> str:
-        """Names everything that the output depends on."""
+        """Returns a hash of everything that the output depends on."""
         parts = [self.tool, *("python" if word == sys.executable else word for word in self.command)]
         parts += [f"{path} {_digest(path, path.stat().st_mtime_ns)}" for path in sorted(self.inputs)]
         return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -44,7 +44,7 @@ class Step:
     def run(self) -> None:
         self.output.parent.mkdir(parents=True, exist_ok=True)
         self.stamp.unlink(missing_ok=True)
-        key = self.key()  # before the compiler reads: a file that is edited meanwhile counts as changed
+        key = self.key()  # computed first, so that a file edited during the build counts as changed
         result = subprocess.run(self.command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if result.returncode:
             raise BuildError(f"{shlex.join(self.command)}\n{result.stdout}{result.stderr}")
@@ -55,7 +55,7 @@ class Step:
 
 
 def run(steps: Iterable[Step]) -> list[Path]:
-    """Brings the outputs up to date, as many at a time as there are processors; returns those that were made."""
+    """Runs the steps whose inputs changed, one per processor at a time, and returns their outputs."""
     due = [step for step in steps if not step.is_done()]
     with ThreadPoolExecutor(_processors()) as pool:
         running = [pool.submit(step.run) for step in due]
@@ -76,15 +76,15 @@ def _processors() -> int:
 
 @cache
 def _digest(path: Path, modified: int) -> str:
-    """Of a file's content; `modified` only tells the cache that it is another."""
+    """Returns the hash of a file's content. `modified` is part of the cache's key."""
     del modified
     return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
-# Of every side module that wasm-ld links; the formats it may still change are what tests/wasm opens.
-_NO_NEWS = "wasm-ld: warning: creating shared libraries, with -shared, is not yet stable"
+# wasm-ld prints this for every side module; tests/wasm checks that the modules work.
+_IGNORED_WARNING = "wasm-ld: warning: creating shared libraries, with -shared, is not yet stable"
 
 
 def _warnings(text: str) -> str:
-    lines = [line for line in text.splitlines() if line.strip() and line != _NO_NEWS]
+    lines = [line for line in text.splitlines() if line.strip() and line != _IGNORED_WARNING]
     return "".join(f"\n{line}" for line in lines)

@@ -1,4 +1,4 @@
-"""The platforms that Lanewise is built for and the instruction sets of each, as data. build.py reads it."""
+"""The platforms that Lanewise is built for, and the instruction sets of each, as data for build.py."""
 
 from __future__ import annotations
 
@@ -13,37 +13,37 @@ __all__ = ["TARGETS", "Isa", "Target", "host"]
 
 @dataclass(frozen=True)
 class Isa:
-    """An instruction set: one library of kernels."""
+    """An instruction set, which has one kernel library."""
 
     name: str  # as in lw_library_head.name
-    cpu_features: tuple[str, ...]  # the LW_CPU_* bits it needs, in lower case
+    cpu_features: tuple[str, ...]  # the LW_CPU_* bits that it needs, in lower case
     zig_cpu: str  # for zig's -mcpu
     flags: tuple[str, ...]  # for gcc, clang and emcc
-    base: str = ""  # the instruction set whose kernels stand in for those that this library leaves out
-    probe: str = ""  # C that the compiler must take, where compilers in use do not know the instructions yet
+    base: str = ""  # the instruction set that provides kernels which this library omits
+    probe: str = ""  # C code to test the compiler with, if some compilers lack the instructions
 
     @property
     def macro(self) -> str:
-        """What tells core/simd which header to use."""
+        """The macro by which core/simd chooses a header."""
         return f"LW_ISA_{self.name.upper()}"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A platform: one wheel."""
+    """A platform, which has one wheel."""
 
     name: str
-    zig_triple: str  # the oldest system that the binaries run on
+    zig_triple: str  # names the oldest system that the binaries run on
     wheel_platform: str
     binary_format: str  # elf, macho, pe or wasm
     library_suffix: str
     extension: str  # file name of lanewise._ext
     isas: tuple[Isa, ...]
-    python_tag: str = "cp311"  # the oldest Python there
+    python_tag: str = "cp311"  # the oldest supported Python
     optimization: str = "-O3"
 
     def library(self, isa: Isa) -> str:
-        """File name of the kernels for an instruction set."""
+        """Returns the file name of the kernel library for an instruction set."""
         return f"kernels_{isa.name}{self.library_suffix}"
 
 
@@ -69,8 +69,7 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# What every engine since 2021 has, but for SIMD. Spelt out: zig's own default has more than Node 20 knows. emcc's is
-# that of the Pyodide that it belongs to.
+# What every engine since 2021 has, except SIMD. Explicit, because zig's default includes more than Node 20 supports.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (
@@ -82,12 +81,12 @@ _WASM32 = (
         f"{_MVP}+simd128+relaxed_simd",
         ("-msimd128", "-mrelaxed-simd"),
         base="simd128",
-        # LLVM 14, which Debian 12's emcc runs, takes the flag and lacks the functions.
+        # LLVM 14, which Debian 12's emcc uses, accepts the flag but lacks the functions.
         probe="#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
     ),
 )
 
-# Pyodide 0.27 to 314, by both names that its platforms had; sorted, as auditwheel-emscripten sorts them.
+# Pyodide 0.27 to 314, by the old and the new names of its platforms; sorted like auditwheel-emscripten does.
 _PYODIDE = ".".join(
     (
         *("pyemscripten_2024_0_wasm32", "pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"),
@@ -95,7 +94,7 @@ _PYODIDE = ".".join(
     )
 )
 
-# manylinux2014 is glibc 2.17; its name by version is the same promise to newer tools.
+# Format, suffix of libraries, file name of the extension.
 _ELF = ("elf", ".so", "_ext.abi3.so")
 _MACHO = ("macho", ".dylib", "_ext.abi3.so")
 _PE = ("pe", ".dll", "_ext.pyd")
@@ -106,7 +105,7 @@ TARGETS = {
         Target(
             "x86_64-linux",
             "x86_64-linux-gnu.2.17",
-            "manylinux2014_x86_64.manylinux_2_17_x86_64",
+            "manylinux2014_x86_64.manylinux_2_17_x86_64",  # glibc 2.17, by its old and its new name
             *_ELF,
             _X86_64,
         ),
@@ -120,8 +119,8 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
-        # Downloaded for every page that is opened, so made small: what has to be unrolled says so in core/. Pyodide
-        # opens every .so of a wheel at once; a .wasm waits until lanewise/wasm.py has asked the engine.
+        # Compiled for size, because every page downloads it; core/ unrolls critical loops explicitly. Kernels are named
+        # .wasm, because Pyodide opens every .so of a wheel at once; lanewise/wasm.py first probes the engine.
         Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )
 }
@@ -131,12 +130,12 @@ _SYSTEMS = {"Linux": "linux", "Darwin": "macos", "Windows": "windows"}
 
 
 def host() -> Target:
-    """The platform of the Python that runs the build."""
+    """Returns the platform of the Python that runs the build."""
     machine, system = platform.machine().lower(), platform.system()
     libc = " with musl" if "musl" in (sysconfig.get_config_var("SOABI") or "") else ""
     target = TARGETS.get(f"{_MACHINES.get(machine)}-{_SYSTEMS.get(system)}")
     if target is None or libc:
         raise BuildError(
-            f"no libraries are defined for {machine} {system}{libc}; native/targets.py has {', '.join(TARGETS)}"
+            f"expected one of {', '.join(TARGETS)}, got {machine} {system}{libc}; add a row to native/targets.py"
         )
     return target

@@ -263,7 +263,7 @@ static void wait_for_job(int has_worked) {
 }
 
 static void run_worker(int number) {
-    lw_float_modes_take_default();
+    lw_float_modes_set_default();
     lock(&pool.mutex);
     int has_worked = 0;
     while (number < atomic_load(&pool.threads)) {

@@ -1,5 +1,5 @@
-"""Makes a wheel smaller without changing what is in it: every file is deflated again by Zopfli, which takes a hundred
-times as long as zlib and finds encodings that are 5 % shorter. Any zip reader opens the result."""
+"""Makes a wheel smaller without changing its contents: recompresses every file with Zopfli, which takes a hundred times
+as long as zlib and finds encodings that are 5 % shorter. Any zip reader opens the result."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from native.errors import BuildError
 __all__ = ["DEPENDENCY", "compress"]
 
 DEPENDENCY = "zopfli>=0.4"
-ITERATIONS = 5  # three times as many gain another thousandth
+ITERATIONS = 5  # 15 gain another 0.1 %
 
 
 class _Deflate:
-    """What zipfile asks of a compressor."""
+    """A compressor object for zipfile."""
 
     def __init__(self) -> None:
         self._data = bytearray()
@@ -29,15 +29,15 @@ class _Deflate:
         import zopfli.zlib
 
         framed: bytes = zopfli.zlib.compress(bytes(self._data), numiterations=ITERATIONS)
-        return framed[2:-4]  # a zip holds the deflated data alone, without zlib's header and checksum
+        return framed[2:-4]  # without zlib's header and checksum, which zip files do not have
 
 
 def compress(wheel: Path) -> None:
-    """Replaces the wheel."""
+    """Recompresses a wheel in place."""
     try:
         import zopfli.zlib  # noqa: F401
     except ImportError:
-        raise BuildError(f"{wheel.name}: a wheel for browsers is compressed by zopfli: pip install zopfli") from None
+        raise BuildError(f"{wheel.name}: zopfli, which compresses it, is not installed; pip install zopfli") from None
     smaller = wheel.with_name(f".{wheel.name}")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():
@@ -45,6 +45,6 @@ def compress(wheel: Path) -> None:
                 data = source.read()
             target: Any
             with new.open(entry, "w") as target:
-                target._compressor = _Deflate()  # zipfile has no other way to bring one's own
+                target._compressor = _Deflate()  # zipfile has no public way to set a compressor
                 target.write(data)
     smaller.replace(wheel)

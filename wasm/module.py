@@ -1,7 +1,6 @@
-"""Reads what a WebAssembly module asks for and offers: the type, import, function and export sections, and
-what the dynamic linker needs to know (`dylink.0`). Written for checking our own modules before they ship, so
-it refuses anything malformed instead of guessing. The format: WebAssembly core specification 2.0, chapter 5,
-and the tool conventions' DynamicLinking.md."""
+"""Reads what a WebAssembly module imports and exports: the type, import, function and export sections, and `dylink.0`,
+which is for the dynamic linker. Written to check our own modules, so it raises MalformedError instead of guessing.
+Format: WebAssembly core specification 2.0, chapter 5, and DynamicLinking.md of the tool conventions."""
 
 from __future__ import annotations
 
@@ -23,42 +22,42 @@ MAGIC = b"\0asm\x01\0\0\0"
 
 
 class MalformedError(ValueError):
-    """The bytes are not a WebAssembly module of version 1."""
+    """The file is not a valid WebAssembly module of version 1."""
 
 
 @dataclass(frozen=True)
 class Import:
-    """One thing that a module asks for."""
+    """One import of a module."""
 
     module: str
     name: str
     kind: str
-    signature: str  # of a function: "i32,i32->i32"; empty for the others
+    signature: str  # of a function or tag, such as "i32,i32->i32"; otherwise empty
 
 
 @dataclass
 class Module:
-    """What was found."""
+    """The imports and exports of a module."""
 
     imports: list[Import] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # name -> kind
     signatures: dict[str, str] = field(default_factory=dict)  # of exported functions
     memory_bytes: int = 0  # static data, from dylink.0
-    needed: list[str] = field(default_factory=list)  # libraries that the loader must open first
+    needed: list[str] = field(default_factory=list)  # libraries that the linker must open first
 
 
 class Reader:
-    """A cursor over bytes; every read past the end is a MalformedError."""
+    """A cursor over bytes. Reading past the end raises MalformedError."""
 
     def __init__(self, data: bytes, start: int = 0, end: int | None = None) -> None:
         self.data = data
         self.position = start
         self.end = len(data) if end is None else end
         if self.end > len(data):
-            raise MalformedError("a section is longer than the file")
+            raise MalformedError("a section ends after the end of the file")
 
-    def take(self, count: int) -> bytes:
-        """That many bytes."""
+    def read(self, count: int) -> bytes:
+        """Reads bytes."""
         start, stop = self.position, self.position + count
         if stop > self.end:
             raise MalformedError(f"truncated at byte {start}")
@@ -66,11 +65,11 @@ class Reader:
         return self.data[start:stop]
 
     def byte(self) -> int:
-        """One byte."""
-        return self.take(1)[0]
+        """Reads one byte."""
+        return self.read(1)[0]
 
     def unsigned(self) -> int:
-        """LEB128, at most 32 bits."""
+        """Reads an unsigned LEB128 integer of at most 32 bits."""
         value = 0
         for shift in range(0, 35, 7):
             part = self.byte()
@@ -80,33 +79,33 @@ class Reader:
         raise MalformedError(f"an integer longer than 32 bits at byte {self.position}")
 
     def name(self) -> str:
-        """A string with its length before it."""
-        return self.take(self.unsigned()).decode("utf-8")
+        """Reads a string that is preceded by its length."""
+        return self.read(self.unsigned()).decode("utf-8")
 
     def section(self) -> Reader:
-        """A reader of the next bytes, as many as their length before them says."""
+        """Reads a length, and returns a reader for that many bytes."""
         length = self.unsigned()
         start = self.position
-        self.take(length)
+        self.read(length)
         return Reader(self.data, start, start + length)
 
     def done(self) -> bool:
-        """Whether all was read."""
+        """Returns whether all bytes are read."""
         return self.position >= self.end
 
 
 def read(source: bytes | Path) -> Module:
-    """The module in these bytes, or in this file."""
+    """Parses a module, given as bytes or as the path of a file."""
     data = source if isinstance(source, bytes) else source.read_bytes()
     try:
         return _read(Reader(data))
-    except (IndexError, KeyError, UnicodeDecodeError) as error:  # a number or a name without a meaning
+    except (IndexError, KeyError, UnicodeDecodeError) as error:  # an unknown number or an undecodable name
         raise MalformedError(f"{type(error).__name__}: {error}") from error
 
 
 def _read(reader: Reader) -> Module:
-    if reader.take(len(MAGIC)) != MAGIC:
-        raise MalformedError("not a WebAssembly module of version 1")
+    if reader.read(len(MAGIC)) != MAGIC:
+        raise MalformedError("expected a WebAssembly module of version 1")
     module = Module()
     types: list[str] = []
     functions: list[str] = []  # signature of each function, imported ones first
@@ -133,7 +132,7 @@ def _read(reader: Reader) -> Module:
 
 def _read_type(reader: Reader) -> str:
     if reader.byte() != 0x60:
-        raise MalformedError("a type that is not a function's")
+        raise MalformedError("expected a function type")
     sides = [[VALUE_TYPES[reader.byte()] for _ in range(reader.unsigned())] for _ in range(2)]
     return "->".join(",".join(side) for side in sides)
 
@@ -144,7 +143,7 @@ def _read_import(reader: Reader, types: list[str]) -> Import:
     if kind == "function":
         signature = types[reader.unsigned()]
     elif kind == "global":
-        reader.take(2)  # value type, mutability
+        reader.read(2)  # value type, mutability
     elif kind == "tag":
         reader.byte()
         signature = types[reader.unsigned()]

@@ -1,7 +1,7 @@
-/* The C ABI between the host (the Python extension, a test, any caller with pointers of its own) and a library
- * of kernels. A library exports one data symbol, `lanewise_kernels`, of the type lw_library that the generator
- * derives from the contracts (lanewise_table.h). Everything a kernel needs arrives through its five parameters:
- * a kernel calls nothing, allocates nothing and keeps nothing of its own. */
+/* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A library
+ * exports one data symbol, `lanewise_kernels`, of type lw_library, which the generator derives from the contracts
+ * (lanewise_table.h). A kernel receives everything through its five parameters: it calls no library function, allocates
+ * only through its context, and has no state. */
 #pragma once
 
 #include <stddef.h>
@@ -13,7 +13,7 @@ extern "C" {
 
 #define LW_ABI_VERSION 1
 #define LW_MAX_NDIM 8
-#define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation together */
+#define LW_MAX_OPERANDS 5 /* inputs and outputs of one operation */
 
 typedef enum lw_dtype {
     LW_BOOL, /* one byte, 0 or 1 */
@@ -33,7 +33,7 @@ typedef enum lw_status {
     LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
 } lw_status;
 
-/* What a library needs of the processor. Readable before any of its code runs. */
+/* CPU features that a library needs. Readable before any of its code runs. */
 enum {
     LW_CPU_SSE2 = 1 << 0,
     LW_CPU_AVX = 1 << 1,
@@ -47,8 +47,7 @@ enum {
     LW_CPU_CUDA = 1 << 9
 };
 
-/* A parameter of an operation: `f` where the contract declares it float, `i` where it declares int, bool or a
- * choice (its position in the list of choices). */
+/* A parameter of an operation: `f` for a float, `i` for an int, a bool or a choice (its index in the list of choices). */
 typedef union lw_scalar {
     double f;
     int64_t i;
@@ -67,25 +66,25 @@ struct lw_context {
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
-    void *host;         /* the host's own */
-    void *stream;       /* of the device; NULL on a CPU */
+    void *host;         /* for the host */
+    void *stream;       /* the device's stream; NULL on a CPU */
     int64_t bad_index;  /* with LW_BAD_INDEX */
     char message[128];  /* with LW_DEVICE_ERROR */
-    size_t cache_bytes; /* in the CPU's last level; larger results are stored past it. 0: none are */
+    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0: none do */
 };
 
-/* Where the elements of each operand are. Operands are numbered inputs first, then outputs. Strides are in bytes,
- * may be negative, and are 0 where an operand is broadcast. The host collapses neighbouring dimensions that every
- * operand walks evenly, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
+/* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be negative,
+ * and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all operands allow
+ * it, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
-    int32_t inner; /* trailing dimensions a kernel works along: 0 elementwise, the reduced ones, a row's one */
+    int32_t inner; /* trailing dimensions that the kernel works along: reduced dimensions, 1 for rows, 0 elementwise */
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
 } lw_layout;
 
-/* C[m, n] = A[m, k] B[k, n], for every index of the batch. Operands: A, B, then bias where the operation has one
- * (row stride 0), then C. Of an eigendecomposition: A[n, n], then eigenvalues (row stride 0) and eigenvectors. */
+/* C[m, n] = A[m, k] B[k, n] for every index of the batch. Operands: A, B, the bias if the operation has one (row stride
+ * 0), C. For an eigendecomposition: A[n, n], eigenvalues (row stride 0), eigenvectors. */
 typedef struct lw_matrix_layout {
     int32_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
@@ -95,34 +94,34 @@ typedef struct lw_matrix_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_matrix_layout;
 
-/* Attention for every index of the batch, heads among it: query i sees the keys from i + first to i + last. Operands:
- * query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), added to the scores, and
- * the result. Heads that share keys and values walk them with stride 0. Needs memory. */
+/* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last. Operands: query
+ * (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is added to the scores, and
+ * the result. Heads that share keys and values have stride 0 there. Requires `allocate`. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
     int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
     int64_t queries, keys, depth, value_depth;
     int64_t first, last;
-    double scale; /* of the products, before the mask */
+    double scale; /* of the products, before the mask is added */
     int64_t row_strides[LW_MAX_OPERANDS];
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_attention_layout;
 
-/* Windows over images. NCHW and OIHW by stride: any order in memory is allowed. Operands: x, then weight and bias
- * where the operation has them, then the result. Pairs are (height, width). */
+/* Windows over images. Dimensions are NCHW and OIHW; the strides allow any order in memory. Operands: x, then weight and
+ * bias if the operation has them, then the result. Pairs are (height, width). */
 typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];
-    int64_t stride[2], padding[2], dilation[2]; /* padding: before the first row and column */
+    int64_t stride[2], padding[2], dilation[2]; /* padding is that before the first row and column */
     int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes; a bias uses the first */
 } lw_window_layout;
 
-/* Every kernel. The layout's type follows from the operation's kind (contracts/kinds.yaml). */
+/* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). */
 typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                             const lw_scalar *parameters);
 
-/* Memory of a device. All NULL where the kernels work on host memory. */
+/* Memory of a device. All NULL if the kernels work on host memory. */
 typedef struct lw_memory {
     void *(*allocate)(lw_context *context, size_t bytes);
     void (*release)(lw_context *context, void *memory);
@@ -131,7 +130,7 @@ typedef struct lw_memory {
     lw_status (*synchronize)(lw_context *context);
 } lw_memory;
 
-/* The head of every library, the same in every version of the ABI: check it before touching what follows. */
+/* The head of every library, the same in every version of the ABI: check it before reading what follows. */
 typedef struct lw_library_head {
     uint32_t abi_version;
     uint32_t kernel_count;

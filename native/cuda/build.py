@@ -1,10 +1,10 @@
 """Builds the CUDA plugin, build/cuda/kernels_cuda.so: elementwise kernels compiled from core/ops by nvcc.
 
     python native/cuda/build.py                rebuilds what changed
-    NVCC=/opt/cuda/bin/nvcc python ...         with this nvcc rather than the one on the PATH
+    NVCC=/opt/cuda/bin/nvcc python ...         uses this nvcc instead of the one on the PATH
 
-Not part of a wheel: it needs NVIDIA's compiler, and pip's build must not. The library exports the table that every
-library of kernels exports; entries of other kinds than elementwise and cast are NULL.
+Not part of a wheel, because pip's build must not need NVIDIA's compiler. The library exports the same table as every
+kernel library; entries of kinds other than elementwise and cast are NULL.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-if str(ROOT) not in sys.path:
-    sys.path.insert(0, str(ROOT))  # `native` is no installed package
+sys.path.insert(0, str(ROOT))  # `native` is not installed
 
 from native import binaries, build, steps  # noqa: E402
 from native.errors import BuildError  # noqa: E402
@@ -26,26 +25,26 @@ __all__ = ["LIBRARY", "compile_library", "find_nvcc"]
 
 LIBRARY = build.BUILD / "cuda" / "kernels_cuda.so"
 
-# Machine code for Hopper; older and newer GPUs compile the PTX when the library is first used.
+# Machine code for Hopper. Other GPUs compile the PTX when they first use the library.
 ARCHITECTURES = ("-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=compute_75")
-# As on the CPU: no contraction of a product and a sum, correctly rounded division and roots, denormals kept.
+# As on the CPU: no fused multiply-add, correctly rounded division and square root, denormals kept.
 EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")
 
 
 def find_nvcc() -> Path | None:
-    """The compiler, where there is one."""
+    """Returns the path of nvcc, or None if it is not installed."""
     named = os.environ.get("NVCC")
     found = shutil.which(named or "nvcc")
     if named and not found:
-        raise BuildError(f"NVCC names {named!r}, which is no program; unset it or give nvcc's path")
+        raise BuildError(f"NVCC: expected the path of nvcc, got {named!r}; fix or unset it")
     return Path(found) if found else None
 
 
 def compile_library() -> Path:
-    """Brings the library up to date."""
+    """Compiles the library if it is out of date, and returns its path."""
     nvcc = find_nvcc()
     if nvcc is None:
-        raise BuildError("there is no nvcc on the PATH; install NVIDIA's CUDA toolkit, or set NVCC")
+        raise BuildError("nvcc is not on the PATH; install NVIDIA's CUDA toolkit, or set NVCC")
     build.generate()
     source = build.GENERATED / "cuda_kernels.cu"
     folder = Path(__file__).resolve().parent
@@ -74,7 +73,7 @@ def _check(path: Path) -> None:
     if exported != (binaries.TABLE,):
         path.unlink()
         raise BuildError(
-            f"{path.name} exports {', '.join(exported) or 'nothing'}; it must export {binaries.TABLE} alone"
+            f"{path.name}: expected to export only {binaries.TABLE}, got {', '.join(exported) or 'nothing'}"
         )
 
 

@@ -1,4 +1,4 @@
-/* Errors of the CUDA runtime. Every call goes through CUDA_CHECK once, which names the operation. */
+/* Errors of the CUDA runtime. Every call goes through CUDA_CHECK, which names the operation in the message. */
 #pragma once
 
 #include <cstdio>
@@ -7,7 +7,8 @@
 
 #include "lanewise.h"
 
-/* Leaves the function with LW_NO_MEMORY or LW_DEVICE_ERROR, and in context->message which operation met what. */
+/* On an error, writes the operation and the error to context->message and returns LW_NO_MEMORY or LW_DEVICE_ERROR from the
+ * function. */
 #define CUDA_CHECK(context, operation, call)                                               \
     do {                                                                                   \
         cudaError_t cuda_error = (call);                                                   \
@@ -16,7 +17,7 @@
 
 static lw_status cuda_failed(lw_context *context, const char *operation, cudaError_t error) {
     snprintf(context->message, sizeof context->message, "%s: %s", operation, cudaGetErrorString(error));
-    cudaGetLastError(); /* an error that is not sticky must not be met again by the next call */
+    cudaGetLastError(); /* clear the error, so that the next call does not see it */
     return error == cudaErrorMemoryAllocation ? LW_NO_MEMORY : LW_DEVICE_ERROR;
 }
 

@@ -1,19 +1,20 @@
-/* Launches elementwise kernels: a thread computes one element, or the few that fit 16 bytes, in steps of the whole grid,
- * so any size runs in one launch. The generated functor (contracts/generator/kernels.py) loads the operands of one element through pointers,
- * calls the expression of core/ops and stores the result; here is where the pointers come from. */
+/* Launches elementwise kernels. A thread computes one element, or as many as fit in 16 bytes, in a grid-stride loop, so
+ * one launch handles any size. The generated functor (contracts/generator/kernels.py) loads the operands of one element
+ * through pointers, evaluates the expression of core/ops and stores the result; this file computes the pointers. */
 #pragma once
 
 #include <cstdint>
 
 #include "check.cuh"
 
-/* 256 threads, and at most 32 blocks for each of a GPU's multiprocessors, of which there are up to about 150: more
- * than are ever resident, so that the last ones even out.
- * NVIDIA H200, 2026-11, 2^28 float32: add moves 4.16 TB/s, relu 3.98, exp 3.95; one element a thread: 3.57, 2.96, 2.89. */
-enum { CUDA_THREADS = 256, CUDA_MOST_BLOCKS = 32 * 150 };
+/* 256 threads per block, and at most 32 blocks for each of a GPU's up to 150 multiprocessors: more than are ever resident,
+ * so that the last ones balance the load.
+ * NVIDIA H200, 2026-11, 2^28 float32: add moves 4.16 TB/s, relu 3.98, exp 3.95; with one element per thread 3.57, 2.96 and
+ * 2.89. */
+enum { CUDA_THREADS = 256, CUDA_MAX_BLOCKS = 32 * 150 };
 
-/* A layout by value: kernel arguments live in constant memory, where all threads read the same word at once. Indices
- * are of 32 bits, because 64-bit division takes several times as long. */
+/* A layout, passed by value: kernel arguments are stored in constant memory, which is fast when all threads read the same
+ * word. Indices have 32 bits, because 64-bit division is several times slower. */
 template <int Operands> struct strided {
     char *base[Operands];
     uint32_t count;
@@ -22,7 +23,7 @@ template <int Operands> struct strided {
     int64_t strides[Operands][LW_MAX_NDIM];
 };
 
-/* How many elements a thread takes at once where operands are contiguous: 16 bytes of the widest. */
+/* Returns how many contiguous elements a thread processes at once: 16 bytes of the widest operand. */
 template <int First, int... Rest> constexpr int per_packet() {
     int widest = First;
     for (int size : {First, Rest...}) {
@@ -31,7 +32,7 @@ template <int First, int... Rest> constexpr int per_packet() {
     return 16 / widest;
 }
 
-/* `bytes` is a constant where this is inlined, and one side is a thread's own array: it becomes registers. */
+/* Copies a packet. `bytes` is constant after inlining, and one side is a local array, which becomes registers. */
 static __device__ __forceinline__ void move_packet(char *to, const char *from, int bytes) {
     switch (bytes) {
     case 1:
@@ -52,8 +53,8 @@ static __device__ __forceinline__ void move_packet(char *to, const char *from, i
     }
 }
 
-/* `per` is per_packet() where every operand begins on a multiple of its packet, else 1. All loads of a packet come
- * before its store, so an operand may be the result. */
+/* `per` is per_packet() if every operand is aligned to its packet, else 1. All loads of a packet precede its store, so an
+ * operand may be the result. */
 template <int per, class Element, int... Sizes>
 __global__ void __launch_bounds__(CUDA_THREADS)
     elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {
@@ -62,30 +63,30 @@ __global__ void __launch_bounds__(CUDA_THREADS)
     uint32_t step = gridDim.x * CUDA_THREADS, first = blockIdx.x * CUDA_THREADS + threadIdx.x;
     uint32_t packets = operands.count / per;
     for (int64_t i = first; i < packets; i += step) {
-        alignas(16) char held[out + 1][16];
+        alignas(16) char packet[out + 1][16];
 #pragma unroll
         for (int o = 0; o < out; o++) {
-            move_packet(held[o], operands.base[o] + i * (per * sizes[o]), per * sizes[o]);
+            move_packet(packet[o], operands.base[o] + i * (per * sizes[o]), per * sizes[o]);
         }
 #pragma unroll
         for (int e = 0; e < per; e++) {
             const char *in[out];
 #pragma unroll
             for (int o = 0; o < out; o++) {
-                in[o] = held[o] + e * sizes[o];
+                in[o] = packet[o] + e * sizes[o];
             }
-            element(in, held[out] + e * sizes[out]);
+            element(in, packet[out] + e * sizes[out]);
         }
-        move_packet(operands.base[out] + i * (per * sizes[out]), held[out], per * sizes[out]);
+        move_packet(operands.base[out] + i * (per * sizes[out]), packet[out], per * sizes[out]);
     }
-    int64_t rest = static_cast<int64_t>(packets) * per + first;
-    if (per > 1 && rest < operands.count) {
+    int64_t remaining = static_cast<int64_t>(packets) * per + first;
+    if (per > 1 && remaining < operands.count) {
         const char *in[out];
 #pragma unroll
         for (int o = 0; o < out; o++) {
-            in[o] = operands.base[o] + rest * sizes[o];
+            in[o] = operands.base[o] + remaining * sizes[o];
         }
-        element(in, operands.base[out] + rest * sizes[out]);
+        element(in, operands.base[out] + remaining * sizes[out]);
     }
 }
 
@@ -99,15 +100,15 @@ __global__ void __launch_bounds__(CUDA_THREADS) elementwise_strided(strided<Oper
         for (int o = 0; o < Operands; o++) {
             at[o] = operands.base[o];
         }
-        uint32_t rest = static_cast<uint32_t>(i);
+        uint32_t remaining = static_cast<uint32_t>(i);
         for (int d = operands.ndim - 1; d >= 0; d--) {
-            uint32_t slower = rest / operands.shape[d];
-            int64_t coordinate = rest - slower * operands.shape[d];
+            uint32_t slower = remaining / operands.shape[d];
+            int64_t coordinate = remaining - slower * operands.shape[d];
 #pragma unroll
             for (int o = 0; o < Operands; o++) {
                 at[o] += coordinate * operands.strides[o][d];
             }
-            rest = slower;
+            remaining = slower;
         }
         element(at, at[out]);
     }
@@ -137,8 +138,8 @@ template <int per, int... Sizes> static bool is_aligned(const strided<sizeof...(
     return true;
 }
 
-/* Works on the layout's part from `offsets` on, of the extents `shape`, and halves it while it has too many elements
- * for 32-bit indices. */
+/* Launches a kernel for a part of the layout, which has extents `shape` and begins at `base`. Halves it until 32-bit
+ * indices suffice. */
 template <int... Sizes, class Element>
 static lw_status elementwise_part(lw_context *context, const char *name, const lw_layout *layout, const int64_t *shape,
                                   char *const *base, const Element &element) {
@@ -155,18 +156,18 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
         return LW_OK;
     }
     if (count > INT32_MAX) {
-        int64_t half[LW_MAX_NDIM], rest[LW_MAX_NDIM];
+        int64_t half[LW_MAX_NDIM], remaining[LW_MAX_NDIM];
         char *second[count_of_operands];
         for (int d = 0; d < layout->ndim; d++) {
-            half[d] = rest[d] = shape[d];
+            half[d] = remaining[d] = shape[d];
         }
         half[longest] = shape[longest] / 2;
-        rest[longest] = shape[longest] - half[longest];
+        remaining[longest] = shape[longest] - half[longest];
         for (int o = 0; o < count_of_operands; o++) {
             second[o] = base[o] + half[longest] * layout->strides[o][longest];
         }
         lw_status status = elementwise_part<Sizes...>(context, name, layout, half, base, element);
-        return status == LW_OK ? elementwise_part<Sizes...>(context, name, layout, rest, second, element) : status;
+        return status == LW_OK ? elementwise_part<Sizes...>(context, name, layout, remaining, second, element) : status;
     }
     strided<count_of_operands> operands;
     operands.count = static_cast<uint32_t>(count);
@@ -183,8 +184,8 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     constexpr int per = per_packet<Sizes...>();
     bool contiguous = is_contiguous<Sizes...>(operands), packets = contiguous && is_aligned<per, Sizes...>(operands);
     int64_t threads = packets ? (count + per - 1) / per : count;
-    int64_t wanted = (threads + CUDA_THREADS - 1) / CUDA_THREADS;
-    unsigned blocks = static_cast<unsigned>(wanted < CUDA_MOST_BLOCKS ? wanted : CUDA_MOST_BLOCKS);
+    int64_t needed = (threads + CUDA_THREADS - 1) / CUDA_THREADS;
+    unsigned blocks = static_cast<unsigned>(needed < CUDA_MAX_BLOCKS ? needed : CUDA_MAX_BLOCKS);
     cudaStream_t stream = stream_of(context);
     if (packets) {
         elementwise_contiguous<per, Element, Sizes...><<<blocks, CUDA_THREADS, 0, stream>>>(operands, element);
@@ -197,7 +198,7 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     return LW_OK;
 }
 
-/* Sizes: of an element of each operand, in bytes; inputs first, then the result. */
+/* Sizes: bytes per element of each operand; inputs first, then the result. */
 template <int... Sizes, class Element>
 static lw_status elementwise_launch(lw_context *context, const char *name, const void *layout,
                                     const void *const *inputs, void *const *outputs, const Element &element) {

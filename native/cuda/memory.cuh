@@ -1,5 +1,5 @@
-/* Memory of the device, in the order of the caller's stream: releasing and reusing waits for nothing. Only download
- * and synchronize wait, because the host then reads what came. */
+/* Device memory, allocated and freed in the order of the caller's stream, so that neither waits. Only download and
+ * synchronize wait, because the host reads the data afterwards. */
 #pragma once
 
 #include "check.cuh"
@@ -14,14 +14,14 @@ static void *cuda_allocate(lw_context *context, size_t bytes) {
     return nullptr;
 }
 
-/* After a fault of the device nothing can be freed any more, and there is nobody to tell. */
+/* Ignores errors: after a device fault nothing can be freed, and there is no way to report it. */
 static void cuda_release(lw_context *context, void *memory) {
     if (memory) {
         (void)cudaFreeAsync(memory, stream_of(context));
     }
 }
 
-/* The host's bytes may change as soon as this returns: CUDA has copied pageable memory by then. */
+/* The caller may change the host's memory as soon as this returns: CUDA has copied pageable memory by then. */
 static lw_status cuda_upload(lw_context *context, void *device, const void *host, size_t bytes) {
     CUDA_CHECK(context, "upload", cudaMemcpyAsync(device, host, bytes, cudaMemcpyHostToDevice, stream_of(context)));
     return LW_OK;

@@ -457,7 +457,7 @@ static int encode(const char *operation, lw_weakness weakness, lw_scalar value, 
 }
 
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination) {
-    lw_float_modes modes = lw_float_modes_take_default();
+    lw_float_modes modes = lw_float_modes_set_default();
     int status = encode(operation, weakness, value, dtype, destination);
     lw_float_modes_restore(modes);
     return status;

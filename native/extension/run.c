@@ -191,7 +191,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.host = &host;
     context.stream = NULL;
     context.cache_bytes = 0; /* small results are never streamed, so skip looking up the cache size */
-    lw_float_modes modes = lw_float_modes_take_default();
+    lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {
         status = kernel(&context, layout, inputs, outputs, parameters);

@@ -185,7 +185,7 @@ static void test_modes(void) {
     hold_meeting(5);
     volatile float one = 1, little = 0x1p-30f;
     CHECK(one + little > one);
-    lw_float_modes before = lw_float_modes_take_default();
+    lw_float_modes before = lw_float_modes_set_default();
     check_modes();
     lw_float_modes_restore(before);
     CHECK(one + little > one);

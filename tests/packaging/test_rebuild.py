@@ -110,7 +110,7 @@ def test_another_compiler(small: Path, build: Callable, tmp_path: Path) -> None:
 def test_a_compiler_that_is_not_there(build: Callable) -> None:
     done = build(CC="no-such-compiler")
     assert done.returncode != 0
-    assert "no-such-compiler is not there; CC must name a C compiler" in done.stderr
+    assert "CC: expected a C compiler, but no-such-compiler is not installed" in done.stderr
 
 
 def test_an_error_in_the_code_shows_the_command_and_the_place(small: Path, build: Callable) -> None:

@@ -1,4 +1,4 @@
-/* See stdlib.h. Pyodide's main module opens side modules for whoever asks, synchronously. */
+/* See stdlib.h. In Pyodide, dlopen opens side modules synchronously. */
 #pragma once
 
 #define RTLD_LAZY 1

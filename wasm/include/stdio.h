@@ -1,4 +1,4 @@
-/* See stdlib.h. Formatting only. */
+/* See stdlib.h. Only formatting functions. */
 #pragma once
 
 #include <stdarg.h>

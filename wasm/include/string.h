@@ -1,5 +1,5 @@
-/* See stdlib.h. The memory functions are the compiler's built-ins, so that copies of a known size are inlined,
- * which `-ffreestanding` forbids for the plain names. */
+/* See stdlib.h. The memory functions are mapped to the compiler's built-ins, so that copies of constant size are inlined;
+ * with -ffreestanding the plain names are not. */
 #pragma once
 
 #include <stddef.h>
