@@ -131,7 +131,10 @@ static const char *describe_elements(const char *code) {
 
 /* Zf, Zd and Zg in NumPy, F and D in Python 3.14. */
 static int is_complex(const char *code) {
-    return code && ((code[0] == 'Z' && strchr("fdg", code[1]) && code[1]) || code[0] == 'F' || code[0] == 'D');
+    if (!code || code[0] != 'Z') {
+        return code && (code[0] == 'F' || code[0] == 'D');
+    }
+    return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
 
 static void refuse_elements(const char *operation, const char *format, const char *code) {
