@@ -20,21 +20,6 @@ from typing import Any, cast
 
 import lanewise as lw
 
-__all__ = [
-    "REPEATS",
-    "SAMPLE_SECONDS",
-    "Contestant",
-    "Progress",
-    "Ratio",
-    "Timing",
-    "duration",
-    "limit_blas_threads",
-    "measure",
-    "ratio",
-    "three_digits",
-    "threads",
-]
-
 REPEATS = 7
 SAMPLE_SECONDS = 0.02  # one sample lasts at least this long, in as many calls as that takes
 
