@@ -39,7 +39,7 @@ def figure_of(results: Sequence[Result]) -> Any:
                 style = PEER_STYLE if is_peer else STYLE
                 (lines[name],) = axes.plot(*zip(*points, strict=True), color=f"C{index}", label=name, **style)
         _label(axes, mine)
-    figure.legend(handles=lines.values(), loc="outside lower center", ncols=min(len(lines), 6), frameon=False)
+    figure.legend(handles=lines.values(), loc="outside lower center", ncols=min(len(lines), 3 * columns), frameon=False)
     return figure
 
 
@@ -58,18 +58,28 @@ def plain_size(number: float) -> str:
 def _label(axes: Any, results: Sequence[Result]) -> None:
     from matplotlib.ticker import LogLocator, NullFormatter, NullLocator
 
-    sizes = sorted({prod(result.case.size) for result in results})
+    sizes = sorted({_extent(result) for result in results})
     axes.set_title(f"{results[0].case.operation.name} ({results[0].case.dtype})")
     axes.set_xscale("log", base=2)
     axes.set_xticks(sizes, [plain_size(size) for size in sizes])
     axes.xaxis.set_minor_locator(NullLocator())
-    axes.set_xlabel("elements" if len(results[0].case.size) == 1 else "product of the extents")
+    axes.set_xlabel("edge" if all(_is_square(result) for result in results) else "elements")
     axes.set_yscale("log")
     axes.yaxis.set_major_locator(LogLocator(subs=TICKS))
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g}" if value < 1e6 else f"{value / 1e6:g}M")
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_ylabel(_unit(results))
     axes.grid(alpha=0.3)
+
+
+def _is_square(result: Result) -> bool:
+    """Whether all extents of its size are the same, as of square matrices."""
+    return len(result.case.size) > 1 and len(set(result.case.size)) == 1
+
+
+def _extent(result: Result) -> int:
+    """Its place on the axis of sizes."""
+    return result.case.size[0] if _is_square(result) else prod(result.case.size)
 
 
 def _amount(result: Result) -> int | None:
@@ -94,5 +104,5 @@ def _points(results: Sequence[Result], name: str) -> list[tuple[int, float]]:
             if entry.name == name:
                 amount = _amount(result)
                 speed = 1e9 / entry.timing.minimum if amount is None else (rate(amount, entry.timing) or 0.0) / 1e9
-                points.append((prod(result.case.size), speed))
+                points.append((_extent(result), speed))
     return points

@@ -32,10 +32,18 @@ def test_ticks_are_plain_numbers(drawn):
         assert rates and all(float(text) > 0 for text in rates)
 
 
+def test_square_matrices_are_labeled_by_their_edge():
+    case = build(operations.find("matmul"), (40,))
+    (axes,) = plot.figure_of([Result(case, (Entry("avx2", False, Timing("avx2", 1, (9.0,))),), {}, {}, "")]).axes
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["40"]
+    assert axes.get_xlabel() == "edge"
+
+
 def test_one_legend_is_outside_of_the_panels(drawn):
     (legend,) = drawn.legends
     assert [text.get_text() for text in legend.get_texts()] == ["avx2", "scalar", "numpy"]
     box = legend.get_window_extent()
+    assert box.x0 >= 0 and box.x1 <= drawn.bbox.x1
     assert not any(box.overlaps(axes.get_window_extent()) for axes in drawn.axes)
 
 
