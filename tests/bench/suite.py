@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 import lanewise as lw
 from lanewise.demo.plot import figure_class
-from lanewise.timing import Progress, threads
+from lanewise.timing import Progress, limit_blas_threads, threads
 from tests.bench import machine, operations, plot, report
 from tests.bench.cases import Case, build, default_sizes, parse_size
 from tests.bench.peers import Peer, installed, open_peer
@@ -19,9 +19,10 @@ from tests.bench.settings import Settings
 
 def run(names: Sequence[str], settings: Settings) -> int:
     """Measures these operations, or all of them; returns 1 if a result was wrong."""
+    number = settings.threads or 1
+    limit_blas_threads(number)  # before matplotlib imports NumPy
     if settings.plot:
         figure_class()  # fails before the measurement if matplotlib is missing
-    number = settings.threads or 1
     measured_cases = cases(names, settings.sizes, settings.dtype)
     backends = available_backends(settings.backends)
     peer_names = installed() if settings.peers is None else list(dict.fromkeys(settings.peers))
