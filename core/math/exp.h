@@ -1,4 +1,4 @@
-/* The exponential, as exp and the operations built on it use it.
+/* The exponential, for exp and the operations that are built on it.
  *
  * exp(x) = 2^k * exp(r), k = round(x * LOG2_E), |r| <= ln2/2.
  * 1. r = x - k*LN2_HI_9BIT - k*LN2_LO_9BIT, where the first product is exact without FMA.

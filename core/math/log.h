@@ -1,4 +1,4 @@
-/* The logarithm, as log, log2, log10 and the operations built on them use it.
+/* The logarithm, for log, log2, log10 and the operations that are built on them.
  *
  * ln x = k*ln 2 + ln(1 + f), x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
  * 1. k and f from the bits of x; f is exact. In that range the two terms never cancel by more than half.

@@ -15,7 +15,7 @@
 #define TWO_OVER_PI 0x1.45f306p-1f
 #define PI_2_F64 0x1.921fb54442d18p0
 
-/* pi/2 = PI_2_1 + ... + PI_2_6, of 8, 7, 3, 6, 7 and 24 bits. */
+/* pi/2 = PI_2_1 + ... + PI_2_6, of 8, 7, 3, 6, 7 and 23 bits. */
 #define PI_2_1 0x1.92p0f
 #define PI_2_2 0x1.fcp-12f
 #define PI_2_3 (-0x1.4p-21f)

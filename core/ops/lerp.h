@@ -1,9 +1,10 @@
+/* x1 + weight * (x2 - x1), computed from the nearer end, so that weights 0 and 1 give x1 and x2 exactly. */
 #pragma once
 
 #include "simd/simd.h"
 
 INLINE vf32 op_lerp_float32(vf32 x1, vf32 x2, vf32 weight) {
     const vf32 one = vf32_set(1);
-    vf32 way = x2 - x1;
-    return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * way, x2 - (one - weight) * way);
+    vf32 difference = x2 - x1;
+    return vf32_select(vf32_lt(weight, vf32_set(0.5f)), x1 + weight * difference, x2 - (one - weight) * difference);
 }

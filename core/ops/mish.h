@@ -8,11 +8,11 @@
 
 INLINE vf32 op_mish_float32(vf32 x) {
     const vf32 two = vf32_set(2);
-    vf32 near = vf32_at_most(vf32_at_least(x, vf32_set(-120)), vf32_set(20));
-    exp_parts parts = exp_reduce(near, vf32_set(SIMD_ROUND_MAGIC));
+    vf32 bounded = vf32_at_most(vf32_at_least(x, vf32_set(-120)), vf32_set(20));
+    exp_parts parts = exp_reduce(bounded, vf32_set(SIMD_ROUND_MAGIC));
     vf32 d = exp_expm1(parts.r);
     vf32 z = vf32_scale(d + vf32_set(1), parts.k_magic);
-    vf32 product = vf32_fma(near, d, near);
+    vf32 product = vf32_fma(bounded, d, bounded);
     vf32 result = vf32_scale(product * ((z + two) / vf32_fma(z, z + two, two)), parts.k_magic);
     return vf32_select(vf32_gt(x, vf32_set(20)), x, result);
 }

@@ -26,8 +26,8 @@ INLINE wf64 pow_log2(log_parts parts) {
 /* Steps 2 and 3: 2^exponent. The exponent is bounded to +-160, where the result has long reached infinity and 0; the
  * bounds on the mantissa matter only there. */
 INLINE vf32 pow_exp2(wf64 exponent) {
-    vf32 near = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
-    vf32 n_magic = near + vf32_set(SIMD_ROUND_MAGIC);
+    vf32 bounded = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
+    vf32 n_magic = bounded + vf32_set(SIMD_ROUND_MAGIC);
     vf32 n = n_magic - vf32_set(SIMD_ROUND_MAGIC);
     wf64 r_wide = (exponent - vf32_to_wf64(n)) * wf64_set(LN2_F64);
     vf32 r = wf64_to_vf32(r_wide);

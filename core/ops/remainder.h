@@ -18,21 +18,21 @@ INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     const wf64 step = wf64_set(0x1p28);
     vf32 size = vf32_abs(x1) + (x1 - x1), divisor_size = vf32_abs(x2); /* NaN for an infinite x1 */
     vf32 dividend = vf32_select(vf32_eq(divisor_size, vf32_set(0)), vf32_from_bits(vi32_set(NAN_BITS)), size);
-    wf64 rest = vf32_to_wf64(dividend);
+    wf64 wide = vf32_to_wf64(dividend);
     wf64 last = vf32_to_wf64(divisor_size), divisor = last;
     vm32 far = vf32_ge(size, divisor_size * vf32_set(0x1p28f));
     while (vm32_any(far)) {
-        divisor = wf64_select(wf64_ge(rest, divisor * step), divisor * step, divisor);
-        far = wm64_to_vm32(wf64_ge(rest, divisor * step));
+        divisor = wf64_select(wf64_ge(wide, divisor * step), divisor * step, divisor);
+        far = wm64_to_vm32(wf64_ge(wide, divisor * step));
     }
     for (;;) {
-        rest = remainder_step(rest, divisor);
+        wide = remainder_step(wide, divisor);
         if (!vm32_any(wm64_to_vm32(wf64_gt(divisor, last)))) {
             break;
         }
         divisor = wf64_select(wf64_gt(divisor, last), divisor / step, divisor);
     }
-    vf32 remainder = wf64_to_vf32(rest);
+    vf32 remainder = wf64_to_vf32(wide);
     vm32 signs_differ = vi32_lt(vi32_xor(vf32_bits(x1), vf32_bits(x2)), vi32_set(0));
     signs_differ = vm32_and(signs_differ, vf32_ne(remainder, vf32_set(0)));
     return vf32_copysign(vf32_select(signs_differ, divisor_size - remainder, remainder), x2);

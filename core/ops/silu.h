@@ -14,8 +14,8 @@ INLINE vf32 op_silu_float32(vf32 x) {
     const vf32 bound = vf32_set(EXP_NORMAL_BOUND);
     sigmoid_parts parts = sigmoid_split(vf32_at_most(vf32_at_least(x, -bound), bound));
     vf32 inside = x / parts.sum * parts.scale;
-    vf32 near = vf32_at_most(vf32_at_least(x, vf32_set(-120)), bound);
-    exp_parts power = exp_reduce(near, vf32_set(SIMD_ROUND_MAGIC));
-    vf32 below = vf32_scale(vf32_fma(near, exp_expm1(power.r), near), power.k_magic);
+    vf32 bounded = vf32_at_most(vf32_at_least(x, vf32_set(-120)), bound);
+    exp_parts power = exp_reduce(bounded, vf32_set(SIMD_ROUND_MAGIC));
+    vf32 below = vf32_scale(vf32_fma(bounded, exp_expm1(power.r), bounded), power.k_magic);
     return vf32_select(vf32_ge(x, -bound), inside, below);
 }

@@ -40,11 +40,11 @@ INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
 /* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
  * as float16, then equals a single rounding. */
 INLINE vf32 wf64_to_vf32_odd(wf64 x) {
-    vf32 near = __builtin_convertvector(x, vf32);
-    wf64 back = __builtin_convertvector(near, wf64);
-    wm64 away = ((wf64_gt(back, x) & wf64_gt(x, wf64_set(0))) | (wf64_lt(back, x) & wf64_lt(x, wf64_set(0))));
-    wm64 inexact = wf64_lt(back, x) | wf64_gt(back, x);
-    vi32 bits = vf32_bits(near) + __builtin_convertvector(away, vi32);
+    vf32 nearest = __builtin_convertvector(x, vf32);
+    wf64 widened = __builtin_convertvector(nearest, wf64);
+    wm64 away = ((wf64_gt(widened, x) & wf64_gt(x, wf64_set(0))) | (wf64_lt(widened, x) & wf64_lt(x, wf64_set(0))));
+    wm64 inexact = wf64_lt(widened, x) | wf64_gt(widened, x);
+    vi32 bits = vf32_bits(nearest) + __builtin_convertvector(away, vi32);
     return vf32_from_bits(bits | (__builtin_convertvector(inexact, vi32) & 1));
 }
 

@@ -1,5 +1,5 @@
 """Tests the SIMD vocabulary on every instruction set: compiles vocabulary.c for each of them and runs it on this
-processor, under qemu with a CPU model that has nothing newer, or in Node."""
+processor, under qemu with a CPU model that has no newer one, or in Node."""
 
 from __future__ import annotations
 

@@ -18,13 +18,13 @@ struct LwLayout {
 // The byte offsets from the first element to element `i`, in row-major order, of the dimensions begin .. end - 1.
 fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
     var offsets = vec4<u32>();
-    var rest = i;
+    var remaining = i;
     for (var d = end; d > begin + 1u; ) {
         d -= 1u;
         let extent = lw.shape[d >> 2u][d & 3u];
-        let slower = rest / extent;
-        offsets += (rest - slower * extent) * lw.strides[d];
-        rest = slower;
+        let slower = remaining / extent;
+        offsets += (remaining - slower * extent) * lw.strides[d];
+        remaining = slower;
     }
-    return offsets + rest * lw.strides[begin];
+    return offsets + remaining * lw.strides[begin];
 }

@@ -24,13 +24,13 @@ struct LwMatrixLayout {
 // The byte offsets of matrix `i` of the batch.
 fn lw_batch_offsets(i: u32) -> vec4<u32> {
     var offsets = vec4<u32>();
-    var rest = i;
+    var remaining = i;
     for (var d = lw.batch_ndim; d > 0u; ) {
         d -= 1u;
         let extent = lw.batch_shape[d >> 2u][d & 3u];
-        let slower = rest / extent;
-        offsets += (rest - slower * extent) * lw.batch_strides[d];
-        rest = slower;
+        let slower = remaining / extent;
+        offsets += (remaining - slower * extent) * lw.batch_strides[d];
+        remaining = slower;
     }
     return offsets;
 }

@@ -80,8 +80,8 @@ fn lw_unpack(bits: u32) -> LwUnpacked {
     return LwUnpacked(bits << shift, -149 - i32(shift));
 }
 
-// mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31), and its lowest bit is sticky: set if any later bit
-// is.
+// mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31), and its lowest bit is sticky: set if
+// any bit below it is set.
 fn lw_pack(sign: u32, mantissa: u32, exponent: i32) -> f32 {
     let biased = exponent + 157;
     if (biased >= 255) {

@@ -4,8 +4,8 @@ struct LwPair {
     low: f32,
 }
 
-// x, opaque to the compiler, which WGSL would let replace (a + b) - a with b. lw.count is below 2^31, so its highest
-// bit is 0, but the compiler does not know that.
+// Returns x, hidden from the compiler, which could otherwise replace (a + b) - a with b: WGSL allows that. lw.count is
+// below 2^31, so its highest bit is 0, but the compiler does not know that.
 fn lw_rounded(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ (lw.count & 0x80000000u));
 }

@@ -7,7 +7,7 @@ fn lw_multiply_fraction(a: i32, b: i32) -> i32 {
 
 // log2 of a positive finite x, a signed 64-bit integer in units of 2^-55.
 // 1. x = 2^k (1 + n 2^-24), sqrt(1/2) <= 1 + n 2^-24 < sqrt(2).
-// 2. log2 x = k + n 2^-24 q, q a minimax polynomial on [sqrt(1/2) - 1, sqrt(2) - 1]: error 1e-10. Its high-order terms
+// 2. log2 x = k + n 2^-24 q, q a polynomial fitted on [sqrt(1/2) - 1, sqrt(2) - 1]: error 1e-10. Its high-order terms
 //    are evaluated in float32, the others in fixed point.
 fn lw_fixed_log2(x: f32) -> vec2<u32> {
     let unpacked = lw_unpack(bitcast<u32>(x));
@@ -16,13 +16,13 @@ fn lw_fixed_log2(x: f32) -> vec2<u32> {
     let k = unpacked.exponent + select(23, 24, above);
     let n = select(2 * (mantissa - 8388608), mantissa - 16777216, above);
     let f = n << 7u;
-    let near = f32(n) * 0x1p-24;
-    var tail = near * -0.086346063 + 0.154857596;
-    tail = tail * near - 0.156982266;
-    tail = tail * near + 0.159001485;
-    tail = tail * near - 0.179046949;
-    tail = tail * near + 0.206096257;
-    tail = tail * near - 0.240504174;
+    let f_float = f32(n) * 0x1p-24;
+    var tail = f_float * -0.086346063 + 0.154857596;
+    tail = tail * f_float - 0.156982266;
+    tail = tail * f_float + 0.159001485;
+    tail = tail * f_float - 0.179046949;
+    tail = tail * f_float + 0.206096257;
+    tail = tail * f_float - 0.240504174;
     var q = i32(tail * 0x1p31);
     q = lw_multiply_fraction(q, f) + 619636314;
     q = lw_multiply_fraction(q, f) - 774538941;

@@ -1,4 +1,4 @@
-// Like argmax, with the ranks reversed, except that NaN still has the highest.
+// Like argmax, with the ranks reversed, except that NaN still has the highest rank.
 fn lw_argmin_float32_identity() -> vec2<i32> {
     return vec2<i32>(-2147483647 - 1, 2147483647);
 }

@@ -3,7 +3,7 @@ fn lw_exp2_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
     }
-    let near = clamp(x, -152.0, 130.0);
-    let k = floor(near + 0.5);
-    return lw_exp_value(lw_exp2_parts(near - k, i32(k)));
+    let bounded = clamp(x, -152.0, 130.0);
+    let k = floor(bounded + 0.5);
+    return lw_exp_value(lw_exp2_parts(bounded - k, i32(k)));
 }

@@ -3,9 +3,9 @@ fn lw_sigmoid_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
     }
-    let near = clamp(x, -120.0, 120.0);
-    if (near < -20.0) {
-        return lw_exp_float32(near);
+    let bounded = clamp(x, -120.0, 120.0);
+    if (bounded < -20.0) {
+        return lw_exp_float32(bounded);
     }
-    return lw_logistic(near);
+    return lw_logistic(bounded);
 }

@@ -1,5 +1,5 @@
-// (e + e / (e + 1)) / 2, e = expm1 |x|. Above 80, e^|x| / 2, with the division in its exponent, so that it overflows
-// late.
+// (e + e / (e + 1)) / 2, e = expm1 |x|. Above 80, e^|x| / 2, where the exponent is reduced before e^|x| can
+// overflow.
 fn lw_sinh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 0.0002) {
