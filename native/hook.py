@@ -18,11 +18,12 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
-# Python files that no page uses: kernels through cffi, and the launching of shaders while webgpu/backend.py does not
-# support browsers.
+# Python files that no page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the launching of shaders
+# while webgpu/backend.py does not support browsers.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
+    "lanewise/demo/torch_peer.py",
     *(f"lanewise/webgpu/{name}.py" for name in ("buffers", "desktop", "device", "executor", "layouts", "shaders")),
 )
 

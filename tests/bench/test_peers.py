@@ -28,7 +28,7 @@ def test_a_peer_elsewhere_has_its_own_environment_and_gives_its_results(elsewher
     assert os.environ.get("OPENBLAS_CORETYPE") != "Haswell"
     batch = elsewhere.call(DOT)
     assert batch.timed
-    assert 0 < batch.run(3) < 1e9
+    assert batch.run(3) > 0
     assert check.wrong(DOT, [("other", batch.read)]) == ({}, "NumPy in float64")
 
 

@@ -11,6 +11,7 @@ CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
 # Text of the contract, what replaces it, and the error.
 INVALID = [
+    ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected fields of size, sizes"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
     ("operation: slant", "operation: LeakyRelu", "expected operation to be a lower-case name, got 'LeakyRelu'"),
     ("operation: slant", "operation: relu", "rename the file to relu.yaml"),
