@@ -1,4 +1,4 @@
-"""Fixtures of the WASM tests: the tools in wasm/, the wheel, and each engine there is to test in."""
+"""Fixtures of the WASM tests: the wheels, and the engines that they are tested in."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ import webdriver  # noqa: E402
 from console import PAGES, Console  # noqa: E402
 from local_site import LocalSite  # noqa: E402
 
-# What `pyodide build` puts in front of emcc: its own flags follow those of the project, and it takes what ends in .so
-# for an extension.
+# Acts like the wrapper that `pyodide build` puts around emcc: adds flags after those of the project, and links every
+# output that ends in .so as a Python extension.
 WRAPPER = """#!/bin/sh
 case " $* " in
 *" -c "*) set -- "$@" -Oz ;;
@@ -51,26 +51,26 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def notes(request: pytest.FixtureRequest) -> list[str]:
-    """Lines for the end of the output: figures that are worth seeing and decide nothing."""
+    """Lines to print at the end: figures for the reader, which no test compares."""
     return request.config.stash[NOTES]
 
 
 @pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
 def pyodide(request: pytest.FixtureRequest) -> Path:
-    """The folder of a Pyodide distribution: of each one there is."""
+    """The folder of each Pyodide distribution."""
     return engines.distribution(request.param)
 
 
 @pytest.fixture(scope="session", params=engines.NODES)
 def node(request: pytest.FixtureRequest) -> str:
-    """Each Node there is."""
+    """The path of each Node."""
     return engines.node(request.param)
 
 
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel for Pyodide: the one that LANEWISE_WHEEL names, else built as a user builds it, with the tools of the
-    tests' environment."""
+    """The wheel for Pyodide: the one that LANEWISE_WHEEL names, or one built as a user builds it, but with the
+    tools of the tests' environment."""
     if named := os.environ.get("LANEWISE_WHEEL"):
         return Path(named).resolve()
     folder = tmp_path_factory.mktemp("dist")
@@ -85,14 +85,14 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel as emcc makes it, in the surroundings that `pyodide build` sets up."""
+    """The wheel compiled by emcc, in the environment that `pyodide build` sets up."""
     if shutil.which("emcc") is None:
         engines.absent("emcc is not installed", "emcc")
     folder = tmp_path_factory.mktemp("emcc")
     compiler = folder / "cc"
     compiler.write_text(WRAPPER)
     compiler.chmod(0o755)
-    # emcc is a Python program that imports what lies beside it
+    # emcc is a Python program that imports modules from its own folder
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     surroundings |= {"CC": str(compiler), "PYODIDE": "1", "_PYTHON_HOST_PLATFORM": "emscripten_5_0_3_wasm32"}
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
@@ -106,17 +106,16 @@ def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session", params=["wheel", "emcc_wheel"])
 def any_wheel(request: pytest.FixtureRequest) -> Path:
     """The wheel of each compiler."""
-    found: Path = request.getfixturevalue(request.param)
-    return found
+    path: Path = request.getfixturevalue(request.param)
+    return path
 
 
 @pytest.fixture(scope="session")
 def site(wheel: Path) -> Iterator[LocalSite]:
-    """The server with the Pyodides and the package index."""
+    """The HTTP server with the Pyodides and the package index."""
     folders = {f"pyodide-{version}": engines.distribution(version) for version in pyodide_fixture.DISTRIBUTIONS}
-    found = LocalSite({"pages": PAGES, **folders}, {"lanewise": wheel})
-    yield found
-    found.close()
+    with closing(LocalSite({"pages": PAGES, **folders}, {"lanewise": wheel})) as served:
+        yield served
 
 
 @pytest.fixture(scope="session")
@@ -151,7 +150,7 @@ def webkit() -> Iterator[webdriver.WebKit]:
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
-    """A Pyodide with lanewise: each one in each place."""
+    """Each engine with lanewise installed."""
     place, _, version = request.param.rpartition("-")
     if request.param == engines.EMCC:
         made = request.getfixturevalue("emcc_wheel")

@@ -68,11 +68,11 @@ class BrowserEngine:
 
 def node(place: str) -> str:
     """The path of one of NODES."""
-    found = NODES[place]()
-    if found is None:
+    program = NODES[place]()
+    if program is None:
         absent(f"{place} is not installed", "simd128")
         raise AssertionError
-    return found
+    return program
 
 
 def distribution(version: str) -> Path:

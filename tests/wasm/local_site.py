@@ -1,5 +1,5 @@
-"""A server on this machine alone, with all that a page needs: Pyodide's files, a package index with one wheel, and
-folders packed for Pyodide's file system. Nothing in it knows of a browser."""
+"""A local HTTP server for the tests' pages: Pyodide's files, a package index with one wheel, and folders packed for
+Pyodide's file system. It does not depend on the browser."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ TYPES = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".json": "application/json",
-    ".wasm": "application/wasm",  # without it the browser compiles only what it has read in full
+    ".wasm": "application/wasm",  # browsers compile this type while it downloads
 }
-PACKED = {".py", ".bin", ".json", ".txt"}  # what of a folder programs read
+PACKED = {".py", ".bin", ".json", ".txt"}  # files that programs read
 
 
 class LocalSite:
-    """Serves while it is open; `origin` is its address.
+    """Serves until it is closed; `origin` is its address.
 
-    folders: what is served as files, by the first part of the path
-    wheels:  the packages of the index at /simple, by their names
+    folders: served as files, by the first part of the path
+    wheels:  the packages of the index at /simple, by name
     """
 
     def __init__(self, folders: Mapping[str, Path], wheels: Mapping[str, Path]) -> None:
@@ -48,7 +48,7 @@ class LocalSite:
         self.thread.join()
 
     def archive(self, folder: Path) -> str:
-        """The address of a folder as a tar file."""
+        """Packs a folder as a tar file and returns its address."""
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(folder.rglob("*")):
@@ -60,20 +60,20 @@ class LocalSite:
         return f"{self.origin}/archives/{name}"
 
     def find(self, path: str) -> tuple[str, bytes] | None:
-        """The type and the bytes of what is at a path."""
+        """The type and content of the resource at a path, or None."""
         first, _, rest = unquote(path).lstrip("/").partition("/")
         if first == "simple":
             return self._index(rest.strip("/"))
         if first == "wheels":
-            found = [wheel for wheel in self.wheels.values() if wheel.name == rest]
-            return ("application/octet-stream", found[0].read_bytes()) if found else None
+            wheel = next((wheel for wheel in self.wheels.values() if wheel.name == rest), None)
+            return ("application/octet-stream", wheel.read_bytes()) if wheel else None
         if first == "archives":
             content = self.archives.get(rest)
             return ("application/x-tar", content) if content is not None else None
         return self._file(first, rest)
 
     def _index(self, project: str) -> tuple[str, bytes] | None:
-        """A page of the simple repository API, as any static server gives it."""
+        """A page of the simple repository API (PEP 503)."""
         wheel = self.wheels.get(project)
         if wheel is None:
             return None
@@ -100,13 +100,13 @@ class _Handler(BaseHTTPRequestHandler):
         super().__init__(*arguments)  # type: ignore[arg-type]
 
     def do_GET(self) -> None:
-        found = self.site.find(self.path.partition("?")[0])
-        kind, content = found or ("text/plain", b"not here")
-        self.send_response(HTTPStatus.OK if found else HTTPStatus.NOT_FOUND)
+        resource = self.site.find(self.path.partition("?")[0])
+        kind, content = resource or ("text/plain", b"not found")
+        self.send_response(HTTPStatus.OK if resource else HTTPStatus.NOT_FOUND)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Quiet: a page that lacks something says so itself."""
+        """Prints nothing: the page reports what it could not load."""

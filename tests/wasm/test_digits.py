@@ -1,4 +1,4 @@
-"""The digits demo in every engine: the same predictions on each backend as NumPy's and as here, and how fast."""
+"""The digits demo in every engine: each backend predicts what NumPy and the native scalar backend predict."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The wheel that emcc makes, in the surroundings of `pyodide build`, in every Pyodide. One of them sweeps it too (EMCC
-in engines.py), and test_wheel.py looks into it."""
+"""The wheel compiled by emcc, in the environment that `pyodide build` sets up, in every Pyodide. The sweep also
+runs on it (EMCC in engines.py), and test_wheel.py inspects it."""
 
 from __future__ import annotations
 
@@ -14,20 +14,22 @@ PROGRAM = Path(__file__).parent / "programs" / "compiled.py"
 
 
 @pytest.fixture(scope="session")
-def found(emcc_wheel: Path, pyodide: Path, node: str) -> dict[str, object]:
+def results(emcc_wheel: Path, pyodide: Path, node: str) -> dict[str, object]:
     answer: dict[str, object] = pyodide_runner.run(pyodide, PROGRAM, packages=[emcc_wheel], node=node)
     return answer
 
 
 @pytest.mark.parametrize("backend", ["simd128", "scalar"])
-def test_it_computes(found: dict[str, object], backend: str) -> None:
-    assert found[backend] == [backend, [[19.0, 22.0], [43.0, 50.0]], 750.0]
+def test_it_computes(results: dict[str, object], backend: str) -> None:
+    assert results[backend] == [backend, [[19.0, 22.0], [43.0, 50.0]], 750.0]
 
 
-def test_a_library_that_it_cannot_make_is_left_out_with_a_reason(emcc_wheel: Path, found: dict[str, object]) -> None:
-    """Relaxed SIMD: LLVM 14, which Debian 12 has, does not know it."""
+def test_a_library_that_emcc_cannot_compile_is_left_out_with_a_reason(
+    emcc_wheel: Path, results: dict[str, object]
+) -> None:
+    """Debian 12's emcc uses LLVM 14, which does not know relaxed SIMD."""
     left_out = build.left_out(emcc_wheel)
     assert set(left_out) <= {"relaxed_simd"}
     for name, reason in left_out.items():
         assert reason.startswith("emcc (Emscripten") and reason.endswith("does not support its instructions")
-        assert found[name] == f"this build of lanewise has no relaxed SIMD library: {reason}"
+        assert results[name] == f"this build of lanewise has no relaxed SIMD library: {reason}"

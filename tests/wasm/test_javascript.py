@@ -1,4 +1,4 @@
-"""JavaScript's typed arrays, in every place where lanewise meets them: in, out, and what is refused."""
+"""JavaScript's typed arrays in every engine: to tensors, from tensors, and those that are refused."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ import lanewise as lw
 
 PROGRAM = Path(__file__).parent / "programs" / "javascript.py"
 
-Found = dict[str, Any]
+Results = dict[str, Any]
 
 
 @pytest.fixture(scope="session")
-def found(engine: engines.Engine) -> Found:
-    results: Found = engine.run(PROGRAM)
-    return results
+def results(engine: engines.Engine) -> Results:
+    answer: Results = engine.run(PROGRAM)
+    return answer
 
 
 @pytest.mark.parametrize(
@@ -32,43 +32,43 @@ def found(engine: engines.Engine) -> Found:
         ("empty", "float32", [], "Float32Array"),
     ],
 )
-def test_there_and_back(found: Found, case: str, dtype: str, values: list[float], array: str) -> None:
+def test_there_and_back(results: Results, case: str, dtype: str, values: list[float], array: str) -> None:
     text = " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
-    assert found[case] == [dtype, [len(values)], values, array, text]
+    assert results[case] == [dtype, [len(values)], values, array, text]
 
 
 @pytest.mark.parametrize("name", ["Uint8Array", "Uint8ClampedArray"])
-def test_pixels_are_read_as_int32_or_the_given_dtype(found: Found, name: str) -> None:
-    assert found[name] == ["int32", [0, 128, 255], [0.0, 128.0, 255.0]]
+def test_pixels_are_read_as_int32_or_the_given_dtype(results: Results, name: str) -> None:
+    assert results[name] == ["int32", [0, 128, 255], [0.0, 128.0, 255.0]]
 
 
 @pytest.mark.parametrize("name", ["Uint32Array", "BigUint64Array", "ArrayBuffer", "DataView"])
-def test_what_has_no_dtype_is_refused(found: Found, name: str) -> None:
+def test_what_has_no_dtype_is_refused(results: Results, name: str) -> None:
     cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
-    assert found["refused"][name] == (
+    assert results["refused"][name] == (
         "DTypeError: asarray: expected one of Float32Array, Float64Array, Int32Array, BigInt64Array, Uint8Array, "
         f"Uint8ClampedArray, got a {name}; convert it in JavaScript: {cure}"
     )
 
 
-def test_memory_is_apart(found: Found) -> None:
-    assert found["apart"] == [1.0, 2.0, 3.0]
-    assert found["copy=False"] == (
+def test_memory_is_apart(results: Results) -> None:
+    assert results["apart"] == [1.0, 2.0, 3.0]
+    assert results["copy=False"] == (
         "ArgumentError: asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out"
     )
 
 
-def test_arrays_are_operands_and_take_a_dtype(found: Found) -> None:
-    assert found["operand"] == [2.0, 4.0, 6.0]
-    assert found["dtype"] == [1, 2, 3]
-    assert found["large"] == [1 << 20, (1 << 20) * 0.5]
+def test_arrays_are_operands_and_take_a_dtype(results: Results) -> None:
+    assert results["operand"] == [2.0, 4.0, 6.0]
+    assert results["dtype"] == [1, 2, 3]
+    assert results["large"] == [1 << 20, (1 << 20) * 0.5]
 
 
-def test_out_goes_in_row_major_order(found: Found) -> None:
-    assert found["transposed"] == ["Float32Array", "0 3 1 4 2 5"]
-    assert found["bool"] == ["Uint8Array", "1 0 1"]
-    assert found["no elements"] == ["Float32Array", ""]
-    assert found["float16"] == (
+def test_out_goes_in_row_major_order(results: Results) -> None:
+    assert results["transposed"] == ["Float32Array", "0 3 1 4 2 5"]
+    assert results["bool"] == ["Uint8Array", "1 0 1"]
+    assert results["no elements"] == ["Float32Array", ""]
+    assert results["float16"] == (
         "DTypeError: to_js: Pyodide has no typed array for float16; use astype(lw.float32) first"
     )
 

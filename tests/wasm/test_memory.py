@@ -1,4 +1,4 @@
-"""The heap of WebAssembly: what does not fit is a MemoryError and nothing worse, and growth moves nothing."""
+"""The heap of WebAssembly: a tensor that does not fit raises MemoryError, and growing the heap moves no tensor."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ PROGRAM = Path(__file__).parent / "programs" / "memory.py"
 
 
 @pytest.fixture(scope="session")
-def found(engine: Engine) -> dict[str, Any]:
-    results: dict[str, Any] = engine.run(PROGRAM)
-    return results
+def results(engine: Engine) -> dict[str, Any]:
+    answer: dict[str, Any] = engine.run(PROGRAM)
+    return answer
 
 
-def test_what_is_kept(found: dict[str, Any]) -> None:
-    kept = found["kept"]
+def test_freed_memory_is_cached_within_the_limit(results: dict[str, Any]) -> None:
+    kept = results["kept"]
     block = 1 << 24
     assert kept["used"]["cached_bytes"] == 0 and kept["used"]["allocated_bytes"] >= block
     assert kept["kept"]["cached_bytes"] == block
@@ -28,30 +28,30 @@ def test_what_is_kept(found: dict[str, Any]) -> None:
     assert kept["limit"] == kept["default"] == 1 << 28
 
 
-def test_more_than_the_heap_can_hold_is_refused(found: dict[str, Any]) -> None:
-    for way, refusal in found["too_large"].items():
+def test_more_than_the_heap_can_hold_is_refused(results: dict[str, Any]) -> None:
+    for way, refusal in results["too_large"].items():
         assert {"OutOfMemoryError", "MemoryError"} <= set(refusal["raised"]), (way, refusal["message"])
         assert refusal["next"] == [4.0, 6.0], way
 
 
-def test_a_full_heap_is_survived(found: dict[str, Any]) -> None:
-    full = found["used_up"]
+def test_a_full_heap_is_survived(results: dict[str, Any]) -> None:
+    full = results["used_up"]
     assert "MemoryError" in full["raised"], full["message"]
     assert full["next"] == [4.0, 6.0]
     assert full["taken"] > 1 << 31
-    assert full["highest"] > 1 << 31  # the sign bit of an address is a bit like any other
+    assert full["highest"] > 1 << 31  # addresses above 2 GiB: they are not negative
     assert full["sum"] == 1 << 22
     assert full["afterwards"] == 2 << 22
 
 
-def test_growth_loses_nothing(found: dict[str, Any]) -> None:
-    growth = found["growth"]
+def test_growth_loses_nothing(results: dict[str, Any]) -> None:
+    growth = results["growth"]
     assert growth["sizes"] == sorted(set(growth["sizes"])) and len(growth["sizes"]) == 4
     assert growth["wrong"] == []
 
 
-def test_views_stay_valid_when_memory_grows(found: dict[str, Any], engine: Engine) -> None:
-    growth = found["growth"]
+def test_views_stay_valid_when_memory_grows(results: dict[str, Any], engine: Engine) -> None:
+    growth = results["growth"]
     assert growth["view"]
     if pyodide_fixture.carries(engine.version, "numpy"):
         assert growth["numpy"] == [[0, 1, 2, 3, 4], -7, [5, -6, 7, 8, 9]]

@@ -1,4 +1,4 @@
-"""The reader of WebAssembly modules: what it finds in one written by hand, and what it refuses."""
+"""The reader of WebAssembly modules: a module written by hand, and malformed ones."""
 
 from __future__ import annotations
 

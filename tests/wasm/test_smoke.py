@@ -1,4 +1,4 @@
-"""lanewise in Pyodide: installed from its wheel, it adds and sums, with the bits that the native backends give."""
+"""lanewise in Pyodide, installed from its wheel: it adds and sums, with the same bits as the native backends."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_adds(inside: dict[str, Any]) -> None:
         assert result["added"] == expected, name
 
 
-def test_sums_without_losing_what_is_small(inside: dict[str, Any]) -> None:
+def test_sums_many_small_terms_accurately(inside: dict[str, Any]) -> None:
     for name, result in inside.items():
         assert abs(result["sum"] - TERMS * 0.1) < 0.2, name
 

@@ -1,5 +1,5 @@
-"""Every operation in every engine: the oracle's cases, on each backend that the engine has. An operation is tested
-here because its contract has a reference; nobody names it."""
+"""Every operation in every engine: the oracle's cases, on each backend of the engine. Operations come from the
+contracts; no test names one."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ _DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
 OPERATIONS = [each["name"] for each in _DESCRIBED]
 REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"]]
 
-WASM = ("simd128", "relaxed_simd")  # the backends that only an engine has
+WASM = ("simd128", "relaxed_simd")  # backends that only a WebAssembly engine has
 
 Findings = dict[str, dict[str, dict[str, Any]]]
 
 
 @pytest.fixture(scope="session")
 def findings(engine: Engine) -> Findings:
-    """What the sweep found in a Pyodide."""
+    """The findings of the sweep in an engine."""
     found: Findings = engine.run(PROGRAM, mounts={"/tests": TESTS, "/oracle": ORACLE}, timeout=600)
     return found
 
 
 @pytest.fixture(scope="session")
 def native() -> Findings:
-    """What it finds on the native scalar backend, whose bits are those of all native backends (tests/sweep)."""
+    """The findings on the native scalar backend, whose bits are those of all native backends (tests/sweep)."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 
 
 def test_the_oracle_is_there() -> None:
-    assert OPERATIONS, f"nothing in {ORACLE}; run: python contracts/generate.py --oracle {ORACLE}"
+    assert OPERATIONS, f"{ORACLE} is empty; run: python contracts/generate.py --oracle {ORACLE}"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)
@@ -55,10 +55,10 @@ def test_results(operation: str, findings: Findings, engine: Engine) -> None:
 
 @pytest.mark.parametrize("operation", REPRODUCIBLE)
 def test_the_bits_are_those_of_the_native_backends(operation: str, findings: Findings, native: Findings) -> None:
-    wanted = native[operation]["scalar"]["digest"]
+    expected = native[operation]["scalar"]["digest"]
     different = [
         backend
         for backend, found in findings[operation].items()
-        if backend != "relaxed_simd" and found["digest"] != wanted
+        if backend != "relaxed_simd" and found["digest"] != expected
     ]
     assert not different

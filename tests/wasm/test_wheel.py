@@ -1,5 +1,5 @@
-"""The wheels for Pyodide, of zig and of emcc: what their modules ask for is in every Pyodide, and they have the kernels
-that they say they have."""
+"""The wheels for Pyodide, compiled by zig and by emcc: every Pyodide has what their modules import, and they have the
+kernels that their manifest lists."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def unpacked(any_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def libraries(any_wheel: Path) -> dict[str, str]:
-    """Their files by instruction set, but for what the compiler does not know."""
+    """The libraries' files by instruction set, without those that the compiler does not support."""
     names = {"scalar", "simd128", "relaxed_simd"} - set(build.left_out(any_wheel))
     return {name: f"kernels_{name}.wasm" for name in names}
 
@@ -65,15 +65,15 @@ def test_kernels_import_nothing_and_export_their_table(unpacked: Path, libraries
 
 
 def test_every_pyodide_has_what_the_extension_imports(unpacked: Path, pyodide: Path) -> None:
-    """By name and by signature: a call with another one is a trap."""
+    """Compares names and signatures: a call with another signature traps."""
     main = module.read(pyodide / "pyodide.asm.wasm")
-    wanted = [entry for entry in module.read(unpacked / "_ext.abi3.so").imports if entry.name not in imports.LINKER]
-    assert {entry.module for entry in wanted} <= {"env", "GOT.mem", "GOT.func"}
-    absent = {entry.name for entry in wanted if entry.name not in main.exports}
+    needed = [entry for entry in module.read(unpacked / "_ext.abi3.so").imports if entry.name not in imports.LINKER]
+    assert {entry.module for entry in needed} <= {"env", "GOT.mem", "GOT.func"}
+    absent = {entry.name for entry in needed if entry.name not in main.exports}
     assert not absent
     differing = {
         entry.name: (entry.signature, main.signatures.get(entry.name))
-        for entry in wanted
+        for entry in needed
         if entry.kind == "function" and entry.signature != main.signatures.get(entry.name)
     }
     assert not differing
@@ -84,8 +84,8 @@ def test_every_pyodide_has_what_may_be_imported(pyodide: Path) -> None:
     assert set(main.exports) >= imports.C_LIBRARY
 
 
-def test_node_takes_the_modules_that_it_should(unpacked: Path, libraries: dict[str, str], node: str) -> None:
-    """Relaxed SIMD is refused by validation alone where the engine lacks it, without opening anything."""
+def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dict[str, str], node: str) -> None:
+    """An engine without relaxed SIMD refuses the module when it validates it, before it opens anything."""
     files = sorted(path for path in unpacked.rglob("*") if path.suffix in (".so", ".wasm"))
     script = """
         const { readFileSync } = require("node:fs");
@@ -100,10 +100,10 @@ def test_node_takes_the_modules_that_it_should(unpacked: Path, libraries: dict[s
         timeout=60,
     )
     valid = dict(zip((path.name for path in files), json.loads(done.stdout), strict=True))
-    wanted = dict.fromkeys(["_ext.abi3.so", *libraries.values()], True)
+    expected = dict.fromkeys(["_ext.abi3.so", *libraries.values()], True)
     if "relaxed_simd" in libraries:
-        wanted[libraries["relaxed_simd"]] = pyodide_runner.node_version(node)[0] >= RELAXED_SINCE
-    assert valid == wanted
+        expected[libraries["relaxed_simd"]] = pyodide_runner.node_version(node)[0] >= RELAXED_SINCE
+    assert valid == expected
 
 
 def test_micropip_installs_it_from_a_file(wheel: Path, pyodide: Path, node: str) -> None:
@@ -131,7 +131,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 
 
 def test_auditwheel_finds_nothing_missing(unpacked: Path, libraries: dict[str, str]) -> None:
-    """Of the folder: of a wheel it takes any one tag, and calls it no Emscripten wheel where that is a newer one."""
+    """Checks the unpacked folder: of a wheel with several tags, auditwheel reads one and may not know it."""
     needed = auditwheel_emscripten.show(unpacked.parent)
     modules = (f"_lib/{name}" for name in libraries.values())
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}

@@ -137,8 +137,8 @@ class WebKit:
             self.processes.append(_start([environment.WEBKIT_DRIVER, f"--port={port}"], **settings))
             _wait("WebKit's driver", self._listens, STARTS)
             options = {"binary": str(environment.minibrowser()), "args": ["--automation"]}
-            wanted = {"webkitgtk:browserOptions": options, "timeouts": {"script": int(LIMIT * 1000)}}
-            session = self._command("POST", "/session", capabilities={"alwaysMatch": wanted})
+            required = {"webkitgtk:browserOptions": options, "timeouts": {"script": int(LIMIT * 1000)}}
+            session = self._command("POST", "/session", capabilities={"alwaysMatch": required})
             self.session = f"/session/{session['sessionId']}"
         except BaseException:
             self.close()

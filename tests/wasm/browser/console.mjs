@@ -1,10 +1,10 @@
-// One Pyodide, in a page or in a worker: tests/wasm/console.py asks it to start, then to run programs. What it
-// answers is {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
+// One Pyodide, in a page or in a worker. tests/wasm/console.py asks it to start, then to run programs. It answers
+// {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
 let pyodide;
-const printed = []; // what the last programs printed, for the message of one that fails
+const printed = []; // output of the current program, for its error message
 
 const calls = {
-    // index: URL of a distribution's folder; packages: names in it or URLs of wheels, in this order
+    // index: URL of a distribution's folder; packages: names in it or URLs of wheels, installed in this order
     async start({ index, packages }) {
         const { loadPyodide } = await import(`${index}pyodide.mjs`);
         const print = (line) => printed.push(line);
@@ -13,7 +13,7 @@ const calls = {
         for (const name of packages) {
             await pyodide.loadPackage(name, {
                 messageCallback: () => {},
-                errorCallback: (message) => failures.push(message), // loadPackage itself only reports
+                errorCallback: (message) => failures.push(message), // loadPackage reports failures and does not throw
             });
         }
         if (failures.length > 0) {
@@ -22,7 +22,7 @@ const calls = {
         return pyodide.version;
     },
 
-    // mounts: {path inside: URL of a tar file}, unpacked before the program runs
+    // mounts: {path in Pyodide: URL of a tar file}, unpacked before the program runs
     async run({ source, filename, mounts }) {
         for (const [inside, url] of Object.entries(mounts)) {
             const response = await fetch(url);
@@ -31,7 +31,7 @@ const calls = {
             }
             pyodide.unpackArchive(await response.arrayBuffer(), "tar", { extractDir: inside });
         }
-        const globals = pyodide.runPython("{'__name__': '__main__'}"); // each program has its own
+        const globals = pyodide.runPython("{'__name__': '__main__'}"); // separate for each program
         try {
             const result = await pyodide.runPythonAsync(source, { globals, filename });
             const text = pyodide.pyimport("json").dumps(result);

@@ -1,4 +1,4 @@
-"""lw.calibrate() where there is no folder that lasts."""
+"""Runs lw.calibrate() without a permanent folder."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from lanewise import tuning
 
 
 def results() -> dict[str, Any]:
-    """What it finds, what AUTO makes of it, and what is left once it is forgotten."""
-    tuning.REPEATS = 3  # who is last shows soon
+    """Returns the measurements, the backend that AUTO then chooses, and the state after reset_calibration()."""
+    tuning.REPEATS = 3  # few repetitions are enough to find the slowest
     found = lw.calibrate()
     kept = lw.get_calibration() is found
     used = lw.ones(1).backend.value

@@ -1,4 +1,4 @@
-"""Adds, sums and multiplies matrices on each backend that this build has; for the others, why not."""
+"""Adds, sums and multiplies matrices on each backend of this build; for the others, returns why they are missing."""
 
 import lanewise as lw
 

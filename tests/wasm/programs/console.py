@@ -1,4 +1,4 @@
-"""Types the lines of /lines/lines.txt into Pyodide's console, as its page does, and gives back all that it shows."""
+"""Types the lines of /lines/lines.txt into Pyodide's console, as its page does, and returns all output."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The demo, on every backend of this engine and in NumPy where it is there: its report."""
+"""Returns the report of the demo, on every backend of this engine and in NumPy if it is installed."""
 
 from __future__ import annotations
 

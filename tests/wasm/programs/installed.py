@@ -1,4 +1,4 @@
-"""Who installed lanewise here, and from where."""
+"""Returns which program installed lanewise, from where, and its version."""
 
 from importlib.metadata import distribution
 

@@ -1,4 +1,4 @@
-"""JavaScript's typed arrays into tensors and back: what came of each."""
+"""Converts JavaScript's typed arrays to tensors and back, and returns what test_javascript.py compares."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Memory that runs out, and memory that grows under tensors, views and NumPy's arrays. Each function gives back what a
-test looks at; none of them touches more than a part of what it asks for."""
+"""Runs out of memory, and grows the heap while tensors, views and NumPy's arrays are in use. Each function returns what
+test_memory.py compares; none writes to all the memory that it allocates."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ LARGE = 1 << 28  # bytes
 
 
 def heap_bytes() -> int:
-    import pyodide_js  # type: ignore[import-not-found]  # only there
+    import pyodide_js  # type: ignore[import-not-found]  # exists only in Pyodide
 
     return int(pyodide_js._module.HEAPU8.byteLength)
 
 
 def refused(call: Any) -> dict[str, Any]:
-    """What a call raises, and whether the next one works."""
+    """Returns what a call raises, and the result of the next call."""
     try:
         call()
     except Exception as error:
@@ -32,7 +32,7 @@ def refused(call: Any) -> dict[str, Any]:
 
 
 def too_large() -> dict[str, dict[str, Any]]:
-    """More than the heap could ever hold, asked for in every way."""
+    """Requests more than the heap can ever hold, in several ways."""
     tall, wide = lw.ones((1 << 16, 1)), lw.ones((1, 1 << 16))
     return {
         "zeros": refused(lambda: lw.zeros((1 << 30,))),
@@ -45,7 +45,7 @@ def too_large() -> dict[str, dict[str, Any]]:
 
 
 def used_up() -> dict[str, Any]:
-    """The heap filled by another, without touching a page of it; then it is free again, and the next call works."""
+    """Fills the heap with malloc, then with tensors until a call is refused; then frees it and calls again."""
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
     taken: list[int] = []
@@ -70,7 +70,7 @@ def used_up() -> dict[str, Any]:
 
 
 def growth() -> dict[str, Any]:
-    """Computes until the heap has grown often, with views open all the while."""
+    """Computes until the heap has grown three times, with views open."""
     first = lw.arange(BLOCK, dtype=lw.int32)
     view = memoryview(first)
     row = first[5:10]
@@ -87,7 +87,7 @@ def growth() -> dict[str, Any]:
         if heap_bytes() != sizes[-1]:
             sizes.append(heap_bytes())
         if len(kept) > 200:
-            raise AssertionError(f"{len(kept)} blocks, and the heap has only had {sizes} bytes")
+            raise AssertionError(f"after {len(kept)} blocks the heap has had only these sizes: {sizes}")
     wrong = [i for i, each in enumerate(kept) if not bool(lw.all(lw.equal(lw.subtract(each, i), first)))]
     found = {
         "sizes": sizes,
@@ -102,7 +102,7 @@ def growth() -> dict[str, Any]:
 
 
 def kept() -> dict[str, Any]:
-    """Memory of tensors that are gone, before and after it is given back."""
+    """Returns the memory statistics with a tensor, after it is freed, and after the cache is limited."""
     lw.empty_cache()
     tensor = lw.ones((BLOCK,))
     found = {"used": lw.memory_stats()}

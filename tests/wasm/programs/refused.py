@@ -1,4 +1,4 @@
-"""Asks micropip for the wheel in /dist under the names of other platforms; what it says of each."""
+"""Asks micropip to install the wheel in /dist under the tags of other platforms, and returns its answers."""
 
 import shutil
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""What holds of operations that the oracle has no file for, because they give several tensors or take none: in
-Lanewise's own terms, as a Pyodide without NumPy needs it. Each function returns results, whose bits are compared
-between backends, and raises AssertionError where something does not hold."""
+"""Checks operations for which the oracle has no file, because they return several tensors or have no tensor as input.
+Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function returns results, whose bits are compared
+between backends, and raises AssertionError if a property does not hold."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import lanewise as lw
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Also in shape and dtype."""
+    """Whether shape, dtype and elements are equal."""
     return bool(x.shape == y.shape and x.dtype == y.dtype and lw.all(x == y))
 
 
@@ -38,9 +38,9 @@ def eigh() -> Sequence[Any]:
         values, vectors = lw.eigh(a)
         assert bool(lw.all(values[1:] >= values[:-1])), f"{size}: not ascending"
         orthonormal = lw.max(lw.abs(vectors.mT @ vectors - lw.eye(size))).item()
-        assert orthonormal <= 1e-5, f"{size}: off an orthonormal basis by {orthonormal}"
+        assert orthonormal <= 1e-5, f"{size}: the vectors are not orthonormal, by {orthonormal}"
         again = lw.max(lw.abs((vectors * values) @ vectors.mT - a)).item()
-        assert again <= 1e-6 * size + 2e-6, f"{size}: the matrix again, off by {again}"
+        assert again <= 1e-6 * size + 2e-6, f"{size}: the decomposition does not give the matrix, by {again}"
         results += [values, vectors]
     return results
 

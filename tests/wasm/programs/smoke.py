@@ -1,4 +1,4 @@
-"""Adds and sums on every CPU backend there is, in Pyodide and natively: the answers must be the same bits."""
+"""Adds and sums on every available CPU backend, in Pyodide and natively, to compare the bits."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ CPU_BACKENDS = ("avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd12
 
 
 def bits(value: float) -> str:
-    """A float32 as 8 hexadecimal digits."""
+    """The bits of a float32 as 8 hexadecimal digits."""
     return struct.pack(">f", value).hex()
 
 

@@ -1,7 +1,7 @@
-"""Every operation on every backend of this engine, against the oracle's files: what tests/sweep does, with Python's
-standard library alone, because a bare Pyodide has no NumPy. Runs natively too, for the bits to compare with.
+"""Compares every operation on every backend of this engine with the oracle's files, as tests/sweep does, but with the
+standard library only, because a bare Pyodide has no NumPy. Also runs natively, to compare the bits.
 
-Mounts: /tests (for oracle_file.py, and several.py beside this) and /oracle."""
+Mounts: /tests (for oracle_file.py and several.py) and /oracle."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-LONGEST = 5  # complaints about one operation on one backend
+MOST_COMPLAINTS = 5  # about one operation on one backend
 
-# {operation: {backend: {"complaints": [...], "digest": of all results' bits, but for those of NaN}}}
+# {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -33,10 +33,10 @@ def tensor(array: oracle_file.Array | None) -> Any:
     dtype = getattr(lw, array.dtype)
     if array.size == 0:
         return lw.empty(array.shape, dtype=dtype)
-    if array.dtype == "float16":  # memoryview.cast() does not know it before Python 3.14
+    if array.dtype == "float16":  # memoryview.cast() knows it since Python 3.14
         flat = lw.asarray(list(array.values()), dtype=dtype)
     else:
-        data: Any = array.data  # its type knows only formats written out
+        data: Any = array.data  # the type of memoryview.cast() accepts only literal formats
         flat = lw.asarray(data.cast(oracle_file.FORMATS[array.dtype]))
     return lw.reshape(flat, array.shape)
 
@@ -48,7 +48,7 @@ def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
 
 
 def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
-    """In row-major order."""
+    """The elements of a result in row-major order."""
     return struct.unpack(form(case), memoryview(result).tobytes())
 
 
@@ -59,7 +59,7 @@ def form(case: oracle_file.Case) -> str:
 def judge(case: oracle_file.Case, result: Any, backend: str, digest: Any) -> str | None:
     dtype = str(result.dtype).rpartition(".")[2]
     if (dtype, result.shape) != (case.result_dtype, case.reference.shape):
-        return f"{case.name}: {dtype} {result.shape}, {case.result_dtype} {case.reference.shape} expected"
+        return f"{case.name}: expected {case.result_dtype} {case.reference.shape}, got {dtype} {result.shape}"
     values = elements(result, case)
     digest.update(struct.pack(form(case), *(value if value == value else math.nan for value in values)))
     return case.complaint(values, backend)
@@ -69,7 +69,7 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
     complaints: list[str] = []
     digest = hashlib.sha256()
     for case in oracle.cases:
-        if backend in case.excused or len(complaints) == LONGEST:
+        if backend in case.excused or len(complaints) == MOST_COMPLAINTS:
             continue
         try:
             with lw.use_backend(backend):
@@ -82,7 +82,7 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
 
 
 def check(operation: str, backend: str) -> dict[str, Any]:
-    """One of several.py's."""
+    """Runs one check of several.py."""
     complaints: list[str] = []
     digest = hashlib.sha256()
     try:
@@ -95,7 +95,7 @@ def check(operation: str, backend: str) -> dict[str, Any]:
 
 
 def described(folder: Path) -> list[dict[str, Any]]:
-    """The operations that a sweep covers, as operations.json describes them."""
+    """The entries of operations.json for the operations that the sweep covers."""
     table = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
     return [each for each in table if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 
@@ -104,12 +104,12 @@ def sweep(folder: Path, backends: Sequence[str]) -> Findings:
     findings: Findings = {}
     for each in described(folder):
         name, path = each["name"], folder / f"{each['name']}.bin"
-        if not path.exists():  # its contract has no reference
+        if not path.exists():  # the contract has no reference
             findings[name] = {backend: check(name, backend) for backend in backends}
             continue
         oracle = oracle_file.read(path)
         if oracle.signature != _ext.signature():
-            raise ValueError(f"{path} and the wheel were made from different contracts; make both again")
+            raise ValueError(f"{path} and the wheel come from different contracts; build both again")
         sequence = any(one["sequence"] for one in each["inputs"])
         findings[name] = {backend: try_all(name, oracle, backend, sequence=sequence) for backend in backends}
     return findings
