@@ -34,7 +34,7 @@ class Page:
         self._address = address
 
     def load(self) -> None:
-        """Loads the page anew, without state of the last one."""
+        """Loads the page again, which clears its state."""
         self._page.goto(f"{self._address}/page/index.html")
         self._page.wait_for_function("globalThis.lanewise !== undefined")
 
