@@ -145,10 +145,10 @@ def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> lis
 
 def _sources(target: Target) -> list[Path]:
     extension = sorted((ROOT / "native" / "extension").glob("*.c"))
-    beside = (
+    native = (
         ["cpu.c"] if target.binary_format == "wasm" else ["cpu.c", "cores.c", "threads.c"]
     )  # WebAssembly has no threads
-    return [*extension, *(ROOT / "native" / name for name in beside), GENERATED / "lanewise_operations.c"]
+    return [*extension, *(ROOT / "native" / name for name in native), GENERATED / "lanewise_operations.c"]
 
 
 def _objects(target: Target, using: Compiler, folder: Path) -> list[steps.Step]:
@@ -210,10 +210,10 @@ def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, st
 
 def _literal(header: Path, macro: str) -> int:
     """Returns the value of a numeric macro."""
-    found = re.search(rf"#define {macro}\s+\(?(?:UINT64_C\()?(0x[0-9a-fA-F]+|\d+)", header.read_text(encoding="utf-8"))
-    if not found:
+    match = re.search(rf"#define {macro}\s+\(?(?:UINT64_C\()?(0x[0-9a-fA-F]+|\d+)", header.read_text(encoding="utf-8"))
+    if not match:
         raise BuildError(f"{header}: expected a definition of {macro}")
-    return int(found[1], 0)
+    return int(match[1], 0)
 
 
 def _table() -> Path:

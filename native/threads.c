@@ -106,7 +106,7 @@ struct job {
     char message[sizeof(((lw_context *)NULL)->message)];
 };
 
-/* What a task receives as its context, and what run_nested() needs besides. */
+/* A task's context, followed by what run_nested() needs. */
 typedef struct task_context {
     lw_context context; /* the first member: pointers to it are converted */
     job *job;

@@ -1,5 +1,5 @@
-"""The CUDA plugin, compiled where there is nvcc. Without nvcc the tests are skipped, without a GPU those that run
-kernels; they fail where LANEWISE_REQUIRE names cuda-compile or cuda."""
+"""Fixtures for the CUDA plugin. Without nvcc all tests are skipped, without a GPU those that run kernels. They fail
+instead if LANEWISE_REQUIRE names cuda-compile or cuda."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ REQUIRED = set(os.environ.get("LANEWISE_REQUIRE", "").split(","))
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Tests that take `contract` run for each that the plugin carries."""
+    """Runs tests with an argument `contract` once for each contract that the plugin implements."""
     if "contract" in metafunc.fixturenames:
         chosen = [each for each in CONTRACTS if each.kind.name in LAUNCHED]
         metafunc.parametrize("contract", chosen, ids=[each.operation for each in chosen])
@@ -30,11 +30,11 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture(scope="session")
 def library() -> Path:
-    """The plugin's file, up to date."""
+    """The plugin's file, compiled if it is out of date."""
     from native.cuda import build
 
     if build.find_nvcc() is None:
-        (pytest.fail if {"cuda", "cuda-compile"} & REQUIRED else pytest.skip)("there is no nvcc on the PATH")
+        (pytest.fail if {"cuda", "cuda-compile"} & REQUIRED else pytest.skip)("nvcc is not on the PATH")
     return build.compile_library()
 
 
@@ -46,7 +46,7 @@ def plugin(library: Path) -> Plugin:
 
 @pytest.fixture(scope="session")
 def gpu(plugin: Plugin) -> Plugin:
-    """The plugin, where it can run."""
+    """The plugin, on a machine with a GPU."""
     reason = plugin.missing_gpu()
     if reason:
         (pytest.fail if "cuda" in REQUIRED else pytest.skip)(f"no CUDA device: {reason}")
@@ -55,7 +55,7 @@ def gpu(plugin: Plugin) -> Plugin:
 
 @pytest.fixture
 def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The cases of the contract, as it is in the tree."""
+    """The oracle cases of the contract."""
     path = tmp_path / "oracle.bin"
     path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
     return oracle_file.read(path)

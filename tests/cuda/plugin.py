@@ -1,4 +1,4 @@
-"""The CUDA plugin as a caller in C sees it: its table, through ctypes."""
+"""Calls the CUDA plugin as a C program would: through its table, by ctypes."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from generator.load import load_contracts
 
 CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
 LAUNCHED = {each.kind.name for each in CONTRACTS if each.kind.backends["cuda"] == "now"}
-POISON = 0xA5  # what outputs hold beforehand
-GUARD = 64  # bytes of it around each
+POISON = 0xA5  # initial content of outputs
+GUARD = 64  # poisoned bytes before and after each output
 
 
 class Context(ctypes.Structure):
@@ -63,7 +63,7 @@ class Head(ctypes.Structure):
 
 
 class Plugin:
-    """A loaded library. Loading it calls nothing of CUDA, so that works without a GPU."""
+    """A loaded library. Loading it works without a GPU, because it does not call CUDA."""
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
         self.library = ctypes.CDLL(str(path))
@@ -74,11 +74,11 @@ class Plugin:
 
     @property
     def message(self) -> str:
-        """What the last error said."""
+        """The message of the last error."""
         return self.context.message.decode()
 
     def missing_gpu(self) -> str:
-        """Why nothing can run here, or nothing."""
+        """Returns why kernels cannot run here, or an empty string."""
         memory = self.head.memory.allocate(self.context, 4)
         if not memory:
             return self.message
@@ -86,19 +86,19 @@ class Plugin:
         return ""
 
     def allocate(self, nbytes: int) -> int:
-        """Device memory."""
+        """Allocates device memory."""
         memory = self.head.memory.allocate(self.context, nbytes)
         assert memory, self.message
         return memory
 
     def upload(self, array: np.ndarray) -> int:
-        """A copy of a contiguous array on the device."""
+        """Copies a contiguous array to the device."""
         memory = self.allocate(array.nbytes)
         assert self.head.memory.upload(self.context, memory, array.ctypes.data, array.nbytes) == 0, self.message
         return memory
 
     def download(self, memory: int, into: np.ndarray) -> np.ndarray:
-        """Waits for what was launched, and fills an array."""
+        """Waits for launched kernels, then copies device memory to an array."""
         status = self.head.memory.download(self.context, into.ctypes.data, memory, into.nbytes)
         assert status == 0, self.message
         return into
@@ -118,7 +118,7 @@ class Plugin:
         dtype: np.dtype,
         scalars: bytes = b"",
     ) -> Callable[[], np.ndarray]:
-        """Launches a kernel with a row-major result; what is returned waits for that."""
+        """Launches a kernel with a row-major result. Returns a function that waits for the result."""
         nbytes = math.prod(shape) * dtype.itemsize
         out = self.upload(np.full(nbytes + 2 * GUARD, POISON, np.uint8))
         memory = [self.upload(np.ascontiguousarray(each)) for each in inputs]
@@ -129,7 +129,7 @@ class Plugin:
             for each in (out, *memory):
                 self.head.memory.release(self.context, each)
             guards = np.concatenate([into[:GUARD], into[GUARD + nbytes :]])
-            assert (guards == POISON).all(), "the kernel wrote beside its result"
+            assert (guards == POISON).all(), "the kernel wrote outside its result"
             return into[GUARD : GUARD + nbytes].view(dtype).reshape(shape)
 
         return result

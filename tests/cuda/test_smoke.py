@@ -1,4 +1,4 @@
-"""The CUDA plugin: its table can be read without a GPU, and with one every elementwise kernel meets the oracle."""
+"""The CUDA plugin: its table is readable without a GPU; on a GPU every elementwise kernel passes the oracle's cases."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_oracle(gpu: Plugin, contract, oracle) -> None:
 
 
 def layout_of(shape: tuple[int, ...], *strides: tuple[int, ...]) -> bytes:
-    """A lw_layout."""
+    """Returns an lw_layout as bytes."""
     return layouts._pack(shape, strides, 0)
 
 

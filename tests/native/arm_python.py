@@ -1,7 +1,7 @@
-"""A Python for ARM that runs here: Debian's, unpacked into the cache, under qemu.
+"""Provides a Python for ARM: Debian's, unpacked into the cache and run by qemu.
 
-apt-get downloads it and what it needs as into an empty system of that architecture, and checks its signatures. Nothing
-is installed on this machine."""
+apt-get downloads it with its dependencies, as if into an empty ARM system, and checks signatures. Nothing is installed
+on this machine."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ TOOLS = ("qemu-aarch64", "apt-get", "dpkg-deb")
 
 
 def missing() -> str:
-    """What this machine lacks for it, or nothing."""
+    """Returns the tools that this machine lacks, or an empty string."""
     return ", ".join(tool for tool in TOOLS if not shutil.which(tool))
 
 
 def command() -> list[str]:
-    """What runs that Python, fetched when it is not in the cache yet."""
+    """Returns the command that runs the ARM Python. Downloads it if it is not in the cache."""
     root = _cache() / "python-arm64"
     if not root.exists():
         root.parent.mkdir(parents=True, exist_ok=True)
@@ -29,7 +29,7 @@ def command() -> list[str]:
             unpacked = _fetch(Path(folder))
             try:
                 unpacked.rename(root)
-            except OSError:  # another run was faster
+            except OSError:  # another process has created it
                 if not root.exists():
                     raise
     (python,) = (path for path in (root / "usr" / "bin").glob("python3.*") if not path.is_symlink())
@@ -41,7 +41,7 @@ def _cache() -> Path:
 
 
 def _fetch(folder: Path) -> Path:
-    """The root of a small system."""
+    """Downloads and unpacks the packages, and returns their root folder."""
     for part in ("lists/partial", "archives/partial", "root"):
         (folder / part).mkdir(parents=True)
     (folder / "status").touch()

@@ -1,4 +1,4 @@
-"""Fixtures of the native tests: reports of the oracle runner, by the processor that it ran on."""
+"""Fixtures of the native tests: reports of the oracle runner for each instruction set."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ from oracle_runner import Report, compile_runner, run  # noqa: E402
 
 @pytest.fixture(scope="session")
 def absent() -> Callable[[str, str], None]:
-    """Skips for want of something, or fails where LANEWISE_REQUIRE names the backend that needs it."""
+    """Skips a test because something is missing, or fails it if LANEWISE_REQUIRE names the backend."""
 
-    def say(backend: str, reason: str) -> None:
+    def skip(backend: str, reason: str) -> None:
         if backend in os.environ.get("LANEWISE_REQUIRE", "").split(","):
             pytest.fail(f"{backend} is required here: {reason}")
         pytest.skip(reason)
 
-    return say
+    return skip
 
 
 @pytest.fixture(scope="session")
 def runner() -> Path:
-    """Opens this checkout's libraries; itself for the oldest processor."""
+    """The runner that opens this checkout's libraries. Compiled for the oldest processor."""
     return compile_runner(host(), compiler.choose())
 
 
 @pytest.fixture(scope="session")
 def neon(absent: Callable[[str, str], None]) -> Report:
-    """The report of NEON, under an emulator unless this is an ARM machine."""
+    """The report of NEON; under an emulator, unless this is an ARM machine."""
     emulator = shutil.which("qemu-aarch64")
     native = host().name == "aarch64-linux"
     if not emulator and not native:
         absent("neon", "qemu-aarch64 is not installed (Debian: qemu-user)")
-    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: no system to emulate
+    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM libraries
     program = compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
     return run([program] if native else [str(emulator), program])
 
 
 @pytest.fixture(scope="session")
 def reports(runner: Path) -> dict[str, Report]:
-    """The reports of all instruction sets that this processor has."""
+    """The reports of all instruction sets that this processor supports."""
     import lanewise as lw
     from lanewise.libraries import checked_path
 
@@ -62,7 +62,7 @@ def reports(runner: Path) -> dict[str, Report]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _zig_alone() -> Iterator[None]:
-    """What the surroundings set for a build must not decide what is tested here."""
+    """Clears variables that would change how the tests compile."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"):
             patch.delenv(name, raising=False)

@@ -1,8 +1,10 @@
-/* The sums of bits that a float32 kernel of one argument gives for every float: every_float.py compares them.
+/* Prints checksums of the results of a float32 kernel with one argument, over every float. every_float.py compares them
+ * between instruction sets.
  *
  *     every_float KERNEL RESULT_BYTES CHUNK TASK EVERY [PARAMETER...]
  *
- * Prints a sum for TASK floats, for each EVERYth of such ranges. Within a CHUNK, bits count by their position; NaNs have one pattern. */
+ * Prints one checksum per range of TASK floats, for every EVERYth range. Within a CHUNK, bits are weighted by position; all
+ * NaNs count as one pattern. */
 #include "kernels.c"
 
 #include "kernel_names.h"
@@ -40,7 +42,7 @@ static uint64_t sum_of_bools(const uint8_t *result, int64_t count) {
 int main(int count, char **words) {
     lw_kernel *kernel = count < 6 ? NULL : find(words[1]);
     if (!kernel) {
-        fprintf(stderr, "every_float: no kernel %s\n", count > 1 ? words[1] : "given");
+        fprintf(stderr, "every_float: no kernel %s\n", count > 1 ? words[1] : "named");
         return 2;
     }
     int size = atoi(words[2]);

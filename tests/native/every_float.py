@@ -1,17 +1,17 @@
-"""The worst error of float32 functions over every float there is, on each instruction set.
+"""Measures the largest error of float32 functions over every float, on each instruction set.
 
     python tests/native/every_float.py                all functions of one argument, every float: hours on two cores
-    python tests/native/every_float.py exp tanh       these
+    python tests/native/every_float.py exp tanh       these functions
     python tests/native/every_float.py --step 8191    every 8191st float, as CI does (tests/sweep/test_accuracy.py)
-    python tests/native/every_float.py pow            of two arguments: random pairs, --pairs of them
+    python tests/native/every_float.py pow            functions of two arguments: --pairs random pairs
 
-Errors are measured on --backends, of which two differ: one that fuses and one that does not. On the others (--same)
-`every_float.c`, compiled for each of them, gives sums of bits, which must be those of a backend that was measured;
-SIMD128 runs in Node, and NEON under qemu, so slowly that --every helps.
+Errors are measured on --backends; two suffice, one with fused multiply-add and one without. For the other instruction
+sets (--same), `every_float.c` prints checksums, which must equal those of a measured backend. SIMD128 runs in Node and
+NEON under qemu, both so slowly that --every helps.
 
-Prints a Markdown table: a row a function, a column for each set of backends with the same bits, in each the worst error
-in units in the last place of the float64 reference, and where. --save keeps what was found in a folder, and goes on
-from what lies there.
+Prints a Markdown table with a row per function and a column per group of backends with the same bits: the largest error
+in units in the last place of the float64 reference, and the argument. --save keeps results in a folder, and continues
+from the results that are there.
 """
 
 from __future__ import annotations
@@ -43,26 +43,26 @@ from judge import bits, unit  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
-oracle.NAMES["erf"] = scipy.special.erf  # the oracle does without SciPy, one number at a time
+oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own is slow, because it does not use SciPy
 
-CHUNK = 1 << 16  # floats at once: what is made of them stays in the caches
-TASK = 1 << 24  # of one process
+CHUNK = 1 << 16  # floats per call, so that intermediate arrays stay in the caches
+TASK = 1 << 24  # floats per task of a process
 ROUNDED = 0.5  # units in the last place
-NEAR = 1e5  # sine, cosine and tangent are bound to their tolerance up to here
+NEAR = 1e5  # the tolerance of sine, cosine and tangent applies up to here
 
 
 @dataclass
 class Worst:
-    """The worst of some results: how far from the reference, and for which arguments."""
+    """The largest error of some results, and its arguments."""
 
     ulp: float = -1.0
-    ulp_near: float = -1.0  # of arguments up to NEAR
+    ulp_near: float = -1.0  # for arguments up to NEAR
     absolute: float = 0.0
     arguments: tuple[float, ...] = ()
-    wrong: int = 0  # NaN, infinity or a bool where it should not be
+    wrong: int = 0  # results with a wrong NaN, infinity or bool
 
     def join(self, other: Worst) -> Worst:
-        """The worst of both."""
+        """Returns the worse of both."""
         worse = max(self, other, key=lambda one: one.ulp)
         return Worst(
             worse.ulp,
@@ -75,31 +75,31 @@ class Worst:
 
 @dataclass
 class Report:
-    """Of one function: the worst of each backend, and the sums of bits of each task."""
+    """The results of one function: the largest error per backend, and a checksum per backend and task."""
 
     worst: dict[str, Worst] = field(default_factory=dict)
     sums: dict[str, dict[int, int]] = field(default_factory=dict)
 
     def join(self, other: Report) -> None:
-        """Takes in what another task saw."""
+        """Adds the results of another task."""
         for backend, worst in other.worst.items():
             self.worst[backend] = self.worst.get(backend, Worst()).join(worst)
             self.sums.setdefault(backend, {}).update(other.sums[backend])
 
     def measured_as(self, backend: str) -> str:
-        """A backend whose errors are known and whose bits these are, as far as compared; itself if there is none."""
+        """Returns a measured backend with the same checksums, or `backend` itself if there is none."""
         sums = self.sums[backend].items()
         return next((other for other in self.worst if sums <= self.sums[other].items()), backend)
 
     def save(self, path: Path) -> None:
-        """As JSON."""
+        """Writes the report as JSON."""
         path.parent.mkdir(parents=True, exist_ok=True)
         worst = {name: asdict(each) for name, each in self.worst.items()}
         path.write_text(json.dumps({"worst": worst, "sums": self.sums}), encoding="utf-8")
 
     @classmethod
     def load(cls, path: Path) -> Report:
-        """What was saved; nothing where nothing was."""
+        """Reads a saved report; an empty one if there is none."""
         if not path.exists():
             return cls()
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -112,7 +112,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Function:
-    """A contract, or one variant of it."""
+    """An operation, or one variant of it."""
 
     operation: str
     choice: str | None = None
@@ -128,12 +128,12 @@ class Function:
 
 @cache
 def contracts() -> dict[str, Contract]:
-    """By name."""
+    """Returns all contracts by name."""
     return {each.operation: each for each in load_contracts(ROOT / "contracts")}
 
 
 def functions(arguments: int) -> Iterator[Function]:
-    """The elementwise operations on floats with so many arguments."""
+    """Yields the elementwise operations on floats with this number of arguments."""
     for contract in contracts().values():
         if contract.kind.name != "elementwise" or "float32" not in contract.computed or contract.internal:
             continue
@@ -143,7 +143,7 @@ def functions(arguments: int) -> Iterator[Function]:
 
 
 def settings(function: Function) -> dict[str, Any]:
-    """The parameters: their defaults, and the variant."""
+    """Returns the default parameters, and the variant's."""
     contract = contracts()[function.operation]
     given = {each.name: each.default for each in contract.parameters}
     if contract.variants and function.choice is not None:
@@ -153,7 +153,7 @@ def settings(function: Function) -> dict[str, Any]:
 
 
 def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]:
-    """Floats in the order of their bits; of two arguments random ones, a half of moderate size."""
+    """Returns floats in the order of their bits; for two arguments random floats, half of them of moderate size."""
     if arguments == 1:
         return [np.arange(start, start + count * step, step, dtype=np.uint64).astype(np.uint32).view(np.float32)]
     random = np.random.default_rng(start)
@@ -163,19 +163,19 @@ def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]
     return list(np.concatenate([wild, mild.astype(np.float32)], axis=1))
 
 
-def measure(given: list[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> Worst:
-    """The worst of one chunk. What is the reference rounded is off by half a unit at most: only the rest counts."""
+def measure(given: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> Worst:
+    """Returns the largest error of one chunk. Results equal to the rounded reference are off by at most half a unit."""
     with np.errstate(all="ignore"):  # signalling NaNs among them
-        rounded = wanted if got.dtype == bool else wanted.astype(np.float32)
+        rounded = expected if got.dtype == bool else expected.astype(np.float32)
         other = np.flatnonzero(bits(got) != bits(rounded))
         if got.dtype == bool or not other.size:
             return Worst(ROUNDED, ROUNDED, wrong=other.size)
-        got, wanted, rounded = got[other], wanted[other], rounded[other]
-        largest = np.abs(got) == np.finfo(np.float32).max  # as near to infinity as can be
-        distance = np.abs(got.astype(np.float64) - wanted)
+        got, expected, rounded = got[other], expected[other], rounded[other]
+        largest = np.abs(got) == np.finfo(np.float32).max  # acceptable instead of infinity
+        distance = np.abs(got.astype(np.float64) - expected)
         wrong = ~(np.isfinite(distance) | (np.isinf(rounded) & largest))
         distance[~np.isfinite(distance)] = 0
-        error = distance / unit(wanted, "float32")
+        error = distance / unit(expected, "float32")
     at = int(np.argmax(error))
     near = np.abs(given[0][other]) <= NEAR
     return Worst(
@@ -188,7 +188,7 @@ def measure(given: list[np.ndarray], got: np.ndarray, wanted: np.ndarray) -> Wor
 
 
 def task(function: Function, backends: tuple[str, ...], step: int, start: int) -> Report:
-    """One process's share: TASK floats from `start` on."""
+    """Runs one task: TASK floats from `start` on."""
     contract, report, given = contracts()[function.operation], Report(), settings(function)
     names = [each.name for each in contract.inputs]
     end = min(start + TASK * step, 2**32) if len(names) == 1 else start + TASK
@@ -197,7 +197,7 @@ def task(function: Function, backends: tuple[str, ...], step: int, start: int) -
         inputs = drawn(count, len(names), first, step)
         with np.errstate(all="ignore"):
             case = Case("every", "float32", dict(zip(names, inputs, strict=True)), given)
-            wanted = oracle.expected(contract, case)
+            expected = oracle.expected(contract, case)
         seen: list[tuple[np.ndarray, int, Worst]] = []
         for backend in backends:
             with lw.use_backend(backend):
@@ -206,7 +206,7 @@ def task(function: Function, backends: tuple[str, ...], step: int, start: int) -
             known = next((one for one in seen if np.array_equal(one[0], pattern)), None)
             if known is None:
                 total = int(np.dot(pattern.astype(np.uint64), np.arange(1, 2 * got.size, 2, dtype=np.uint64)))
-                known = pattern, total, measure(inputs, got, wanted)
+                known = pattern, total, measure(inputs, got, expected)
                 seen.append(known)
             sums = report.sums.setdefault(backend, {})
             sums[start] = (sums.get(start, 0) * 31 + known[1]) % 2**64
@@ -215,13 +215,13 @@ def task(function: Function, backends: tuple[str, ...], step: int, start: int) -
 
 
 def share(sums: dict[int, int]) -> str:
-    """How much of all floats was compared, where that is not all of them."""
+    """Returns the share of floats that was compared, as text; empty if it is all of them."""
     all_of_them = -(-(2**32) // TASK)
     return "" if len(sums) >= all_of_them else f" ({len(sums) / all_of_them:.0%})"
 
 
 def row(function: Function, report: Report) -> str:
-    """Of the table: backends with the same bits share a cell."""
+    """Returns a row of the table. Backends with the same bits share a cell."""
     groups: dict[str, list[str]] = {}
     for backend, sums in report.sums.items():
         text = backend if backend in report.worst else backend + share(sums)
@@ -230,7 +230,7 @@ def row(function: Function, report: Report) -> str:
     for measured, names in groups.items():
         worst = report.worst.get(measured)
         if worst is None:
-            cells.append(f"bits of their own, NOT MEASURED: {' '.join(names)}")
+            cells.append(f"other bits, NOT MEASURED: {' '.join(names)}")
             continue
         text = f"{worst.ulp:.3f}"
         if worst.ulp_near < worst.ulp:
@@ -242,7 +242,7 @@ def row(function: Function, report: Report) -> str:
 
 
 def compile_for(isa_name: str, folder: Path) -> list[str]:
-    """The command that runs every_float.c with the kernels of an instruction set."""
+    """Compiles every_float.c with the kernels of an instruction set, and returns the command that runs it."""
     from oracle_runner import write_names
 
     from native.targets import TARGETS, host
@@ -263,7 +263,7 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
 
 
 def sums_of(function: Function, program: list[str], every: int) -> dict[int, int]:
-    """Of the bits for all floats of every so many tasks, by task, as that program computes them."""
+    """Returns the program's checksums for every `every`th task."""
     contract = contracts()[function.operation]
     position = contract.variants.stems.index(function.choice) if contract.variants and function.choice else 0
     given = settings(function)
@@ -276,7 +276,7 @@ def sums_of(function: Function, program: list[str], every: int) -> dict[int, int
 
 
 class Run:
-    """Functions and what is known of each, kept in a folder if there is one."""
+    """The reports of some functions, kept in a folder if one is given."""
 
     def __init__(self, functions: list[Function], folder: Path | None, pool: ProcessPoolExecutor) -> None:
         self.folder = folder
@@ -284,7 +284,7 @@ class Run:
         self.reports = {each: Report.load(folder / f"{each.name}.json") if folder else Report() for each in functions}
 
     def measure(self, backends: list[str], step: int, pairs: int) -> None:
-        """The errors on these backends, where they are not known."""
+        """Measures errors on the backends that have none yet."""
         for function, report in self.reports.items():
             single = function.arguments == 1
             starts = range(0, 2**32, TASK * step) if single else range(0, pairs, TASK)
@@ -295,7 +295,7 @@ class Run:
                 self._keep(function)
 
     def compare(self, isa_name: str, program: list[str], every: int) -> None:
-        """The sums of bits of an instruction set, where they are not known; of every so many tasks."""
+        """Computes the missing checksums of an instruction set, for every `every`th task."""
         missing = [each for each, known in self.reports.items() if each.arguments == 1 and isa_name not in known.sums]
         for function, sums in zip(
             missing, self.pool.map(partial(sums_of, program=program, every=every), missing), strict=True
@@ -312,20 +312,22 @@ class Run:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("functions", nargs="*", help="operations (default: all of one argument)")
-    parser.add_argument("--step", type=int, default=1, help="of the floats' bits (default: every float)")
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="measure every Nth float (default: 1)")
     parser.add_argument("--pairs", type=int, default=1 << 28, help="for functions of two arguments")
-    parser.add_argument("--backends", nargs="+", metavar="NAME", default=["avx2", "sse2"], help="to measure")
-    parser.add_argument("--same", nargs="+", metavar="NAME", default=[], help="to compare with those, bit by bit")
+    parser.add_argument("--backends", nargs="+", metavar="NAME", default=["avx2", "sse2"], help="measure these")
+    parser.add_argument("--same", nargs="+", metavar="NAME", default=[], help="compare the bits of these with those")
     parser.add_argument("--every", type=int, default=1, metavar="N", help=f"compare each Nth range of {TASK} floats")
-    parser.add_argument("--save", type=Path, metavar="FOLDER", help="keep what is found there, and go on from it")
+    parser.add_argument(
+        "--save", type=Path, metavar="FOLDER", help="keep results in this folder, and continue from those there"
+    )
     options = parser.parse_args()
     if options.step != 1 and (options.same or options.save):
-        parser.error("--same and --save are for every float; leave out --step")
-    wanted = [each for count in (1, 2) for each in functions(count) if count == 1 or options.functions]
+        parser.error("--same and --save need every float; leave out --step")
+    selected = [each for count in (1, 2) for each in functions(count) if count == 1 or options.functions]
     if options.functions:
-        wanted = [each for each in wanted if each.operation in options.functions]
+        selected = [each for each in selected if each.operation in options.functions]
     with ProcessPoolExecutor() as pool, tempfile.TemporaryDirectory() as folder:
-        run = Run(wanted, options.save, pool)
+        run = Run(selected, options.save, pool)
         run.measure(options.backends, options.step, options.pairs)
         for name in options.same:
             run.compare(name, compile_for(name, Path(folder)), options.every)

@@ -1,10 +1,10 @@
-"""Prints one SHA-256 for each operation and CPU backend, over the results of all its oracle cases: a change
-that must keep every value prints the same lines before and after.
+"""Prints one SHA-256 per operation and CPU backend, over the results of all its oracle cases. A change that keeps all
+values keeps the output.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax
 
-All NaNs count as the same one. Needs build/oracle: python contracts/generate.py --oracle build/oracle
+All NaNs count as the same one. Needs the oracle files: python contracts/generate.py --oracle build/oracle
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Command = list[str | Path]
 
 
 def runners() -> dict[str, Command]:
-    """The command that runs oracle cases, by backend."""
+    """Returns the command that runs oracle cases, by backend."""
     import lanewise as lw
     from lanewise.libraries import checked_path
 
@@ -46,7 +46,7 @@ def runners() -> dict[str, Command]:
 
 
 def digest(command: Command, oracle: Path) -> str:
-    """The SHA-256 of the results of one operation's cases. The runner must exit 0: every result near its reference."""
+    """Returns the SHA-256 of the results of one operation. Raises CalledProcessError if a result is wrong."""
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results"
         subprocess.run([*command, "--results", results, oracle], check=True, stdout=subprocess.DEVNULL, timeout=600)
@@ -57,19 +57,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("operations", nargs="*", help="default: all")
     names = parser.parse_args().operations
-    found = {path.stem: path for path in ORACLE}
-    if not found:
+    oracles = {path.stem: path for path in ORACLE}
+    if not oracles:
         parser.error("build/oracle is empty; run: python contracts/generate.py --oracle build/oracle")
-    if unknown := sorted(set(names) - set(found)):
-        parser.error(f"there is no oracle file for {', '.join(unknown)}")
+    if unknown := sorted(set(names) - set(oracles)):
+        parser.error(f"expected operations with an oracle file, got {', '.join(unknown)}")
     with contextlib.redirect_stdout(sys.stderr):  # the build's progress
         commands = runners()
-    rows = [(operation, backend) for operation in names or found for backend in commands]
+    rows = [(operation, backend) for operation in names or oracles for backend in commands]
     with ThreadPoolExecutor() as pool:
-        for row, found_digest in zip(
-            rows, pool.map(lambda row: digest(commands[row[1]], found[row[0]]), rows), strict=True
+        for row, result in zip(
+            rows, pool.map(lambda row: digest(commands[row[1]], oracles[row[0]]), rows), strict=True
         ):
-            print(*row, found_digest, flush=True)
+            print(*row, result, flush=True)
     return 0
 
 

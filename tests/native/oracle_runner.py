@@ -1,4 +1,4 @@
-"""Compiles and runs the oracle runner (runner.c)."""
+"""Compiles and runs the oracle runner, runner.c."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ __all__ = ["ORACLE", "ROOT", "Report", "compile_runner", "run"]
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
-OUT = ROOT / "build" / "tests"  # kept between runs: what did not change is not compiled again
+OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
 
 
 @dataclass(frozen=True)
 class Report:
-    """What a runner printed: the library's name, and per operation the failures and the checksum of all results."""
+    """The output of a runner: the library's name, and per operation the failures and a checksum of all results."""
 
     library: str
     failed: dict[str, int]
@@ -29,7 +29,7 @@ class Report:
 
 
 def run(command: list[str | Path]) -> Report:
-    """Runs a runner over the whole oracle."""
+    """Runs all oracle cases."""
     assert ORACLE, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
     done = subprocess.run([*command, *ORACLE], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
@@ -43,7 +43,7 @@ def run(command: list[str | Path]) -> Report:
 
 
 def write_names(folder: Path) -> None:
-    """kernel_names.h: the kernels in the table's order."""
+    """Writes kernel_names.h, the names of the kernels in the order of the table."""
     names = re.findall(r"lw_kernel \*(\w+);", (build.GENERATED / "lanewise_table.h").read_text())
     lines = "".join(f'    "{each}",\n' for each in names)
     folder.mkdir(parents=True, exist_ok=True)
@@ -51,7 +51,7 @@ def write_names(folder: Path) -> None:
 
 
 def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
-    """A runner for this target that opens libraries, or with the kernels of an instruction set linked in."""
+    """Compiles a runner for a target and returns its path. It opens libraries, or has those of `isa` linked in."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]

@@ -1,11 +1,11 @@
-/* Runs a library of kernels over the oracle's files, where there is no Python: under an emulator, or with sanitizers.
+/* Runs a kernel library over the oracle's files without Python: under an emulator, or with sanitizers.
  *
  *     runner LIBRARY ORACLE...              opens a library
  *     runner ORACLE...                      built with LW_STATIC and the kernels linked in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *
- * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
- * libraries. The format of the files is contracts/generator/oracle.py's, what is near enough tests/oracle_file.py's. */
+ * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between libraries.
+ * contracts/generator/oracle.py defines the format of the files; is_near() follows tests/sweep/judge.py. */
 #include "cpu.h"
 #include "kernel_names.h"
 #include "lanewise_table.h"
@@ -43,55 +43,55 @@ typedef struct {
     double ulp, absolute, relative, magnitude;
 } bound;
 
-static void stop(const char *why) {
+static void fail(const char *why) {
     fprintf(stderr, "runner: %s\n", why);
     exit(2);
 }
 
-static const uint8_t *take(reader *r, size_t bytes) {
+static const uint8_t *read_bytes(reader *r, size_t bytes) {
     const uint8_t *found = r->at;
     if ((size_t)(r->end - r->at) < bytes) {
-        stop("the oracle's file is truncated");
+        fail("the oracle file is truncated");
     }
     r->at += bytes;
     return found;
 }
 
-static uint32_t word(reader *r) {
+static uint32_t read_u32(reader *r) {
     uint32_t value;
-    memcpy(&value, take(r, sizeof value), sizeof value);
+    memcpy(&value, read_bytes(r, sizeof value), sizeof value);
     return value;
 }
 
-static uint64_t wide(reader *r) {
+static uint64_t read_u64(reader *r) {
     uint64_t value;
-    memcpy(&value, take(r, sizeof value), sizeof value);
+    memcpy(&value, read_bytes(r, sizeof value), sizeof value);
     return value;
 }
 
-static name text(reader *r) {
+static name read_name(reader *r) {
     name found = {""};
-    uint32_t size = word(r);
-    const uint8_t *data = take(r, size + (8 - (4 + size) % 8) % 8);
+    uint32_t size = read_u32(r);
+    const uint8_t *data = read_bytes(r, size + (8 - (4 + size) % 8) % 8);
     memcpy(found.text, data, size < sizeof found.text ? size : sizeof found.text - 1);
     return found;
 }
 
 static array read_array(reader *r) {
-    array a = {(int32_t)word(r), 1, 0, NULL};
-    uint32_t ndim = word(r);
+    array a = {(int32_t)read_u32(r), 1, 0, NULL};
+    uint32_t ndim = read_u32(r);
     if (a.dtype == ABSENT) {
         return a;
     }
     for (uint32_t i = 0; i < ndim; i++) {
-        a.count *= (size_t)wide(r);
+        a.count *= (size_t)read_u64(r);
     }
-    a.bytes = (size_t)wide(r);
-    a.data = take(r, a.bytes + (8 - a.bytes % 8) % 8);
+    a.bytes = (size_t)read_u64(r);
+    a.data = read_bytes(r, a.bytes + (8 - a.bytes % 8) % 8);
     return a;
 }
 
-/* -- what is near enough -- */
+/* -- comparing with the reference -- */
 
 static double half_to_double(uint16_t bits) {
     int exponent = bits >> 10 & 31, fraction = bits & 1023;
@@ -131,24 +131,24 @@ static double rounded_once(int dtype, double value) {
                                                                    : copysign(rounded, value);
 }
 
-static int is_near(double got, double wanted, int dtype, bound b, double magnitude, int strict) {
-    if (isnan(wanted) || isnan(got)) {
-        return isnan(wanted) && isnan(got);
+static int is_near(double got, double expected, int dtype, bound b, double magnitude, int strict) {
+    if (isnan(expected) || isnan(got)) {
+        return isnan(expected) && isnan(got);
     }
     int exact = b.ulp == 0 && b.absolute == 0 && b.relative == 0 && b.magnitude == 0;
-    if (exact || wanted == 0 || isinf(wanted)) {
-        double rounded = rounded_once(dtype, wanted);
+    if (exact || expected == 0 || isinf(expected)) {
+        double rounded = rounded_once(dtype, expected);
         if (strict && got == 0 && rounded == 0) {
             return !signbit(got) == !signbit(rounded);
         }
-        if (exact || strict || isinf(wanted)) {
+        if (exact || strict || isinf(expected)) {
             return got == rounded;
         }
     }
-    double most = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
-    double distance = fabs(fmax(-most, fmin(most, got)) - fmax(-most, fmin(most, wanted)));
-    double allowed =
-        fmax(fmax(b.ulp * unit(dtype, wanted), b.absolute), fmax(b.relative * fabs(wanted), b.magnitude * magnitude));
+    double max = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
+    double distance = fabs(fmax(-max, fmin(max, got)) - fmax(-max, fmin(max, expected)));
+    double allowed = fmax(fmax(b.ulp * unit(dtype, expected), b.absolute),
+                          fmax(b.relative * fabs(expected), b.magnitude * magnitude));
     return distance <= allowed;
 }
 
@@ -174,8 +174,8 @@ static lw_kernel *kernel_of(const lw_library *library, const char *kernel) {
     return NULL;
 }
 
-/* A copy at the end of its memory, so that an address sanitizer sees one byte too far, and off the registers' alignment. */
-static uint8_t *placed(const array *a, void **memory) {
+/* Copies an array to the end of an allocation, so that the address sanitizer notices a read past it, and misaligned. */
+static uint8_t *copy_guarded(const array *a, void **memory) {
     size_t lead = a->dtype == ABSENT ? 0 : item_size[a->dtype];
     *memory = malloc(lead + a->bytes + !a->bytes);
     memcpy((uint8_t *)*memory + lead, a->data, a->bytes);
@@ -191,7 +191,7 @@ static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
     return sum;
 }
 
-/* The results' bits. All NaNs count as the same one: their payloads differ between instruction sets. */
+/* Adds results to a checksum. All NaNs count as the same one, because payloads differ between instruction sets. */
 static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t count) {
     static const uint8_t zeros[8];
     for (size_t i = 0; i < count; i++) {
@@ -199,30 +199,30 @@ static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t 
         int is_nan = dtype >= LW_FLOAT16 && isnan(element(dtype, p));
         sum = is_nan ? mix(sum, (const uint8_t *)"nan", 3) : mix(sum, p, item_size[dtype]);
         if (results_file && fwrite(is_nan ? zeros : p, item_size[dtype], 1, results_file) != 1) {
-            stop("the file of results cannot be written");
+            fail("cannot write the results");
         }
     }
     return sum;
 }
 
 static int run_case(const lw_library *library, reader *r, bound b, uint64_t *checksum) {
-    name label = text(r), kernel = text(r);
-    text(r); /* keywords of the call from Python */
-    name excused = text(r);
-    int strict = word(r) & STRICT, dtype = (int)word(r);
-    size_t layout_bytes = word(r), scalar_count = word(r);
-    const void *layout = take(r, layout_bytes);
-    const lw_scalar *scalars = (const lw_scalar *)take(r, scalar_count * sizeof(lw_scalar));
-    size_t input_count = word(r);
-    int has_magnitude = (int)word(r);
+    name label = read_name(r), kernel = read_name(r);
+    read_name(r); /* keywords of the call from Python */
+    name excused = read_name(r);
+    int strict = read_u32(r) & STRICT, dtype = (int)read_u32(r);
+    size_t layout_bytes = read_u32(r), scalar_count = read_u32(r);
+    const void *layout = read_bytes(r, layout_bytes);
+    const lw_scalar *scalars = (const lw_scalar *)read_bytes(r, scalar_count * sizeof(lw_scalar));
+    size_t input_count = read_u32(r);
+    int has_magnitude = (int)read_u32(r);
     array inputs[LW_MAX_OPERANDS];
     if (input_count > LW_MAX_OPERANDS) {
-        stop("more inputs than operands");
+        fail("more inputs than operands");
     }
     for (size_t i = 0; i < input_count; i++) {
         inputs[i] = read_array(r);
     }
-    array wanted = read_array(r), magnitude = {ABSENT, 0, 0, NULL};
+    array expected = read_array(r), magnitude = {ABSENT, 0, 0, NULL};
     if (has_magnitude) {
         magnitude = read_array(r);
     }
@@ -232,17 +232,17 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
 
     lw_kernel *call = kernel_of(library, kernel.text);
     if (!call) {
-        printf("%s: there is no kernel %s\n", label.text, kernel.text);
+        printf("%s: the library has no kernel %s\n", label.text, kernel.text);
         return 1;
     }
     void *memory[LW_MAX_OPERANDS] = {NULL};
     const void *pointers[LW_MAX_OPERANDS] = {NULL};
     for (size_t i = 0; i < input_count; i++) {
         if (inputs[i].dtype != ABSENT) {
-            pointers[i] = placed(&inputs[i], &memory[i]);
+            pointers[i] = copy_guarded(&inputs[i], &memory[i]);
         }
     }
-    size_t bytes = wanted.count * item_size[dtype], lead = GUARD + item_size[dtype];
+    size_t bytes = expected.count * item_size[dtype], lead = GUARD + item_size[dtype];
     uint8_t *guarded = malloc(lead + bytes + GUARD), *out = guarded + lead;
     memset(guarded, CANARY, lead + bytes + GUARD);
     lw_context context = {.allocate = allocate, .release = release};
@@ -258,23 +258,23 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
             printf("%s: wrote outside its result\n", label.text);
         }
     }
-    for (size_t i = 0; i < wanted.count && !failed; i++) {
+    for (size_t i = 0; i < expected.count && !failed; i++) {
         const uint8_t *p = out + i * item_size[dtype];
         if (dtype < LW_FLOAT16) {
-            failed = memcmp(p, wanted.data + i * item_size[dtype], item_size[dtype]) != 0;
+            failed = memcmp(p, expected.data + i * item_size[dtype], item_size[dtype]) != 0;
             if (failed) {
                 printf("%s: element %zu (%s) differs\n", label.text, i, dtype_name[dtype]);
             }
             continue;
         }
-        double got = element(dtype, p), reference = element(LW_FLOAT64, wanted.data + i * 8);
+        double got = element(dtype, p), reference = element(LW_FLOAT64, expected.data + i * 8);
         double scale = has_magnitude ? element(LW_FLOAT64, magnitude.data + i * 8) : 0;
         failed = !is_near(got, reference, dtype, b, scale, strict);
         if (failed) {
             printf("%s: element %zu is %.17g, %.17g expected\n", label.text, i, got, reference);
         }
     }
-    *checksum = mix_results(*checksum, dtype, out, wanted.count);
+    *checksum = mix_results(*checksum, dtype, out, expected.count);
     for (size_t i = 0; i < input_count; i++) {
         free(memory[i]);
     }
@@ -285,31 +285,31 @@ static int run_case(const lw_library *library, reader *r, bound b, uint64_t *che
 static int run_file(const lw_library *library, const char *path) {
     FILE *file = fopen(path, "rb");
     if (!file || fseek(file, 0, SEEK_END)) {
-        stop(path);
+        fail(path);
     }
     size_t size = (size_t)ftell(file);
     uint8_t *content = malloc(size);
     rewind(file);
     if (fread(content, 1, size, file) != size) {
-        stop(path);
+        fail(path);
     }
     fclose(file);
 
     reader r = {content, content + size};
-    if (memcmp(take(&r, 8), "LWORACLE", 8) || word(&r) != 1) {
-        stop("not an oracle of this version");
+    if (memcmp(read_bytes(&r, 8), "LWORACLE", 8) || read_u32(&r) != 1) {
+        fail("expected an oracle file of version 1");
     }
-    word(&r);
-    wide(&r);
-    if (wide(&r) != LW_SIGNATURE) {
-        stop("an oracle of other contracts");
+    read_u32(&r);
+    read_u64(&r);
+    if (read_u64(&r) != LW_SIGNATURE) {
+        fail("the oracle file belongs to other contracts; generate it again");
     }
-    name operation = text(&r);
-    uint32_t bounds = word(&r), cases = word(&r);
+    name operation = read_name(&r);
+    uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is everybody's, others a backend's own */
-        name backend = text(&r);
-        const uint8_t *values = take(&r, sizeof mine);
+    for (uint32_t i = 0; i < bounds; i++) { /* the first applies to all backends, the others to one each */
+        name backend = read_name(&r);
+        const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
             memcpy(&mine, values, sizeof mine);
         }
@@ -318,7 +318,7 @@ static int run_file(const lw_library *library, const char *path) {
     uint64_t checksum = 0xcbf29ce484222325;
     for (uint32_t i = 0; i < cases; i++) {
         reader record = r;
-        take(&r, (size_t)wide(&record));
+        read_bytes(&r, (size_t)read_u64(&record));
         record.end = r.at;
         failed += run_case(library, &record, mine, &checksum);
     }
@@ -327,7 +327,7 @@ static int run_file(const lw_library *library, const char *path) {
     return failed;
 }
 
-/* 2^20 times 0.1: a sum that one running total gets wrong by 1000, and whose bits depend on every step of the way. */
+/* Sums 2^20 times 0.1. A single running total is off by 1000, and the bits depend on the order of every addition. */
 static int sum_of_tenths(const lw_library *library) {
     static float x[1 << 20];
     float sum = 0;
@@ -352,7 +352,7 @@ static const lw_library *open_library(int *argc, char ***argv) {
     void *handle = *argc > 1 ? dlopen((*argv)[1], RTLD_NOW) : NULL;
     const lw_library *library = handle ? dlsym(handle, "lanewise_kernels") : NULL;
     if (!library) {
-        stop("the first argument must be a library of kernels");
+        fail("expected a kernel library as the first argument");
     }
     (*argc)--, (*argv)++;
     return library;
@@ -364,15 +364,15 @@ int main(int argc, char **argv) {
     unsigned long long features = lw_cpu_features();
     printf("library %s, processor %llx\n", library->head.name, features);
     if (library->head.signature != LW_SIGNATURE) {
-        stop("the library is of other contracts");
+        fail("the library belongs to other contracts; build it again");
     }
     if (library->head.cpu_features & ~features) {
-        stop("the processor lacks what the library needs");
+        fail("the processor lacks features that the library needs");
     }
     int failed = sum_of_tenths(library), first = 1;
     if (argc > 2 && strcmp(argv[1], "--results") == 0) {
         if (!(results_file = fopen(argv[2], "wb"))) {
-            stop("the file of results cannot be opened");
+            fail("cannot open the file for results");
         }
         first = 3;
     }
@@ -380,7 +380,7 @@ int main(int argc, char **argv) {
         failed += run_file(library, argv[i]);
     }
     if (results_file && fclose(results_file)) {
-        stop("the file of results cannot be written");
+        fail("cannot write the results");
     }
     return failed != 0;
 }

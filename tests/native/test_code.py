@@ -1,4 +1,4 @@
-"""What the compiler made of the vocabulary: each library uses the registers that it is for, and no larger ones."""
+"""Checks the machine code of the libraries: each uses the vector registers of its instruction set, and none larger."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ def test_registers(isa: str) -> None:
 
 @pytest.mark.skipif("scalar" not in AVAILABLE, reason="this processor has no x86 registers")
 def test_scalar_code_is_scalar() -> None:
-    """No arithmetic on more than one float at a time."""
+    """It has no packed floating-point arithmetic."""
     packed = Counter(re.findall(r"\b((?:add|sub|mul|div|sqrt|max|min)p[sd])\b", _code("scalar")))
     assert not packed, packed
 
 
 @pytest.mark.parametrize("isa", AVAILABLE)
-def test_stores_past_the_caches(isa: str) -> None:
-    """Where there are vectors; whoever has such stores has the fence that orders them."""
+def test_streaming_stores(isa: str) -> None:
+    """Vector libraries have streaming stores, together with the fence that orders them."""
     found = set(re.findall(r"\b(?:v?(movnt)(?:dq|ps|pd)|(sfence))\b", _code(isa)))
     assert len(found) == (0 if isa == "scalar" else 2), found

@@ -1,4 +1,4 @@
-"""The whole package on NEON, extension and Python side included: a wheel for ARM, in a Python for ARM, under qemu."""
+"""Tests the whole package on NEON, with its extension and Python code: an ARM wheel in an ARM Python, under qemu."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="session")
 def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> Findings:
-    """What the sweep found there."""
+    """The results of the sweep in the ARM Python."""
     python = [sys.executable]
     if host().name != "aarch64-linux":
         if missing := arm_python.missing():
-            absent("neon", f"there is no {missing}")
+            absent("neon", f"{missing} is not installed")
         python = arm_python.command()
     folder = tmp_path_factory.mktemp("arm")
     with zipfile.ZipFile(build.wheel(TARGETS["aarch64-linux"])) as wheel:
@@ -61,7 +61,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
 
 @pytest.fixture(scope="session")
 def here() -> Findings:
-    """What it finds on this machine's scalar backend."""
+    """The results of the sweep on this machine's scalar backend."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 
@@ -87,8 +87,8 @@ def test_the_bits_are_those_of_this_machine(findings: Findings, here: Findings) 
 
 def test_the_python_is_an_arm_python(absent: Callable[[str, str], None]) -> None:
     if host().name == "aarch64-linux" or shutil.which("qemu-aarch64") is None:
-        pytest.skip("there is nothing to emulate")
+        pytest.skip("no emulation: this is an ARM machine, or qemu-aarch64 is not installed")
     if missing := arm_python.missing():
-        absent("neon", f"there is no {missing}")
+        absent("neon", f"{missing} is not installed")
     words = [*arm_python.command(), "-c", "import os; print(os.uname().machine)"]
     assert subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip() == "aarch64"

@@ -1,8 +1,6 @@
-"""native/pyabi.h declares Python's stable ABI by hand: here each declaration meets the real headers.
-
-Three ways, for every Python whose headers this machine has: the prototypes are declared again after Python.h, where the
-compiler refuses a different type; sizes, offsets and constants are printed by two programs, one with each header; and
-the extension's sources are compiled with Python.h in the place of pyabi.h.
+"""Compares the declarations in native/pyabi.h with the real headers of every Python on this machine that has them:
+prototypes are declared again after Python.h, so that the compiler refuses different types; two programs, one with each
+header, print sizes, offsets and constants; and the extension is compiled with Python.h instead of pyabi.h.
 """
 
 from __future__ import annotations
@@ -25,9 +23,9 @@ REAL = "#define Py_LIMITED_API 0x030b0000\n#include <Python.h>\n#include <struct
 
 
 def _headers() -> dict[str, Path]:
-    """The include folders of the Pythons that are here, from 3.11, by version."""
+    """Returns the include folders of the installed Pythons from 3.11 on, by version."""
     own = Path(sysconfig.get_path("include"))
-    found = [own, *Path(sys.base_prefix).parent.glob("*/include/python3.*")]  # where pyenv keeps the others
+    found = [own, *Path(sys.base_prefix).parent.glob("*/include/python3.*")]  # pyenv's
     versions: dict[str, Path] = {}
     for folder in found:
         version = folder.name.removeprefix("python")
@@ -53,7 +51,7 @@ def _compile(source: str, folder: Path, *flags: str | Path) -> subprocess.Comple
 
 
 def prototypes() -> list[str]:
-    """Each function and object that pyabi.h declares, but for those it defines itself."""
+    """Returns the functions and objects that pyabi.h declares, without those that it defines."""
     text = re.sub(r"/\*.*?\*/", "", OWN, flags=re.DOTALL)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"static inline [^{]*\{(?:[^{}]|\{[^{}]*\})*\}", "", text)
@@ -63,7 +61,7 @@ def prototypes() -> list[str]:
 
 
 def test_prototypes_agree(headers: Path, tmp_path: Path) -> None:
-    # True and False are used by address alone; Python declares them as struct _longobject
+    # Python declares True and False as struct _longobject; only their addresses are used
     declared = [re.sub(r"_Py_(True|False)Struct,? ?", "", line) for line in prototypes()]
     assert len(declared) > 50
     source = REAL + "".join(f"{line};\n" for line in declared)
@@ -72,7 +70,7 @@ def test_prototypes_agree(headers: Path, tmp_path: Path) -> None:
 
 
 def _measured() -> Iterable[tuple[str, str]]:
-    """C expressions by name: the sizes and offsets of structs, and the constants."""
+    """Yields names and C expressions for the sizes and offsets of structs, and the constants."""
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", OWN, flags=re.DOTALL):
         yield f"sizeof({name})", f"sizeof({name})"
         for field in re.findall(r"(\w+)(?:\)\([^;]*\))?;", body):

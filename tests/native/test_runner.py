@@ -1,5 +1,5 @@
-"""The oracle's cases on processors that this machine is not: NEON, and x86 with no more than SSE2 or AVX. Whatever
-promises the same bits everywhere gives the same bits there."""
+"""Runs the oracle's cases on other processors: NEON, and x86 with at most SSE2 or AVX. Operations that promise
+bit-identical results must give the same bits there."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from oracle_runner import ORACLE, ROOT, Report, run
 
 from lanewise.libraries import checked_path
 
-# The last processors before the next instruction set, and the libraries that they cannot run.
+# For each instruction set, a processor that has no later one, and a library that it cannot run.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 
 def _reproducible() -> set[str]:
-    """The operations whose contracts promise the same bits on every CPU backend."""
+    """Returns the operations whose contracts promise the same bits on every CPU backend."""
     contracts = {path.stem: path for path in (ROOT / "contracts").glob("*.yaml")}
     promised = {name for name, path in contracts.items() if "\nreproducible: true" in path.read_text()}
     return promised & {path.stem for path in ORACLE} | {"sum_of_tenths"}
 
 
 def _failures(report: Report) -> list[str]:
-    """What the runner complained of, and the operations that it counted failures for."""
+    """Returns the failures that the runner printed, or the operations for which it counted any."""
     complaints = [line for line in report.output.splitlines() if ": " in line]
     return complaints or [operation for operation, count in report.failed.items() if count]
 
@@ -57,11 +57,11 @@ def test_an_older_processor(isa: str, runner: Path, absent: Callable) -> None:
 
 @pytest.mark.parametrize("isa", sorted(PROCESSORS))
 def test_an_older_processor_is_known_to_lack_the_next_instruction_set(isa: str, runner: Path, absent: Callable) -> None:
-    """cpu.c sees what the emulated processor has, so what it cannot run is never entered."""
+    """cpu.c detects the emulated processor's features, so that kernels it cannot run are never called."""
     command = _emulated(isa, runner, PROCESSORS[isa][1], absent)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "the processor lacks what the library needs" in done.stderr
+    assert "the processor lacks features that the library needs" in done.stderr
 
 
 def test_the_same_bits_everywhere(reports: dict[str, Report], neon: Report) -> None:

@@ -1,6 +1,6 @@
-"""AddressSanitizer and UndefinedBehaviorSanitizer over the kernels, through the oracle runner, and over the extension,
-through its own tests and those of shapes and strides; ThreadSanitizer over both, through the tests of the pool of
-threads. Built by gcc, whose runtimes Debian has."""
+"""Runs sanitizers: AddressSanitizer and UndefinedBehaviorSanitizer on the kernels, through the oracle runner, and on
+the extension, through its tests and those of shapes and strides; ThreadSanitizer on both, through tests of the thread
+pool. Built by gcc, whose runtimes Debian has."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from native.targets import host
 
 PACKAGES = ROOT / "build" / "sanitized"
 RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
-REPORTS = ROOT / "build" / "reports" / "sanitizer"  # pytest captures what is printed, and dies with it
-# Python keeps what it allocated until the process ends, and its own allocator would hide an overrun. Memory that cannot
-# be had is an error to handle.
+REPORTS = ROOT / "build" / "reports" / "sanitizer"  # pytest would lose captured output if the process dies
+# No leak detection, because Python does not free everything at exit. malloc instead of Python's allocator, which would
+# hide overruns. A failed allocation returns NULL, because the tests cover that case.
 SETTINGS = {
     "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}",
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
@@ -38,13 +38,13 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """For a Python that imports what was built; it is not built with the runtime itself."""
+    """Returns the environment for a Python that imports the package. It preloads the runtime, which Python lacks."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 
 
-def _said() -> str:
-    """What the sanitizers reported."""
+def _reported() -> str:
+    """Returns the reports of the sanitizers."""
     return "\n".join(path.read_text() for path in REPORTS.parent.glob("sanitizer.*"))
 
 
@@ -59,7 +59,7 @@ pytestmark = pytest.mark.skipif(bool(_absent()), reason=_absent() or "never")
 
 
 def _build(sanitizer: str, *options: str) -> Path:
-    """The whole package with checked binaries."""
+    """Builds the package with a sanitizer, and returns its folder."""
     into = PACKAGES / sanitizer
     command = [sys.executable, ROOT / "native" / "build.py", "--sanitize", sanitizer, "--into", into, *options]
     for path in REPORTS.parent.glob("sanitizer.*"):
@@ -77,7 +77,7 @@ def _run_tests(package: Path, environment: dict[str, str], *arguments: object) -
     assert found.stdout.strip() == str(package / host().extension), found.stderr
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:faulthandler", *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_said()}"
+    assert done.returncode == 0, f"{done.stdout[-4000:]}\n{done.stderr[-4000:]}\n{_reported()}"
 
 
 @pytest.fixture(scope="module")
@@ -92,28 +92,28 @@ def test_the_kernels(sanitized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = compile_runner(host(), compiler.choose(sanitizer="address"))
     monkeypatch.setenv(
         "LD_PRELOAD", _environment("address")["LD_PRELOAD"]
-    )  # libraries of kernels name no runtime of their own
+    )  # kernel libraries are not linked with the runtime
     for info in lw.backends():
         library = sanitized / "_lib" / f"kernels_{info.name.value}.so"
         if info.available and library.exists():
             report = run([runner, library])
             assert (report.library, sum(report.failed.values())) == (info.name.value, 0), report.output[-2000:]
-    assert not _said()
+    assert not _reported()
 
 
 def test_the_extension(sanitized: Path) -> None:
     tests = [ROOT / "tests" / name for name in ("extension", "sweep/test_numpy.py", "sweep/test_out.py")]
-    # The sanitizer holds back what is freed, to notice its use: that is no leak, and these run without it too.
+    # The sanitizer delays frees to detect use after free, which these tests would count as leaks.
     leaks = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
     unfit = [f"--deselect=tests/extension/{name}" for name in leaks]
     _run_tests(sanitized, _environment("address"), *unfit, *tests)
 
 
 def test_no_data_races() -> None:
-    """Of threads that call at once, share work, and change how many share it. What the sanitizer watches runs a hundred
-    times as long, so that these stand for the rest."""
-    package = _build("thread", "--only", host().isas[1].name)  # how threads share work is the same on all
+    """Threads call concurrently, share work, and change the number of threads. These two tests stand for the others,
+    because code runs a hundred times slower under the sanitizer."""
+    package = _build("thread", "--only", host().isas[1].name)  # threads work the same on all
     chosen = ("test_threads.py::test_eight_threads_at_once", "test_pool.py::test_the_number_changes_while_calls_run")
     tests = [ROOT / "tests" / "extension" / name for name in chosen]
     _run_tests(package, _environment("thread"), "--durations=9", *tests)
-    assert not _said()
+    assert not _reported()

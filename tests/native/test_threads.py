@@ -1,4 +1,4 @@
-"""The pool by itself, as threads.c here uses it: built by gcc, once as it is and once with the thread sanitizer."""
+"""Tests the thread pool without Python, by threads.c: built by gcc, with and without ThreadSanitizer."""
 
 from __future__ import annotations
 
@@ -55,11 +55,11 @@ def test_the_pool(program: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", CHECKED)
 def test_the_pool_has_no_races(checked: Path, name: str) -> None:
-    # The sanitizer wants addresses that newer kernels randomize further than it expects.
+    # Newer kernels randomize addresses further than the sanitizer expects.
     _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
 
 
-# Files of /proc and /sys, and how many processors they leave.
+# Files of /proc and /sys, and the limit that they imply.
 GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
     "nothing there": ({}, 0),
@@ -104,9 +104,9 @@ GROUPS = {
 
 @pytest.mark.parametrize("case", GROUPS)
 def test_control_groups(program: Path, tmp_path: Path, case: str) -> None:
-    files, wanted = GROUPS[case]
+    files, expected = GROUPS[case]
     for name, text in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     done = subprocess.run([program, "cores", tmp_path], capture_output=True, text=True, check=True)
-    assert int(done.stdout) == wanted
+    assert int(done.stdout) == expected

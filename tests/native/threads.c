@@ -1,5 +1,5 @@
-/* The pool without Python: each test prints nothing and exits with 0, or says what was wrong. test_threads.py builds it
- * with the thread sanitizer, too.
+/* Tests the thread pool without Python. A test prints nothing and exits with 0, or prints the failed check. test_threads.py
+ * also builds it with ThreadSanitizer.
  *
  *     threads NAME            runs a test
  *     threads cores ROOT      prints the control groups' limit, from files under ROOT */
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_TASKS = 5000, CALLERS = 8 };
+enum { MAX_TASKS = 5000, CALLERS = 8 };
 
 #define CHECK(condition)                                                    \
     do {                                                                    \
@@ -29,11 +29,11 @@ enum { MOST_TASKS = 5000, CALLERS = 8 };
 
 static int never(void *host) { return host != NULL && *(int *)host < 0; }
 
-/* Tasks that write what nobody else writes, without atomics: a task that runs twice, or beside its caller's reading, is
- * a race that the sanitizer sees. */
+/* Each task writes its own cell without atomics, so that the sanitizer reports a race if a task runs twice, or while the
+ * caller reads. */
 typedef struct board {
     int64_t count;
-    int64_t cells[MOST_TASKS];
+    int64_t cells[MAX_TASKS];
 } board;
 
 static lw_status mark(lw_context *context, int64_t index, const void *argument) {
@@ -43,38 +43,38 @@ static lw_status mark(lw_context *context, int64_t index, const void *argument) 
     return LW_OK;
 }
 
-static void play(board *b, int64_t count, int threads) {
+static void share_and_check(board *b, int64_t count, int threads) {
     memset(b->cells, 0, sizeof b->cells);
     lw_context context = {0};
     CHECK(lw_share_tasks(&context, threads, count, mark, b, never) == LW_OK);
-    for (int64_t i = 0; i < MOST_TASKS; i++) {
+    for (int64_t i = 0; i < MAX_TASKS; i++) {
         CHECK(b->cells[i] == (i < count ? i + 1 : 0));
     }
 }
 
-static void *play_often(void *seed) {
+static void *share_often(void *seed) {
     unsigned state = (unsigned)(uintptr_t)seed;
     board *b = malloc(sizeof *b);
     for (int turn = 0; turn < 2000; turn++) {
-        int64_t count = rand_r(&state) % (turn % 2 ? MOST_TASKS : 9);
-        play(b, count, 1 + rand_r(&state) % 9);
+        int64_t count = rand_r(&state) % (turn % 2 ? MAX_TASKS : 9);
+        share_and_check(b, count, 1 + rand_r(&state) % 9);
         if (rand_r(&state) % 16 == 0) {
             lw_set_threads(1 + rand_r(&state) % 8);
         }
         if (rand_r(&state) % 64 == 0) {
-            usleep(200); /* workers fall asleep */
+            usleep(200); /* lets workers fall asleep */
         }
     }
     free(b);
     return NULL;
 }
 
-/* Every task once, whoever calls, whatever the number of threads becomes meanwhile. */
+/* Every task runs once, with several callers, while the number of threads changes. */
 static void test_callers(void) {
     lw_set_threads(4);
     pthread_t callers[CALLERS];
     for (uintptr_t i = 0; i < CALLERS; i++) {
-        CHECK(pthread_create(&callers[i], NULL, play_often, (void *)(i + 1)) == 0);
+        CHECK(pthread_create(&callers[i], NULL, share_often, (void *)(i + 1)) == 0);
     }
     for (int i = 0; i < CALLERS; i++) {
         pthread_join(callers[i], NULL);
@@ -87,14 +87,14 @@ static lw_status fail_from(lw_context *context, int64_t index, const void *argum
         return LW_OK;
     }
     if (index == first) {
-        usleep(300); /* those that come after it are faster */
+        usleep(300); /* later tasks fail first */
     }
     context->bad_index = index;
     snprintf(context->message, sizeof context->message, "task %d", (int)index);
     return index % 2 ? LW_BAD_INDEX : LW_DEVICE_ERROR;
 }
 
-/* The failure is that of the first task which fails, as if they had run in order. */
+/* The reported failure is that of the first failing task in order. */
 static void test_failures(void) {
     lw_set_threads(4);
     for (int64_t first = 0; first < 60; first++) {
@@ -116,7 +116,7 @@ static lw_status slow(lw_context *context, int64_t index, const void *argument) 
     return LW_OK;
 }
 
-/* The caller alone is asked, and nobody begins a task after it has said stop. */
+/* Only the calling thread asks the host, and no task starts after an interruption. */
 static void test_interruption(void) {
     lw_set_threads(4);
     int asked = 0;
@@ -154,11 +154,11 @@ static void check_modes(void) {
 
 typedef struct meeting {
     atomic_int present;
-    int wanted;
+    int expected;
     pthread_t caller;
 } meeting;
 
-/* Returns when so many threads are in it at once. */
+/* Returns when `expected` threads are in this function at once. */
 static lw_status meet(lw_context *context, int64_t index, const void *argument) {
     (void)context, (void)index;
     meeting *m = (meeting *)argument;
@@ -166,19 +166,19 @@ static lw_status meet(lw_context *context, int64_t index, const void *argument) 
         check_modes();
     }
     atomic_fetch_add(&m->present, 1);
-    while (atomic_load(&m->present) < m->wanted) {
+    while (atomic_load(&m->present) < m->expected) {
         usleep(10);
     }
     return LW_OK;
 }
 
 static void hold_meeting(int threads) {
-    meeting m = {.wanted = threads, .caller = pthread_self()};
+    meeting m = {.expected = threads, .caller = pthread_self()};
     lw_context context = {0};
     CHECK(lw_share_tasks(&context, threads, threads, meet, &m, never) == LW_OK);
 }
 
-/* As many threads as are set do work at once; workers have the default modes whatever the one that starts them has. */
+/* All configured threads work at once. Workers have the default modes, whatever those of the thread that starts them. */
 static void test_modes(void) {
     lw_set_threads(5);
     fesetround(FE_UPWARD);
@@ -208,7 +208,7 @@ static int threads_of_process(void) {
     return threads;
 }
 
-/* Who has nothing to do uses no time, and who is no longer wanted leaves. */
+/* Idle workers use no processor time, and surplus workers exit. */
 static void test_idle(void) {
     lw_set_threads(4);
     hold_meeting(4);
@@ -225,10 +225,10 @@ static void test_idle(void) {
 
 static atomic_int is_over;
 
-static void *play_until_over(void *unused) {
+static void *share_until_over(void *unused) {
     board *b = malloc(sizeof *b);
     while (!atomic_load(&is_over)) {
-        play(b, 50, 4);
+        share_and_check(b, 50, 4);
     }
     free(b);
     return unused;
@@ -240,11 +240,11 @@ static void await(pid_t child) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* fork() while other threads have jobs; the child's first call starts workers of its own. */
+/* fork() while another thread runs jobs: the child's first call starts its own workers. */
 static void test_fork(void) {
     lw_set_threads(4);
     pthread_t caller;
-    CHECK(pthread_create(&caller, NULL, play_until_over, NULL) == 0);
+    CHECK(pthread_create(&caller, NULL, share_until_over, NULL) == 0);
     for (int turn = 0; turn < 50; turn++) {
         pid_t child = fork();
         CHECK(child >= 0);
@@ -259,7 +259,7 @@ static void test_fork(void) {
     pthread_join(caller, NULL);
 }
 
-/* What a signal's handler may do: the child that it leaves is told that work is lost. */
+/* fork() in a callback, as in a signal handler: the child gets an error, because the tasks of workers are lost. */
 static int fork_once(void *host) {
     pid_t *child = host;
     if (*child < 0) {
@@ -304,6 +304,6 @@ int main(int count, char **words) {
             return 0;
         }
     }
-    fprintf(stderr, "there is no such test\n");
+    fprintf(stderr, "expected the name of a test\n");
     return 2;
 }

@@ -1,4 +1,4 @@
-"""Fixtures of the build's tests: a small project to build in many ways, and the real one as a source archive."""
+"""Fixtures for tests of the build: a small project that builds quickly, and the source archive of this checkout."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SMALL = Path(__file__).parent / "small"
 
 Build = Callable[..., subprocess.CompletedProcess[str]]
 
-# What the surroundings may have set must not decide what is tested here.
+# The environment without variables that would change how the tests compile.
 CLEAN = {name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")}
 
 
@@ -33,7 +33,7 @@ def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked archive: what somebody without git has."""
+    """The unpacked source archive."""
     folder = tmp_path_factory.mktemp("sources")
     with tarfile.open(archive) as packed:
         packed.extractall(folder, filter="data")
@@ -43,7 +43,7 @@ def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path, sources: Path) -> Path:
-    """The real build with next to nothing to compile."""
+    """A project with the real build and three tiny source files."""
     root = tmp_path / "small"
     for name in ("native", "wasm"):
         shutil.copytree(sources / name, root / name, ignore=shutil.ignore_patterns("extension", "cuda"))

@@ -1,4 +1,4 @@
-"""`python native/build.py`: what it makes, what it makes again, and what it refuses."""
+"""`python native/build.py`: what it builds, what it rebuilds, and what it refuses."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ def _built(output: str) -> set[str]:
 def test_makes_only_what_changed(small: Path, build: Callable) -> None:
     first = build()
     assert first.returncode == 0, first.stderr
-    beside = {path.stem for path in (small / "native").glob("*.c")}
-    assert _built(first.stdout) == LIBRARIES | beside | {"module", "lanewise_operations"}
+    native = {path.stem for path in (small / "native").glob("*.c")}
+    assert _built(first.stdout) == LIBRARIES | native | {"module", "lanewise_operations"}
 
     for path in small.rglob("*.[ch]"):
         path.touch()
@@ -99,7 +99,7 @@ def test_flags_that_change_arithmetic_are_refused(build: Callable, variable: str
 def test_another_compiler(small: Path, build: Callable, tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
-    # what a distribution sets: its flags come first, and ours win
+    # flags of a distribution; ours come after them and take precedence
     flags = "-O2 -g -march=native -fstack-protector-strong -D_FORTIFY_SOURCE=2"
     done = build("--into", str(tmp_path / "out"), CC="gcc", CFLAGS=flags)
     assert done.returncode == 0, done.stderr

@@ -1,4 +1,4 @@
-"""Wheels: their tags, what is in them, and that pip makes and installs one on a machine with nothing but Python."""
+"""Wheels: their tags and contents, and that pip builds and installs one on a machine that has only Python."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_a_wheel_for_each_platform(small: Path, build: Callable, name: str) -> N
 
 @pytest.mark.parametrize("name", ["aarch64-linux", "aarch64-macos", "x86_64-windows"])
 def test_the_whole_of_lanewise_compiles_for_other_platforms(name: str) -> None:
-    """Here, not in a copy: what did not change since the last run is not compiled again."""
+    """Builds in this checkout, not in a copy, so that only changes since the last run are compiled."""
     command = [sys.executable, "native/build.py", "--wheel", name]
     environment = {key: value for key, value in os.environ.items() if key not in ("CC", "CFLAGS", "LDFLAGS")}
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
@@ -70,7 +70,7 @@ def test_a_wheel_of_another_compiler_is_for_this_system_alone(small: Path, build
 
 
 def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> None:
-    """It is known by what it says of itself: `pyodide build` calls it cc."""
+    """The build recognizes it by its --version, because `pyodide build` calls it cc."""
     emcc = tmp_path / "cc"
     emcc.write_text("#!/bin/sh\necho 'emcc (Emscripten gcc/clang-like replacement) 3.1.6 ()'\n")
     emcc.chmod(0o755)
@@ -107,11 +107,11 @@ def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, t
 
 
 def test_one_binary_for_every_python(tmp_path: Path) -> None:
-    """The extension of this checkout, loaded by each Python that is here."""
+    """The extension of this checkout, loads in every Python on this machine."""
     program = "import lanewise as lw; print(float((lw.asarray([1.0, 2.0]) + 1).sum()))"
     pythons = sorted(Path(sys.base_prefix).parent.glob("*/bin/python3.1[1-9]"))
     if not pythons:
-        pytest.skip("no other Python is installed beside this one")
+        pytest.skip("no other Python is installed next to this one")
     for python in pythons:
         environment = {"PYTHONPATH": str(ROOT), "PATH": os.environ["PATH"]}
         done = subprocess.run(

@@ -1,4 +1,4 @@
-"""Stands in for contracts/generate.py: the least that the build has to compile."""
+"""Replaces contracts/generate.py: writes the minimum that the build needs."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-/* Stands in for the core: one kernel, with a frame larger than a page. */
+/* Replaces core/: one kernel, with a stack frame larger than a page. */
 #include <stddef.h>
 
 #if defined(_WIN32)

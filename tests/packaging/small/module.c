@@ -1,4 +1,4 @@
-/* Stands in for the extension. */
+/* Replaces the extension. */
 #include "pyabi.h"
 
 #if defined(_WIN32)
