@@ -38,20 +38,20 @@ INLINE vf32 pow_exp2(wf64 exponent) {
 /* Step 4: fixes up zeros, infinities, NaN and negative x, given result = |x|^y. */
 INLINE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     const vf32 zero = vf32_set(0), one = vf32_set(1), infinity = vf32_set(__builtin_inff());
-    vf32 size = vf32_abs(x), reach = vf32_abs(y);
-    vm32 extreme = vm32_or(vm32_or(vf32_eq(size, zero), vf32_eq(size, infinity)), vf32_eq(reach, infinity));
-    vm32 shrinks = vm32_xor(vf32_gt(size, one), vf32_gt(y, zero));
-    result = vf32_select(extreme, vf32_select(shrinks, zero, infinity), result);
+    vf32 size = vf32_abs(x), y_size = vf32_abs(y);
+    vm32 is_limit = vm32_or(vm32_or(vf32_eq(size, zero), vf32_eq(size, infinity)), vf32_eq(y_size, infinity));
+    vm32 is_zero = vm32_xor(vf32_gt(size, one), vf32_gt(y, zero));
+    result = vf32_select(is_limit, vf32_select(is_zero, zero, infinity), result);
     vf32 half = y * vf32_set(0.5f);
-    vm32 whole = vf32_eq(vf32_trunc(y), y);
-    vm32 odd = vm32_and(whole, vf32_ne(vf32_trunc(half), half));
-    result = vf32_copysign(result, vf32_select(odd, x, zero));
-    vm32 none = vm32_and(vm32_and(vf32_lt(x, zero), vf32_gt(x, -infinity)), vm32_not(whole));
-    none = vm32_or(none, vm32_or(vf32_isnan(x), vf32_isnan(y)));
-    result = vf32_select(none, vf32_set(__builtin_nanf("")), result);
-    vm32 unit = vm32_or(vf32_eq(y, zero), vf32_eq(x, one));
-    unit = vm32_or(unit, vm32_and(vf32_eq(x, -one), vf32_eq(reach, infinity)));
-    return vf32_select(unit, one, result);
+    vm32 is_integer = vf32_eq(vf32_trunc(y), y);
+    vm32 is_odd = vm32_and(is_integer, vf32_ne(vf32_trunc(half), half));
+    result = vf32_copysign(result, vf32_select(is_odd, x, zero));
+    vm32 is_nan = vm32_and(vm32_and(vf32_lt(x, zero), vf32_gt(x, -infinity)), vm32_not(is_integer));
+    is_nan = vm32_or(is_nan, vm32_or(vf32_isnan(x), vf32_isnan(y)));
+    result = vf32_select(is_nan, vf32_set(__builtin_nanf("")), result);
+    vm32 is_one = vm32_or(vf32_eq(y, zero), vf32_eq(x, one));
+    is_one = vm32_or(is_one, vm32_and(vf32_eq(x, -one), vf32_eq(y_size, infinity)));
+    return vf32_select(is_one, one, result);
 }
 
 INLINE vf32 op_pow_float32(vf32 x1, vf32 x2) {

@@ -23,7 +23,6 @@ typedef vi32 vm32; /* a mask: each lane 0 or -1 */
 
 typedef double vf64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef int64_t vi64 __attribute__((vector_size(8 * VF64_LANES)));
-typedef uint64_t vu64 __attribute__((vector_size(8 * VF64_LANES)));
 typedef vi64 vm64;
 
 /* Wide: one 64-bit lane for each lane of a vf32, for conversions to and from 32 bits. */

@@ -78,10 +78,6 @@ class WebGpuExecutor:
             self._gpu.read(buffer.handle, 0, padded)
             into[:] = padded[: into.nbytes]
 
-    def carries(self, kernel: str) -> bool:
-        """Returns whether a kernel has a shader."""
-        return kernel in shaders.carried(self._file)
-
     def flush(self) -> None:
         """Submits recorded commands without waiting for them."""
         with self._lock:

@@ -54,7 +54,3 @@ fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
     let word = normal.y | select(0u, 1u, normal.x != 0u);
     return lw_pack(select(0u, 0x80000000u, negative), word, exponent - i32(shift) + 32);
 }
-
-fn lw_fma_int32(x1: i32, x2: i32, x3: i32) -> i32 {
-    return x1 * x2 + x3;
-}

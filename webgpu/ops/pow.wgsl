@@ -20,11 +20,11 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     let one = 0x3f800000u;
     let infinity = 0x7f800000u;
     let size = bitcast<u32>(x1) & 0x7fffffffu;
-    let reach = bitcast<u32>(x2) & 0x7fffffffu;
-    if (reach == 0u || bitcast<u32>(x1) == one) {
+    let y_size = bitcast<u32>(x2) & 0x7fffffffu;
+    if (y_size == 0u || bitcast<u32>(x1) == one) {
         return 1.0;
     }
-    if (size > infinity || reach > infinity) {
+    if (size > infinity || y_size > infinity) {
         return select(x2, x1, size > infinity);
     }
     let negative = size != bitcast<u32>(x1);
@@ -33,7 +33,7 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
         return lw_from_bits(0x7fc00000u);
     }
     var power = 1.0;
-    if (size == 0u || size == infinity || (reach == infinity && size != one)) {
+    if (size == 0u || size == infinity || (y_size == infinity && size != one)) {
         power = lw_from_bits(select(infinity, 0u, (size > one) == (bitcast<i32>(x2) < 0)));
     } else if (size != one) {
         power = lw_pow_positive(bitcast<f32>(size), x2);
