@@ -51,7 +51,7 @@ def initialize() -> None:
     try:
         _initialize()
     except LanewiseError as error:
-        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # so far, Python has not usable the module to run
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # so far, Python has not found the module to run
             raise SystemExit(f"lanewise: {error}") from None
         raise
 

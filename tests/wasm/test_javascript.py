@@ -69,10 +69,10 @@ def test_out_goes_in_row_major_order(results: Results) -> None:
     assert results["bool"] == ["Uint8Array", "1 0 1"]
     assert results["no elements"] == ["Float32Array", ""]
     assert results["float16"] == (
-        "DTypeError: to_js: Pyodide has no typed array for float16; use astype(lw.float32) first"
+        "DTypeError: to_js: expected a dtype with a typed array in Pyodide, got float16; use astype(lw.float32)"
     )
 
 
 def test_elsewhere_there_is_no_javascript() -> None:
-    with pytest.raises(lw.BackendUnavailableError, match=r"to_js: there is no JavaScript around this Python"):
+    with pytest.raises(lw.BackendUnavailableError, match=r"^to_js: expected Python in Pyodide"):
         lw.ones(2).to_js()
