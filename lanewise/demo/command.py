@@ -54,6 +54,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command and returns its exit status."""
     options = _parser().parse_args(argv)
     try:
+        _configure_blas()
         if options.plot:
             check_picture_path(options.plot)
         digits = data.load()
@@ -131,11 +132,15 @@ def _predictions(probabilities: Any) -> list[int]:
     return result
 
 
-def _in_numpy(digits: data.Digits) -> Reader:
+def _configure_blas() -> None:
+    """Sets one thread and the best kernels for NumPy, before NumPy or matplotlib, which imports it, is imported."""
     if "numpy" not in sys.modules:
         limit_blas_threads(1)
         if any(info.name == "avx512" and info.available for info in lw.backends()):
             os.environ.update(BLAS_KERNELS)
+
+
+def _in_numpy(digits: data.Digits) -> Reader:
     from lanewise.demo.numpy_peer import NumpyNetwork, array
 
     network, images = NumpyNetwork(digits), array(digits)
