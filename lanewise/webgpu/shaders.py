@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, Final
 
 from lanewise.errors import BackendError
 
-__all__ = ["FILE", "Shader", "load"]
+__all__ = ["FILE", "Shader", "kernel_names", "load"]
 
 FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # written by the build
 
@@ -36,6 +37,11 @@ def load(file: Path, kernel: str, kind: str) -> Shader:
     facts, own = modules[kernel]
     source = "".join((*(declarations[name] for name in facts["uses"]), own))
     return Shader(source=source, **{name: value for name, value in facts.items() if name != "uses"})
+
+
+def kernel_names(file: Path) -> Collection[str]:
+    """Returns the kernels that have a module."""
+    return _read(file)[1].keys()
 
 
 @cache
