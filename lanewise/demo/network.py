@@ -8,8 +8,6 @@ from __future__ import annotations
 import lanewise as lw
 from lanewise.demo.digits import SIZE, Digits
 
-CLASSES = 10
-
 
 class Network:
     """The trained network. Construct and call it inside the same `lw.use_backend`."""
