@@ -22,7 +22,7 @@ import environment
 from pyodide_runner import ProgramError
 
 LIMIT = 660.0  # seconds for one command: a page is busy while Python runs in it
-STARTS = 60.0  # seconds within which a browser must answer
+STARTS = 180.0  # seconds within which a browser must answer
 BEGIN = "window.begin(JSON.parse(arguments[0]))"
 OUTCOME = "return window.outcome === undefined ? null : JSON.stringify(window.outcome)"
 
