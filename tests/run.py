@@ -132,6 +132,7 @@ def lint(runner: Runner, stage: Stage) -> None:
     runner.command(stage, "mypy", runner.python, "-m", "mypy")
     if names:
         runner.command(stage, "files", runner.python, ROOT / "tests" / "style" / "check_files.py")
+        runner.command(stage, "phrases", runner.python, ROOT / "tests" / "style" / "check_phrases.py")
 
 
 def folders() -> dict[str, Path]:
