@@ -1,4 +1,4 @@
-"""Lanewise: array math that runs the same operations, with the same answers, on everything a machine has.
+"""Lanewise: array math with the same operations and the same answers on x86, on ARM and in a browser.
 
 >>> import lanewise as lw
 >>> x = lw.asarray([[1.0, 2.0], [3.0, 4.0]])
@@ -18,9 +18,12 @@ try:
     from lanewise import _ext
 except ImportError as error:
     raise ImportError(
-        f"lanewise: cannot load the compiled extension from {__path__[0]} ({error}). In a checkout, build it with "
-        "`python native/build.py`, or leave the folder to use the installed package; otherwise reinstall lanewise"
-    ) from error
+        f"lanewise: expected its compiled extension next to {__file__}, got a source checkout; run Python with -P or "
+        "from another folder, or run python native/build.py"
+        if error.name == "lanewise"
+        else f"lanewise: cannot load its compiled extension ({error}); reinstall lanewise, or in a checkout run "
+        "python native/build.py"
+    ) from None
 from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
 from lanewise import errors as _errors
@@ -72,79 +75,27 @@ from lanewise.typeinfo import can_cast, finfo, iinfo, isdtype, result_type
 __all__ = [
     "Tensor",
     # dtypes
-    "DType",
-    "bool",
-    "can_cast",
-    "finfo",
-    "float16",
-    "float32",
-    "float64",
-    "iinfo",
-    "int32",
-    "int64",
-    "isdtype",
+    "DType", "bool", "can_cast", "finfo", "float16", "float32", "float64", "iinfo", "int32", "int64", "isdtype",
     "result_type",
     # creation functions that are not operations
-    "empty",
-    "empty_like",
-    "from_dlpack",
-    "full_like",
-    "ones_like",
-    "zeros_like",
+    "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like",
     # constants
-    "e",
-    "inf",
-    "nan",
-    "newaxis",
-    "pi",
+    "e", "inf", "nan", "newaxis", "pi",
     # backends
-    "Backend",
-    "BackendInfo",
-    "Calibration",
-    "DeviceInfo",
-    "MemoryEstimate",
-    "backends",
-    "best_available_backend",
-    "calibrate",
-    "estimate_inference_memory",
-    "get_calibration",
-    "init_backend",
-    "init_backend_with_memory_check",
-    "print_backend_summary",
-    "reset_calibration",
-    "set_backend_priority",
-    "strict_backends",
-    "use_backend",
+    "Backend", "BackendInfo", "Calibration", "DeviceInfo", "MemoryEstimate", "backends", "best_available_backend",
+    "calibrate", "estimate_inference_memory", "get_calibration", "init_backend", "init_backend_with_memory_check",
+    "print_backend_summary", "reset_calibration", "set_backend_priority", "strict_backends", "use_backend",
     # memory
-    "empty_cache",
-    "memory_stats",
-    "reset_peak_memory_stats",
-    "set_cache_limit",
+    "empty_cache", "memory_stats", "reset_peak_memory_stats", "set_cache_limit",
     # threads
-    "get_num_threads",
-    "set_num_threads",
+    "get_num_threads", "set_num_threads",
     # printing
-    "get_printoptions",
-    "printoptions",
-    "set_printoptions",
+    "get_printoptions", "printoptions", "set_printoptions",
     # errors
-    "ArgumentError",
-    "ArgumentTypeError",
-    "AxisError",
-    "BackendError",
-    "BackendUnavailableError",
-    "DTypeError",
-    "DeviceError",
-    "IndexOutOfRangeError",
-    "LanewiseError",
-    "LibraryError",
-    "OutOfMemoryError",
-    "RangeError",
-    "ReadOnlyError",
-    "ShapeError",
-    "__array_namespace_info__",
-    "__version__",
-]
+    "ArgumentError", "ArgumentTypeError", "AxisError", "BackendError", "BackendUnavailableError", "DTypeError",
+    "DeviceError", "IndexOutOfRangeError", "LanewiseError", "LibraryError", "OutOfMemoryError", "RangeError",
+    "ReadOnlyError", "ShapeError", "__array_namespace_info__", "__version__",
+]  # fmt: skip
 __all__ += _ext.__all__
 
 pi = _math.pi

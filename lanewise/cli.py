@@ -15,7 +15,7 @@ __all__ = ["main"]
 USAGE: Final = """\
 usage: python -m lanewise COMMAND [options]
 
-Array math that runs the same operations on every instruction set and GPU a machine has.
+Array math with the same operations and answers on every instruction set of x86, ARM and WebAssembly.
 
 commands:
   info       every backend, with its devices or the reason it is missing

@@ -87,8 +87,15 @@ def test_no_library_that_opens(package):
 def test_a_checkout_that_is_not_built(package):
     next(package.glob("_ext*")).unlink()
     last = run(package, "import lanewise").stderr.strip().splitlines()[-1]
-    assert last.startswith("ImportError: lanewise: cannot load the compiled extension from ")
-    assert "python native/build.py" in last and "reinstall" in last
+    assert last.startswith(f"ImportError: lanewise: expected its compiled extension next to {package}")
+    assert "run Python with -P or from another folder, or run python native/build.py" in last
+
+
+def test_an_extension_that_does_not_load(package):
+    next(package.glob("_ext*.so")).write_bytes(b"not a library")
+    error = run(package, "import lanewise").stderr.strip()
+    assert error.splitlines()[-1].startswith("ImportError: lanewise: cannot load its compiled extension (")
+    assert "reinstall lanewise" in error and "During handling" not in error
 
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
