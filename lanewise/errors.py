@@ -7,21 +7,10 @@ classes when the package is imported.
 """
 
 __all__ = [
-    "ArgumentError",
-    "ArgumentTypeError",
-    "AxisError",
-    "BackendError",
-    "BackendUnavailableError",
-    "DTypeError",
-    "DeviceError",
-    "IndexOutOfRangeError",
-    "LanewiseError",
-    "LibraryError",
-    "OutOfMemoryError",
-    "RangeError",
-    "ReadOnlyError",
-    "ShapeError",
-]
+    "ArgumentError", "ArgumentTypeError", "AxisError", "BackendError", "BackendUnavailableError", "DTypeError",
+    "DeviceError", "IndexOutOfRangeError", "LanewiseError", "LibraryError", "OutOfMemoryError", "RangeError",
+    "ReadOnlyError", "ShapeError",
+]  # fmt: skip
 
 
 class LanewiseError(Exception):

@@ -12,16 +12,9 @@ from lanewise.devices import GIGABYTE
 from lanewise.errors import ArgumentError, OutOfMemoryError
 
 __all__ = [
-    "MemoryEstimate",
-    "default_cache_limit",
-    "empty_cache",
-    "estimate_inference_memory",
-    "init_backend_with_memory_check",
-    "initialize",
-    "memory_stats",
-    "reset_peak_memory_stats",
-    "set_cache_limit",
-]
+    "MemoryEstimate", "default_cache_limit", "empty_cache", "estimate_inference_memory",
+    "init_backend_with_memory_check", "initialize", "memory_stats", "reset_peak_memory_stats", "set_cache_limit",
+]  # fmt: skip
 
 _STATS: Final = (
     "allocated_bytes",

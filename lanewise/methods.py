@@ -18,7 +18,7 @@ from lanewise.errors import ArgumentError, BackendUnavailableError
 if TYPE_CHECKING:
     import numpy
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "MISSING"]
 
 
 def backend(self: Tensor) -> Backend:
@@ -228,7 +228,31 @@ def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:
     return _ext.from_bytes(data, dtype, shape)
 
 
+class _Missing:
+    """Raises an error with a hint for an attribute of other libraries' tensors; unlike Tensor.__getattr__, a descriptor
+    for each name does not slow down access to other attributes."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Tensor | None, owner: type) -> None:
+        from lanewise.other_names import attribute_suggestion
+
+        hint = attribute_suggestion(self._name)
+        raise AttributeError(f"'lanewise.Tensor' object has no attribute {self._name!r}{hint}", name=self._name)
+
+
+def directory(self: Tensor) -> list[str]:
+    """Returns what dir(tensor) lists: the attributes without the missing ones."""
+    return sorted({*object.__dir__(self)} - {*MISSING.split()})
+
+
+MISSING: Final = (
+    "add_ clone contiguous cpu cuda detach diagonal dim div_ double eq expand float ge gt half int le long lt "
+    "masked_fill mul_ ne numel permute requires_grad sub_ swapaxes trace type view"
+)
 METHODS: Final[dict[str, Any]] = {
+    **{name: _Missing(name) for name in MISSING.split()},
     "__array__": array,
     "__array_function__": array_function,
     "__array_ufunc__": array_ufunc,
@@ -237,6 +261,7 @@ METHODS: Final[dict[str, Any]] = {
     "__array_priority__": 1000,  # for packages that check it, such as scipy.sparse
     "__copy__": shallow_copy,
     "__deepcopy__": deep_copy,
+    "__dir__": directory,
     "__format__": format_item,
     "__reduce__": reduce,
     "__repr__": printing.tensor_repr,

@@ -10,7 +10,7 @@ from typing import Final
 from lanewise import operations
 from lanewise.errors import ArgumentTypeError
 
-__all__ = ["FUNCTIONS", "PARAMETERS", "refuse_keyword", "suggestion"]
+__all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
 # From their parameters to ours: the first of these that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
@@ -86,68 +86,112 @@ FUNCTIONS: Final[dict[str, str]] = {
     "view": "reshape",
 }
 
-# What to use in place of functions without a single equivalent.
-HINTS: Final[dict[str, str]] = {
-    "atleast_1d": "use reshape",
-    "atleast_2d": "use reshape",
+# What to use in place of functions without a single equivalent; several names can share a text.
+_TEXTS: Final[dict[str, str]] = {
+    "atleast_1d atleast_2d": "use reshape",
+    "bfloat16": "use float32 or float16",
+    "cbrt": "use sign(x) * pow(abs(x), 1 / 3)",
     "choice": "draw indices with argsort(rand(n)), then use take",
     "chunk": "use split",
     "column_stack": "use stack(arrays, axis=1) for 1-D arrays, concat(arrays, axis=1) for 2-D ones",
+    "complex64 complex128 imag": "there are no complex numbers; compute with their real and imaginary parts separately",
+    "conj real": "all tensors are real: leave it out",
+    "copy": "use x.copy(), or asarray(x, copy=True)",
     "count_nonzero": "use sum(x != 0)",
+    "cumulative_prod": "use numpy.cumprod on x.numpy()",
+    "device": 'use strings such as "cpu"; x.device is that of a tensor',
     "diff": "use x[1:] - x[:-1] for 1-D arrays",
     "dstack": "use stack(arrays, axis=2) for 2-D arrays, concat(arrays, axis=2) for 3-D ones",
     "einsum": "use matmul, vecdot or outer, with permute_dims and expand_dims",
     "fliplr": "use flip(x, axis=1)",
     "flipud": "use flip(x, axis=0)",
+    "frombuffer": "use asarray; for bytes of float32, asarray(memoryview(data).cast('f'))",
     "gather": "use take_along_axis",
-    "grad": "gradients are not supported",
+    "glu": "use a * sigmoid(b) with a, b = split(x, 2, axis=-1)",
+    "grad no_grad": "gradients are not supported",
+    "hardtanh": "use clip(x, -1, 1)",
     "hstack": "use concat(arrays) for 1-D arrays, concat(arrays, axis=1) for others",
+    "index_select": "use take(x, indices, axis=...)",
+    "int8 int16 uint16 uint32 uint64 short": "use int32, or int64 to store larger numbers",
+    "inv svd qr det solve pinv cholesky matrix_rank": "use numpy.linalg on x.numpy()",
     "linalg": "use matmul, norm_l2 and eigh, which are functions of lanewise, or numpy.linalg on x.numpy()",
     "logsumexp": "use log(sum(exp(x - max(x)))) + max(x)",
+    "ma": "masked arrays are not supported; use where",
+    "manual_seed seed": "give seed=... to rand and randn; there is no global state",
     "masked_fill": "use where",
+    "masked_select": "use x[mask]",
+    "ndim": "use x.ndim",
     "nn": "relu, softmax, linear, conv2d and others are functions of lanewise",
     "normal": "use mean + std * randn(shape, seed=...)",
+    "numel size": "use x.size",
+    "one_hot": "use (expand_dims(indices, -1) == arange(n)).astype(lw.float32)",
     "ptp": "use max(x) - min(x)",
     "randint": "use floor(low + (high - low) * rand(shape, seed=...)).astype(int)",
     "random": "use rand(shape, seed=...) or randn(shape, seed=...); for a random choice, argsort(rand(n)) and take",
     "randperm": "use argsort(rand(n))",
+    "save load": "use numpy.save(file, x.numpy()) and asarray(numpy.load(file)), or pickle",
+    "scatter": "assign to x[indices]",
+    "shape": "use x.shape",
     "swapaxes": "use permute_dims or moveaxis",
+    "t": "use x.T",
     "uint8": "asarray reads arrays of uint8 as int32",
     "uniform": "use low + (high - low) * rand(shape, seed=...)",
+    "unique_values unique_counts unique_inverse": "use numpy.unique on x.numpy()",
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
+}
+HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
+# The same for attributes of PyTorch's tensors, where it differs from that for functions.
+_ATTRIBUTES: Final[dict[str, str]] = {
+    "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
+    "clone contiguous": "use copy()",
+    "cpu cuda detach requires_grad": "tensors are on the CPU and have no gradients: leave it out",
+    "dim": "use ndim",
+    "double float half int long type": "use astype",
+    "expand": "use broadcast_to(x, shape)",
+    "numel": "use size",
 }
 # Functions that Lanewise does not have; numpy.NAME works on the memory of a tensor.
 _NUMPY_ONLY: Final = (
     "allclose append apply_along_axis argpartition argwhere array_equal average bincount convolve correlate cross "
-    "cumprod diag diagonal digitize fft gradient histogram in1d inner interp intersect1d isclose isin kron lexsort "
-    "median meshgrid nan_to_num nanmax nanmean nanmin nansum partition percentile polyfit quantile setdiff1d tensordot "
-    "trace union1d unique vander"
+    "cumprod delete diag diagonal digitize fft gradient histogram in1d inner insert interp intersect1d isclose isin "
+    "kron lexsort median meshgrid nan_to_num nanmax nanmean nanmin nansum partition percentile polyfit quantile "
+    "setdiff1d sinc tensordot trace union1d unique vander"
 )
 
 
 def refuse_keyword(operation: str, name: str) -> None:
     """Raises the error about a keyword that the operation does not have, naming the one it has instead."""
     own = operations.arguments(operation)
-    called = next((one for one in PARAMETERS.get(name, "").split() if one in own), None)
+    if (operation, name) == ("round", "decimals"):
+        raise ArgumentTypeError("round: expected 0 digits, got decimals; write round(x * 10) / 10 for one") from None
+    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # attention has a parameter value
+    called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""
-    raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})")
+    raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})") from None
 
 
 def suggestion(name: str) -> str:
     """Returns the end of the error about a name that `lanewise` does not have: what to use instead, or ""."""
-    if name in FUNCTIONS:
-        return f"; it is called {FUNCTIONS[name]} here"
-    if name in HINTS:
-        return f"; {HINTS[name]}"
-    if name in _NUMPY_ONLY.split():
-        return f"; use numpy.{name} on x.numpy(), which shares its memory"
+    if hint := _hint(name):
+        return hint
     import difflib
 
     import lanewise
 
-    close = (
-        []
-        if name.startswith("_")
-        else difflib.get_close_matches(name, [*lanewise.__all__, *FUNCTIONS], n=1, cutoff=0.7)
-    )
+    # A wrong guess is worse than none: only names that are likely typos.
+    names = [known for known in (*lanewise.__all__, *FUNCTIONS) if len(name) >= 4 and known[0] == name[0] != "_"]
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
     return f"; did you mean {FUNCTIONS.get(close[0], close[0])}?" if close else ""
+
+
+def attribute_suggestion(name: str) -> str:
+    """Returns the end of the error about an attribute that tensors do not have, one of methods.MISSING."""
+    return next((f"; {text}" for names, text in _ATTRIBUTES.items() if name in names.split()), _hint(name))
+
+
+def _hint(name: str) -> str:
+    if name in FUNCTIONS:
+        return f"; it is called {FUNCTIONS[name]} here"
+    if name in HINTS:
+        return f"; {HINTS[name]}"
+    return f"; use numpy.{name} on x.numpy(), which shares its memory" if name in _NUMPY_ONLY.split() else ""

@@ -19,16 +19,9 @@ from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, BackendError, BackendUnavailableError, LibraryError
 
 __all__ = [
-    "Provider",
-    "cpu_features",
-    "devices",
-    "ensure_open",
-    "force_cpu",
-    "hidden_features",
-    "missing",
-    "opens",
+    "Provider", "cpu_features", "devices", "ensure_open", "force_cpu", "hidden_features", "missing", "opens",
     "register",
-]
+]  # fmt: skip
 
 
 class Provider(Protocol):

@@ -21,18 +21,9 @@ from lanewise.devices import DeviceInfo
 from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LanewiseError, LibraryError
 
 __all__ = [
-    "available",
-    "calibration_in_use",
-    "default_backend",
-    "follow",
-    "init_backend",
-    "initialize",
-    "is_strict",
-    "open_backend",
-    "set_backend_priority",
-    "strict_backends",
-    "use_backend",
-]
+    "available", "calibration_in_use", "default_backend", "follow", "init_backend", "initialize", "is_strict",
+    "open_backend", "set_backend_priority", "strict_backends", "use_backend",
+]  # fmt: skip
 
 _calibration: Calibration | None = None
 _order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or of a calibration

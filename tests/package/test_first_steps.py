@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import lanewise as lw
-from lanewise import array_interface, dispatch, other_names, registry
+from lanewise import array_interface, dispatch, methods, other_names, registry
 
 
 def test_tile_by_ones_adds_axes():
@@ -220,7 +220,8 @@ def test_an_array_interface_that_is_not_a_dict_or_may_not_be_copied():
 
 
 def test_a_misspelled_name_is_suggested():
-    for wrong, right in {"softmaxx": "softmax", "conv3d": "conv2d", "Tensr": "Tensor", "argsrot": "argsort"}.items():
+    typos = {"softmaxx": "softmax", "sotfmax": "softmax", "reshpae": "reshape", "conv3d": "conv2d", "Tensr": "Tensor"}
+    for wrong, right in typos.items():
         with pytest.raises(AttributeError, match=rf"has no attribute '{wrong}'; did you mean {right}\?$"):
             getattr(lw, wrong)
     assert not hasattr(lw, "__wrapped__")
@@ -236,11 +237,37 @@ def test_a_misspelled_name_is_suggested():
         ("bincount", r"numpy\.bincount"),
         ("median", r"numpy\.median"),
         ("einsum", "matmul"),
+        ("real", "leave it out"),
+        ("insert", r"numpy\.insert"),
+        ("matrix_rank", r"numpy\.linalg"),
+        ("bfloat16", "float32"),
+        ("int16", "int32"),
+        ("sinc", r"numpy\.sinc"),
+        ("cumulative_prod", r"numpy\.cumprod"),
+        ("shape", r"x\.shape"),
+        ("complex64", "real and imaginary"),
+        ("no_grad", "gradients"),
+        ("manual_seed", "rand"),
+        ("solve", r"numpy\.linalg"),
     ],
 )
 def test_a_name_without_a_twin_gets_a_hint(name, words):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'; .*{words}"):
         getattr(lw, name)
+
+
+@pytest.mark.parametrize("name", ["conv_transpose2d", "foobar", "sun", "ab", "raelly"])
+def test_a_name_that_is_not_a_likely_typo_is_not_guessed(name):
+    with pytest.raises(AttributeError, match=f"has no attribute '{name}'$"):
+        getattr(lw, name)
+
+
+@pytest.mark.parametrize("name", methods.MISSING.split())
+def test_missing_attributes_of_tensors_get_a_hint(name):
+    x = lw.ones(2)
+    with pytest.raises(AttributeError, match=f"^'lanewise.Tensor' object has no attribute '{name}'; .+"):
+        getattr(x, name)
+    assert not hasattr(lw.Tensor, name) and name not in dir(x) and "sum" in dir(x)
 
 
 @pytest.mark.parametrize("name", other_names.HINTS)
