@@ -42,13 +42,16 @@ def test_examples(contract):
     assert not report, "".join(report)
 
 
-# Operations whose axis is keyword-only, because NumPy and PyTorch have it so, or have another argument in its place.
+# Operations whose axis is keyword-only, as in NumPy and PyTorch, or because those have another argument (ord) there.
 KEYWORD_AXIS = {
     "add_rms_norm",
     "correlation",
     "covariance",
     "layer_norm",
     "minmax",
+    "norm_l1",
+    "norm_l2",
+    "norm_linf",
     "normalize",
     "rms_norm",
     "rope",
