@@ -178,12 +178,14 @@ typedef struct Py_buffer {
 #define Py_nb_subtract 36
 #define Py_nb_true_divide 37
 #define Py_nb_xor 38
+#define Py_sq_contains 41
 #define Py_sq_item 44
 #define Py_tp_dealloc 52
 #define Py_tp_doc 56
 #define Py_tp_hash 59
 #define Py_tp_iter 62
 #define Py_tp_methods 64
+#define Py_tp_new 65
 #define Py_tp_richcompare 67
 #define Py_tp_members 72
 #define Py_tp_getset 73

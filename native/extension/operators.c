@@ -195,11 +195,26 @@ static PyObject *slot_float(PyObject *x) { return convert_item(x, "float", &PyFl
 
 static PyObject *slot_index(PyObject *x) {
     lw_tensor *tensor = (lw_tensor *)x;
-    if (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64) {
-        return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "index: expected an int32 or int64 tensor, got %s",
-                            lw_dtype_name(tensor->dtype));
+    if (tensor->ndim > 0 || (tensor->dtype != LW_INT32 && tensor->dtype != LW_INT64)) {
+        char text[LW_SHAPE_TEXT];
+        return PyErr_Format(
+            lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+            "index: expected a 0-dimensional int32 or int64 tensor, got %s of shape %s; select an element, or use "
+            "int(x)",
+            lw_dtype_name(tensor->dtype), lw_shape_text(text, tensor->ndim, tensor->shape));
     }
     return lw_single_item(x, "index");
+}
+
+/* value in x: whether any element equals the value. */
+static int slot_contains(PyObject *x, PyObject *value) {
+    PyObject *equal = PyObject_RichCompare(x, value, Py_EQ);
+    PyObject *any =
+        equal && lw_is_tensor(equal) ? lw_call_inputs(&lw_operations[LW_OPERATION_any], &equal, NULL) : NULL;
+    int found = any ? slot_bool(any) : PyErr_Occurred() ? -1 : 0; /* False: the value is not a number or an array */
+    Py_XDECREF(equal);
+    Py_XDECREF(any);
+    return found;
 }
 
 int lw_operator_slots(PyType_Slot *slots) {
@@ -250,6 +265,7 @@ int lw_operator_slots(PyType_Slot *slots) {
     slots[count++] = (PyType_Slot){Py_nb_divmod, (void *)slot_divmod};
     slots[count++] = (PyType_Slot){Py_nb_positive, (void *)slot_positive};
     slots[count++] = (PyType_Slot){Py_tp_richcompare, (void *)slot_compare};
+    slots[count++] = (PyType_Slot){Py_sq_contains, (void *)slot_contains};
     slots[count++] = (PyType_Slot){Py_nb_bool, (void *)slot_bool};
     slots[count++] = (PyType_Slot){Py_nb_int, (void *)slot_int};
     slots[count++] = (PyType_Slot){Py_nb_float, (void *)slot_float};

@@ -413,11 +413,25 @@ def test_numbers_of_one_element():
     assert float(lw.asarray(2.5)) == 2.5
     assert int(lw.asarray([[7]])) == 7
     assert bool(lw.asarray([True]))
-    assert [10, 20, 30][lw.asarray(1)] == 20
+    assert [10, 20, 30][lw.asarray(1)] == operator.index(lw.asarray(20, dtype=lw.int64)) == 20
     with pytest.raises(lw.ArgumentError, match=r"one element, got shape \(2,\)"):
         bool(lw.asarray([1, 2]))
-    with pytest.raises(TypeError, match=r"^index: expected an int32 or int64 tensor, got float32"):
-        operator.index(lw.asarray(1.0))
+    for tensor, got in ((lw.asarray(1.0), r"float32 of shape \(\)"), (lw.asarray([1]), r"int32 of shape \(1,\)")):
+        with pytest.raises(TypeError, match=rf"^index: expected a 0-dimensional int32 or int64 tensor, got {got}"):
+            operator.index(tensor)
+
+
+@pytest.mark.parametrize("values", [[3], [1, 2], [[1.5]], [True]])
+def test_bytes_are_those_of_the_elements(values):
+    tensor = lw.asarray(values)
+    assert bytes(tensor) == tensor.tobytes()
+
+
+def test_membership_compares_all_elements():
+    x = lw.asarray([[1, 2], [3, 4]])
+    assert 4 in x and 2.0 in x and np.int64(1) in x
+    assert not any(one in x for one in (5, 0.5, 2**40, None, "a"))
+    assert 0 not in lw.zeros((0, 2)) and 1 in lw.asarray(1)
 
 
 def test_unhashable():
