@@ -10,7 +10,7 @@ from collections.abc import Generator
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
-from lanewise.errors import ArgumentTypeError, BackendError
+from lanewise.errors import ArgumentTypeError, BackendError, describe
 
 __all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "parse_backend"]
 
@@ -131,7 +131,7 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(
-            f"{operation}: expected a backend, got {name!r}; give a lanewise.Backend or one of {_known_names()}"
+            f"{operation}: expected a backend, got {describe(name)}; give a lanewise.Backend or one of {_known_names()}"
         )
     key = _normalize_spelling(name)
     if key in _GROUPS:

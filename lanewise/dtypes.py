@@ -11,7 +11,7 @@ import builtins
 from collections.abc import Callable
 from typing import Any, Final, Literal, final
 
-from lanewise.errors import ArgumentTypeError, DTypeError
+from lanewise.errors import ArgumentTypeError, DTypeError, describe
 
 __all__ = ["ALL", "DType", "as_dtype", "bool", "code_of", "float16", "float32", "float64", "int32", "int64"]
 
@@ -111,7 +111,7 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
     elif _is_numpy_dtype(value):
         dtype = _from_numpy(value)
     elif not isinstance(value, type):
-        raise ArgumentTypeError(f"{operation}: expected a dtype, got {value!r}; give one of {_names()}")
+        raise ArgumentTypeError(f"{operation}: expected a dtype, got {describe(value)}; give one of {_names()}")
     if dtype is None:
         shown = value.__name__ if isinstance(value, type) else str(value)
         raise DTypeError(f"{operation}: there is no dtype {shown!r}; give one of {_names()}")

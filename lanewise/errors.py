@@ -6,11 +6,52 @@ keeps working. A message names the operation, what it expected, what it got, and
 classes when the package is imported.
 """
 
+from __future__ import annotations
+
+import reprlib
+from typing import Any
+
 __all__ = [
     "ArgumentError", "ArgumentTypeError", "AxisError", "BackendError", "BackendUnavailableError", "DTypeError",
     "DeviceError", "IndexOutOfRangeError", "LanewiseError", "LibraryError", "OutOfMemoryError", "RangeError",
     "ReadOnlyError", "ShapeError",
 ]  # fmt: skip
+
+_LIMIT = 60  # characters of a value in a message
+_repr = reprlib.Repr()
+_repr.maxlist = _repr.maxtuple = 8
+_repr.maxstring = _repr.maxlong = _repr.maxother = _LIMIT
+
+
+def describe_type(value: Any) -> str:
+    """Returns the name of a value's type with its article.
+
+    >>> describe_type([]), describe_type(3)
+    ('a list', 'an int')
+    """
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name.lower().startswith((*'aeiou', 'nd')) else 'a'} {name}"
+
+
+def describe(value: Any) -> str:
+    """Returns the words for a value in a message: the type and shape of an array, else one line of its repr,
+    or its type if it has none.
+
+    >>> describe(3), describe([0] * 1000)
+    ('3', '[0, 0, 0, 0, 0, 0, 0, 0, ...]')
+    """
+    try:
+        shape = getattr(value, "shape", None)
+        if isinstance(shape, tuple) and shape:
+            return f"{describe_type(value)} of shape {tuple(shape)}"
+        text = " ".join(_repr.repr(value).split())
+    except Exception:  # the value's own shape or __repr__ failed
+        return describe_type(value)
+    if text.startswith("<") and not isinstance(value, type):  # <object at 0x...>
+        return describe_type(value)
+    return text if len(text) <= _LIMIT else f"{text[: _LIMIT - 3]}..."
 
 
 class LanewiseError(Exception):

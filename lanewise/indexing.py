@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
 from lanewise.creation import asarray
-from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError
+from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, describe
 
 __all__ = ["getitem", "setitem"]
 
@@ -152,7 +152,7 @@ def _entry(one: Any) -> Any:
         return operator.index(one)
     if isinstance(one, str | bytes) or not (hasattr(one, "__len__") or hasattr(one, "shape")):
         raise ArgumentTypeError(
-            f"indexing: expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {one!r}"
+            f"indexing: expected ints, slices, Ellipsis, None, or arrays of ints or bools, got {describe(one)}"
         )
     array = asarray(one)
     if array.size == 0 and isinstance(one, list | tuple):

@@ -13,7 +13,7 @@ from lanewise import _ext, placement, printing, selection
 from lanewise._ext import Tensor
 from lanewise.backend import Backend
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError, BackendUnavailableError
+from lanewise.errors import ArgumentError, BackendUnavailableError, describe
 
 if TYPE_CHECKING:
     import numpy
@@ -60,7 +60,7 @@ def to_device(self: Tensor, device: Backend | str, /, *, stream: None = None) ->
     """
     if stream is not None:
         raise ArgumentError(
-            f"to_device: expected no stream, got {stream!r}; leave it out, Lanewise orders its work itself"
+            f"to_device: expected no stream, got {describe(stream)}; leave it out, Lanewise orders its work itself"
         )
     return placement.place(self, device, "to_device")
 
@@ -69,7 +69,7 @@ def array_namespace(self: Tensor, /, *, api_version: str | None = None) -> Modul
     """Returns the array API namespace of this tensor: the module lanewise."""
     if api_version not in (None, "2021.12", "2022.12", "2023.12", "2024.12"):
         raise ArgumentError(
-            f"__array_namespace__: expected a version of the array API up to 2024.12, got {api_version!r}"
+            f"__array_namespace__: expected a version of the array API up to 2024.12, got {describe(api_version)}"
         )
     return sys.modules["lanewise"]
 
@@ -200,7 +200,9 @@ def format_item(self: Tensor, specification: str) -> str:
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(f"round: expected no digits, got {ndigits!r}; scale before and after: round(x * 100) / 100")
+        raise ArgumentError(
+            f"round: expected no digits, got {describe(ndigits)}; scale before and after: round(x * 100) / 100"
+        )
     return _ext.round(self)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lanewise import dtypes, registry
 from lanewise.backend import GPU_BACKENDS
 from lanewise.dtypes import DType
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, describe
 from lanewise.typeinfo import isdtype
 
 __all__ = ["NamespaceInfo"]
@@ -47,4 +47,6 @@ class NamespaceInfo:
 
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():
-            raise ArgumentError(f"__array_namespace_info__: expected a device of {self.devices()}, got {device!r}")
+            raise ArgumentError(
+                f"__array_namespace_info__: expected a device of {self.devices()}, got {describe(device)}"
+            )

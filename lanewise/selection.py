@@ -18,7 +18,14 @@ from lanewise import _ext, calibration, memory, registry, threads
 from lanewise.backend import GPU_BACKENDS, PRIORITY, Backend, Request, parse_backend
 from lanewise.calibration import Calibration
 from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, ArgumentTypeError, BackendUnavailableError, LanewiseError, LibraryError
+from lanewise.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BackendUnavailableError,
+    LanewiseError,
+    LibraryError,
+    describe,
+)
 
 __all__ = [
     "available", "calibration_in_use", "default_backend", "follow", "init_backend", "initialize", "is_strict",
@@ -155,7 +162,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     global _priority, _is_named
     operation = "set_backend_priority"
     if isinstance(backends, str):
-        raise ArgumentTypeError(f"{operation}: expected a list of names, got {backends!r}")
+        raise ArgumentTypeError(f"{operation}: expected a list of names, got {describe(backends)}")
     order: dict[Backend, None] = {}
     for name in backends:
         candidates = parse_backend(name, operation=operation).candidates

@@ -6,7 +6,7 @@ import os
 
 from lanewise import _ext
 from lanewise.arguments import to_int
-from lanewise.errors import ArgumentError
+from lanewise.errors import ArgumentError, describe
 
 __all__ = ["get_num_threads", "initialize", "set_num_threads"]
 
@@ -46,6 +46,6 @@ def _set(operation: str, number: int | str) -> None:
     maximum = 1024 if hasattr(_ext, "set_num_threads") else 1
     if isinstance(number, str) or not 1 <= number <= maximum:
         expected = f"a number of threads from 1 to {maximum}" if maximum > 1 else "1 thread, as in WebAssembly"
-        raise ArgumentError(f"{operation}: expected {expected}, got {number!r}")
+        raise ArgumentError(f"{operation}: expected {expected}, got {describe(number)}")
     if maximum > 1:
         _ext.set_num_threads(number)

@@ -39,11 +39,11 @@ static PyObject *new_element(PyObject *object, Py_ssize_t index) {
 static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
                       int_status status, lw_error too_large) {
     if (status == INT_EXPECTED) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected %s for %s, got %R", operation, expected,
-                     parameter, argument);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected %s for %s, got %S", operation, expected,
+                     parameter, lw_describe(argument));
     } else if (status == INT_TOO_LARGE) {
-        PyErr_Format(lw_error_class(too_large), "%s: expected ints of at most 64 bits for %s, got %R", operation,
-                     parameter, argument);
+        PyErr_Format(lw_error_class(too_large), "%s: expected ints of at most 64 bits for %s, got %S", operation,
+                     parameter, lw_describe(argument));
     }
     return -1;
 }
@@ -64,8 +64,8 @@ int lw_parse_bool(const char *operation, const char *parameter, PyObject *object
         }
         PyErr_Clear(); /* an object that cannot be compared equals neither */
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %R", operation,
-                 parameter, object);
+    PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %S", operation,
+                 parameter, lw_describe(object));
     return -1;
 }
 
@@ -98,7 +98,8 @@ int lw_parse_axes(const char *operation, PyObject *object, int ndim, uint8_t red
         }
         if (reduced[axis]) {
             PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                         "%s: expected different axes, got %R, which names axis %d twice", operation, object, axis);
+                         "%s: expected different axes, got %S, which names axis %d twice", operation,
+                         lw_describe(object), axis);
             return -1;
         }
         reduced[axis] = 1;
@@ -165,8 +166,8 @@ int lw_parse_pair(const lw_arguments *arguments, int index, int64_t minimum, int
     }
     if (!is_valid) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected an int or a pair of ints from %lld to 2147483647 for %s, got %R", operation->name,
-                     (long long)minimum, parameter->name, object);
+                     "%s: expected an int or a pair of ints from %lld to 2147483647 for %s, got %S", operation->name,
+                     (long long)minimum, parameter->name, lw_describe(object));
         return -1;
     }
     pair[0] = values[0];

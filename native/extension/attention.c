@@ -159,7 +159,7 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
         (mask->data && convert_bool_mask(operation, arguments->inputs, mask) < 0)) {
         return NULL;
     }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 4), operands, 4);
     if (dtype < 0) {
         return NULL;
     }

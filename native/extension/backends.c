@@ -68,7 +68,7 @@ static int backend_argument(PyObject *object) {
     if (backend < 0) {
         if (!PyErr_Occurred()) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "backend: expected the name of a backend, got %R; see lw.Backend", object);
+                         "backend: expected the name of a backend, got %S; see lw.Backend", lw_describe(object));
         }
         return -1;
     }

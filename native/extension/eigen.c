@@ -22,7 +22,7 @@ static PyObject *make_named_tuple(const lw_operation *operation, lw_tensor *cons
 static PyObject *compute_eigen(const lw_arguments *arguments, lw_operand *x, lw_place place) {
     const lw_operation *operation = arguments->operation;
     int with_vectors = operation == &lw_operations[LW_OPERATION_eigh];
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
     if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0 || check_square(operation, x) < 0) {
         return NULL;
     }

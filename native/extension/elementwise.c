@@ -165,7 +165,7 @@ static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *
     }
     int variant = operation->variant_parameter < 0 ? 0 : (int)parameters[operation->variant_parameter].i;
     int computed = widen_for_comparison(operation, operands, lw_computed_dtype(operation, operands, count));
-    int dtype = lw_kernel_dtype(operation, variant, computed);
+    int dtype = lw_kernel_dtype(operation, variant, computed, operands, count);
     if (dtype < 0 || refuses_negative_power(operation, operands, dtype) ||
         cast_operands(operation, operands, dtype) < 0) {
         return NULL;

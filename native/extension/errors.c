@@ -19,6 +19,7 @@ static const char *const class_names[LW_ERROR_COUNT] = {
     [LW_DEVICE_FAULT] = "DeviceError",
 };
 static PyObject *classes[LW_ERROR_COUNT];
+static PyObject *describe; /* of lanewise/errors.py */
 
 int lw_errors_setup(PyObject *errors_module) {
     for (int error = 0; error < LW_ERROR_COUNT; error++) {
@@ -27,7 +28,16 @@ int lw_errors_setup(PyObject *errors_module) {
             return -1;
         }
     }
-    return 0;
+    describe = PyObject_GetAttrString(errors_module, "describe");
+    return describe ? 0 : -1;
+}
+
+PyObject *lw_describe(PyObject *object) {
+    static PyObject *text;
+    PyObject *described = PyObject_CallFunctionObjArgs(describe, object, NULL);
+    Py_XDECREF(text);
+    text = described;
+    return text ? text : Py_None;
 }
 
 PyObject *lw_error_class(lw_error error) { return classes[error]; }

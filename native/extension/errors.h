@@ -27,6 +27,10 @@ int lw_errors_setup(PyObject *errors_module);
 /* A borrowed reference, for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
+/* What a message calls an object: its repr if that is short, or the type and shape of an array. Call with no error set.
+ * A borrowed reference, for %S of PyErr_Format, valid until the next call. */
+PyObject *lw_describe(PyObject *object);
+
 void lw_raise_no_memory(const char *operation, int64_t bytes);
 
 /* Raises the error of an index outside its axis. LW_FLATTENED as `axis` means the tensor as one dimension. */

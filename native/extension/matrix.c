@@ -167,7 +167,8 @@ static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int
 
 static PyObject *compute_matrix(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, operation->input_count));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, operation->input_count), operands,
+                                operation->input_count);
     if (dtype < 0) {
         return NULL;
     }

@@ -5,6 +5,7 @@
 #include "exchange.h"
 #include "float_modes.h"
 #include "module.h"
+#include <stdio.h>
 #include <string.h>
 
 /* The code of one element in a buffer's format, after its byte order; NULL where that is not this machine's. All
@@ -111,24 +112,6 @@ static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     return 1;
 }
 
-/* What to call elements without a dtype in an error. */
-static const char *describe_elements(const char *code) {
-    static const struct {
-        char code;
-        const char *name;
-    } names[] = {{'b', "int8"},   {'h', "int16"},  {'H', "uint16"},    {'I', "uint32"},
-                 {'L', "uint64"}, {'Q', "uint64"}, {'g', "longdouble"}};
-    if (!code) {
-        return "big-endian elements";
-    }
-    for (size_t i = 0; code[0] && !code[1] && i < sizeof names / sizeof *names; i++) {
-        if (names[i].code == code[0]) {
-            return names[i].name;
-        }
-    }
-    return "elements of another type";
-}
-
 /* Zf, Zd and Zg in NumPy, F and D in Python 3.14. */
 static int is_complex(const char *code) {
     if (!code || code[0] != 'Z') {
@@ -137,7 +120,16 @@ static int is_complex(const char *code) {
     return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
 
+/* What elements without a dtype are, and what to do about them. `code` is NULL for another byte order. */
 static void refuse_elements(const char *operation, const char *format, const char *code) {
+    static const struct {
+        char code;
+        const char *name;
+        const char *dtype; /* of Lanewise, that holds its values; NULL for elements that are not real numbers */
+    } types[] = {{'b', "int8", "int32"},         {'h', "int16", "int32"},       {'H', "uint16", "int32"},
+                 {'I', "uint32", "int64"},       {'L', "uint64", "int64"},      {'Q', "uint64", "int64"},
+                 {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
+                 {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
     if (is_complex(code)) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
                      "%s: expected real numbers, got complex ones; compute with their real and imaginary parts "
@@ -145,10 +137,25 @@ static void refuse_elements(const char *operation, const char *format, const cha
                      operation);
         return;
     }
+    const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
+    const char *letter = code ? code + strspn(code, "0123456789") : ""; /* past the length of a string */
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
+        if (*letter == types[i].code) {
+            name = types[i].name;
+            dtype = types[i].dtype;
+        }
+    }
+    if (!dtype) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected numbers, got %s%s", operation, name,
+                     *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
+                     : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
+                                      : "");
+        return;
+    }
     PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
                  "%s: expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
-                 "'%s'); convert it first, as x.astype('float32') does in NumPy",
-                 operation, describe_elements(code), format);
+                 "'%s'); convert it first, as x.astype('%s') does in NumPy",
+                 operation, name, format, dtype);
 }
 
 /* Turns the exporter's error, such as NumPy's for dates, into one of this operation. */
@@ -159,9 +166,9 @@ static void reword_refusal(const char *operation, PyObject *object) {
     PyObject *type, *reason, *traceback;
     PyErr_Fetch(&type, &reason, &traceback);
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: expected an object that shares its memory, got %R (%S); convert it first, as x.astype('float32') "
-                 "does in NumPy",
-                 operation, (PyObject *)Py_TYPE(object), reason);
+                 "%s: expected numbers in memory that can be shared, got %S (%S); convert it first, as "
+                 "x.astype('float32') does in NumPy",
+                 operation, lw_describe(object), reason);
     Py_XDECREF(type);
     Py_XDECREF(reason);
     Py_XDECREF(traceback);
@@ -361,7 +368,8 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     }
 }
 
-int lw_kernel_dtype(const lw_operation *operation, int variant, int computed) {
+/* The dtype in which the operation computes on operands of a dtype, -1 without a kernel. */
+static int find_kernel_dtype(const lw_operation *operation, int variant, int computed) {
     const int16_t *kernels = operation->kernels[variant];
     if (kernels[computed] >= 0) {
         return computed;
@@ -369,20 +377,72 @@ int lw_kernel_dtype(const lw_operation *operation, int variant, int computed) {
     if (computed == LW_BOOL && kernels[LW_INT32] >= 0) {
         return LW_INT32;
     }
-    if (computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0) {
-        return LW_FLOAT32;
+    return computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0 ? LW_FLOAT32 : -1;
+}
+
+/* The dtype of an operand alone. */
+static int own_dtype(const lw_operand *operand) {
+    return operand->weakness == LW_STRONG       ? operand->dtype
+           : operand->weakness == LW_WEAK_BOOL  ? LW_BOOL
+           : operand->weakness == LW_WEAK_FLOAT ? LW_FLOAT32
+                                                : LW_INT32;
+}
+
+enum { DTYPE_LIST_TEXT = 64 };
+
+/* Writes the dtypes on which the operation computes, "bool, int32 or float32". */
+static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_operation *operation, int variant) {
+    int left = 0, length = 0;
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        left += find_kernel_dtype(operation, variant, dtype) >= 0;
     }
-    int offered = -1; /* the widest dtype with a kernel, for the error */
+    text[0] = '\0';
+    for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
+        if (find_kernel_dtype(operation, variant, dtype) >= 0) {
+            left--;
+            length += snprintf(text + length, (size_t)(DTYPE_LIST_TEXT - length), "%s%s", lw_dtype_name(dtype),
+                               left > 1    ? ", "
+                               : left == 1 ? " or "
+                                           : "");
+        }
+    }
+    return text;
+}
+
+/* Raises the error of a dtype without a kernel, which names the first operand that has one, and a dtype for it. */
+static void refuse_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands,
+                         int count) {
+    char text[DTYPE_LIST_TEXT];
+    const char *dtypes = list_kernel_dtypes(text, operation, variant);
+    int target = LW_FLOAT32; /* the widest dtype of a kernel */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
-        offered = kernels[dtype] >= 0 ? dtype : offered;
+        target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }
-    int both = computed == LW_INT64 && offered == LW_FLOAT32 && kernels[LW_INT32] >= 0;
-    PyErr_Format(
-        lw_error_class(LW_DTYPE_ERROR),
-        "%s: expected a dtype with a kernel, got %s; convert the inputs first, for example with astype(x, lw.%s)%s",
-        operation->name, lw_dtype_name(computed), offered < 0 ? "float32" : lw_dtype_name(offered),
-        both ? " or astype(x, lw.int32)" : "");
-    return -1;
+    for (int i = 0; i < count; i++) {
+        const char *name = operation->inputs[i].name;
+        if (!operands[i].data || operation->inputs[i].dtype >= 0 ||
+            find_kernel_dtype(operation, variant, own_dtype(&operands[i])) >= 0) {
+            continue;
+        }
+        int is_integer = own_dtype(&operands[i]) == LW_INT64;
+        int also_int32 = is_integer && target == LW_FLOAT32 && operation->kernels[variant][LW_INT32] >= 0;
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "%s: expected %s, got %s for %s; convert it with astype(%s, lw.%s)%s%s%s", operation->name, dtypes,
+                     lw_dtype_name(own_dtype(&operands[i])), name, name, lw_dtype_name(target),
+                     also_int32 ? " or astype(" : "", also_int32 ? name : "", also_int32 ? ", lw.int32)" : "");
+        return;
+    }
+    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                 "%s: expected inputs that promote to %s, got %s; convert them with astype(x, lw.%s)", operation->name,
+                 dtypes, lw_dtype_name(computed), lw_dtype_name(target));
+}
+
+int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count) {
+    int dtype = find_kernel_dtype(operation, variant, computed);
+    if (dtype < 0) {
+        refuse_dtype(operation, variant, computed, operands, count);
+    }
+    return dtype;
 }
 
 /* Rounds a double to IEEE 754 binary16, to nearest even. */

@@ -79,7 +79,7 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
 
 /* The dtype of the kernel for a promoted dtype: itself, or the next of bool, int32 and float32 that has a kernel. -1
  * with DTypeError set if none has. `variant` selects a row of operation->kernels. */
-int lw_kernel_dtype(const lw_operation *operation, int variant, int computed);
+int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
 int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);

@@ -135,10 +135,10 @@ static PyObject *compute_reduction(const lw_arguments *arguments, lw_operand *x,
     }
     if (operation->kind == LW_KIND_INDEX_REDUCTION && axes && (lw_is_tuple(axes) || lw_is_list(axes))) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "%s: expected an int or None for axis, got %R; None flattens the tensor", operation->name,
-                            axes);
+                            "%s: expected an int or None for axis, got %S; None flattens the tensor", operation->name,
+                            lw_describe(axes));
     }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, count), x, count);
     for (int i = 0; i < count; i++) {
         if (dtype < 0 || lw_cast_operand(operation->name, &x[i], dtype) < 0) {
             return NULL;
@@ -202,7 +202,7 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
     }
     int dimensions = x->ndim ? x->ndim : 1; /* a 0-dimensional tensor is a row of one element */
     int axis = axis_object ? lw_parse_axis(operation->name, axis_object, dimensions) : dimensions - 1;
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count), operands, count);
     if (axis < 0 || dtype < 0 || lw_parse_kernel_parameters(arguments, parameters) < 0 ||
         refuse_extent(operation, x->ndim ? x->shape[axis] : 1)) {
         return NULL;

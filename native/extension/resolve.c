@@ -186,8 +186,8 @@ static int coincides(const lw_tensor *out, const lw_operand *operand) {
 static lw_tensor *check_out(const char *operation, PyObject *object, int dtype, int ndim, const int64_t *shape,
                             const lw_operand *operands, int count, int in_place) {
     if (!lw_is_tensor(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a tensor for out, got %R", operation,
-                     (PyObject *)Py_TYPE(object));
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a tensor for out, got %S", operation,
+                     lw_describe(object));
         return NULL;
     }
     lw_tensor *out = (lw_tensor *)object;

@@ -16,8 +16,8 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: expected the axis of positions, got %R, the last axis, whose elements are rotated",
-                     operation->name, object);
+                     "%s: expected the axis of positions, got %S, the last axis, whose elements are rotated",
+                     operation->name, lw_describe(object));
         return -1;
     }
     return axis;
@@ -29,7 +29,7 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
     if (lw_parse_kernel_parameters(arguments, parameters) < 0) {
         return NULL;
     }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
     if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
         return NULL;
     }

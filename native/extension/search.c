@@ -18,7 +18,7 @@ static int check_row(const char *operation, const lw_operand *row) {
 static PyObject *compute_search(const lw_arguments *arguments, lw_operand *operands, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *row = &operands[0], *x = &operands[1];
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, 2), operands, 2);
     lw_scalar parameters[2 + LW_MAX_PARAMETERS];
     if (check_row(operation->name, row) < 0 || dtype < 0 || lw_cast_operand(operation->name, row, dtype) < 0 ||
         lw_cast_operand(operation->name, x, dtype) < 0 || lw_parse_kernel_parameters(arguments, parameters + 2) < 0) {

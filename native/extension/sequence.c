@@ -75,8 +75,8 @@ typedef struct reader {
 
 static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {
     if (!lw_is_int(object) && !lw_is_float(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected numbers in the list, got %R",
-                     reader->operation, object);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected numbers in the list, got %S",
+                     reader->operation, lw_describe(object));
         return -1;
     }
     *weakness = lw_parse_number(object, value);

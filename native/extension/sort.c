@@ -11,7 +11,7 @@ static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int ax
                             "%s: expected an axis of at most 2147483647 elements, got %lld; split it", operation->name,
                             (long long)extent);
     }
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, x, 1), x, 1);
     if (dtype < 0 || lw_cast_operand(operation->name, x, dtype) < 0) {
         return NULL;
     }

@@ -129,8 +129,8 @@ static lw_tensor *permute_dims(lw_tensor *tensor, PyObject *argument) {
         }
     }
     if (count >= 0 && !is_permutation) {
-        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: expected a permutation of %d axes, got %R",
-                     tensor->ndim, argument);
+        PyErr_Format(lw_error_class(LW_AXIS_ERROR), "permute_dims: expected a permutation of %d axes, got %S",
+                     tensor->ndim, lw_describe(argument));
     }
     return count < 0 || !is_permutation ? NULL : lw_tensor_view(tensor, tensor->data, count, shape, strides);
 }

@@ -131,7 +131,7 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
     int pools = count == 1;
-    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count));
+    int dtype = lw_kernel_dtype(operation, 0, lw_computed_dtype(operation, operands, count), operands, count);
     if (dtype < 0) {
         return NULL;
     }

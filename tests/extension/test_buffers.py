@@ -88,7 +88,7 @@ class Pair(ctypes.Structure):
 )
 def test_ctypes_objects_of_other_types_are_refused(values):
     for call in (lw.asarray, lw.exp, lambda x: lw.ones(2) + x):
-        with pytest.raises(lw.DTypeError, match=r"^(asarray|exp|add): expected an array of bool, .*; convert it"):
+        with pytest.raises(lw.DTypeError, match=r"^(asarray|exp|add): expected (an array of bool|numbers, got)"):
             call(values)
 
 

@@ -146,9 +146,19 @@ def test_integers_compare_with_ints_of_any_size(function, number):
 
 @pytest.mark.parametrize("dtype", ["float64", "float16", "int64"])
 def test_storage_dtypes_name_astype(dtype):
-    both = r"astype\(x, lw\.float32\) or astype\(x, lw\.int32\)"
-    with pytest.raises(lw.DTypeError, match=both if dtype == "int64" else r"astype\(x, lw\.float32\)$"):
+    other = r" or astype\(x1, lw\.int32\)" if dtype == "int64" else ""
+    expected = rf"^add: expected bool, int32 or float32, got {dtype} for x1; convert it with astype\(x1, lw\.float32\)"
+    with pytest.raises(lw.DTypeError, match=expected + other + "$"):
         lw.asarray(np.ones(3, dtype)) + 1
+
+
+def test_a_dtype_without_a_kernel_is_named_with_its_argument():
+    with pytest.raises(lw.DTypeError, match=r"^add: .*, got float64 for x2; "):
+        lw.add(1, np.ones(3))
+    with pytest.raises(
+        lw.DTypeError, match=r"^bitwise_and: expected bool or int32, got float32 for x2; .*lw\.int32\)$"
+    ):
+        lw.bitwise_and([1], 0.5)
 
 
 def test_in_place_keeps_memory_and_dtype(x, y):
