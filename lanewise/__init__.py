@@ -24,6 +24,7 @@ except ImportError as error:
         else f"lanewise: cannot load its compiled extension ({error}); reinstall lanewise, or in a checkout run "
         "python native/build.py"
     ) from None
+from lanewise import creation as _creation
 from lanewise import dispatch as _dispatch
 from lanewise import dtypes as _dtypes
 from lanewise import errors as _errors
@@ -132,6 +133,7 @@ _ext.initialize(
         "refuse_keyword": _dispatch.refuse_keyword,
         "setitem": _indexing.setitem,
         "several": _dispatch.several,
+        "tensor_of": _creation.tensor_of,
     },
     _methods.METHODS,
 )

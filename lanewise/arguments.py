@@ -7,13 +7,13 @@ argument. Operations with kernels have their arguments checked by the extension 
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any
 
 from lanewise.dtypes import as_dtype
-from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, LanewiseError
+from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, LanewiseError, describe
 
-__all__ = ["is_ordered", "normalize_axes", "normalize_axis", "to_bool", "to_int", "to_number"]
+__all__ = ["is_ordered", "normalize_axes", "normalize_axis", "refuse_split_shape", "to_bool", "to_int", "to_number"]
 
 
 def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None) -> int:
@@ -23,7 +23,7 @@ def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None)
             raise TypeError
         number: int = operator.index(value)
     except TypeError:
-        raise ArgumentTypeError(f"{operation}: expected an int for {name}, got {value!r}") from None
+        raise ArgumentTypeError(f"{operation}: expected an int for {name}, got {describe(value)}") from None
     if minimum is not None and number < minimum:
         raise ArgumentError(f"{operation}: expected {name} of at least {minimum}, got {number}")
     return number
@@ -37,7 +37,7 @@ def to_bool(operation: str, name: str, value: Any) -> bool:
                 return truth
         except (LanewiseError, TypeError, ValueError):  # an array, for example
             pass
-    raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {value!r:.60}")
+    raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {describe(value)}")
 
 
 def to_number(operation: str, value: Any) -> Any:
@@ -45,14 +45,14 @@ def to_number(operation: str, value: Any) -> Any:
     if isinstance(value, int | float):
         return value
     if isinstance(value, str | bytes | bytearray):
-        raise ArgumentTypeError(f"{operation}: expected a number, got {value!r}")
+        raise ArgumentTypeError(f"{operation}: expected a number, got {describe(value)}")
     kind = as_dtype(value.dtype, operation=operation).kind if hasattr(value, "dtype") else ""
     try:
         if kind == "b":
             return bool(value)
         return operator.index(value) if kind != "f" and hasattr(type(value), "__index__") else float(value)
     except (TypeError, ValueError):
-        raise ArgumentTypeError(f"{operation}: expected a number, got {value!r}") from None
+        raise ArgumentTypeError(f"{operation}: expected a number, got {describe(value)}") from None
 
 
 def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
@@ -67,8 +67,17 @@ def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
     """Returns one or several different axes, counted from the front."""
     normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
     if len(set(normalized)) < len(normalized):
-        raise AxisError(f"{operation}: expected each axis once, got {axes}")
+        raise AxisError(f"{operation}: expected each axis once, got {describe(axes)}")
     return normalized
+
+
+def refuse_split_shape(operation: str, arguments: Sequence[Any]) -> None:
+    """Raises the error of a call such as zeros(2, 3), whose ints are meant as one shape."""
+    if len(arguments) > 1 and all(isinstance(one, int) for one in arguments):
+        ints = ", ".join(map(str, arguments))
+        raise ArgumentTypeError(
+            f"{operation}: expected the shape as one argument, got {ints}; write {operation}(({ints}))"
+        )
 
 
 def is_ordered(value: Any) -> bool:

@@ -17,9 +17,18 @@ from typing import Any, Final
 
 from lanewise import _ext, dtypes, placement
 from lanewise._ext import Tensor
-from lanewise.arguments import to_bool, to_int, to_number
+from lanewise.arguments import refuse_split_shape, to_bool, to_int, to_number
 from lanewise.dtypes import DType, as_dtype
-from lanewise.errors import ArgumentError, ArgumentTypeError, BackendError, DTypeError, LanewiseError, RangeError
+from lanewise.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    BackendError,
+    DTypeError,
+    LanewiseError,
+    RangeError,
+    describe,
+    describe_type,
+)
 from lanewise.typeinfo import iinfo
 
 __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_like", "zeros_like"]
@@ -39,7 +48,7 @@ def _filled(operation: str, shape: Shape, fill_value: Any, dtype: Any, device: A
     chosen = _dtype_of_value(fill_value) if dtype is None else as_dtype(dtype, operation=operation)
     value = to_number(operation, fill_value)
     if chosen.kind == "i" and isinstance(value, float):
-        raise DTypeError(f"{operation}: expected a value that fits {chosen}, got {fill_value!r}; give an int")
+        raise DTypeError(f"{operation}: expected a value that fits {chosen}, got {describe(fill_value)}; give an int")
     _check_range(operation, value, chosen)
     return placement.place(_ext.create("full", shape, chosen, (value,), operation), device, operation)
 
@@ -61,6 +70,7 @@ def empty(shape: Shape, dtype: Any = None, *, device: Any = None) -> Tensor:
     >>> lw.empty((2, 3)).shape
     (2, 3)
     """
+    refuse_split_shape("empty", (shape, dtype))
     return _constant("empty", shape, 0, dtype, device)
 
 
@@ -109,7 +119,7 @@ def _constant(operation: str, shape: Shape, value: Any, dtype: Any, device: Any)
 
 
 def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor:
-    like = asarray(x)
+    like = tensor_of(operation, "x", x)
     return filled_like(operation, like, like.shape, value, dtype, device)
 
 
@@ -248,7 +258,7 @@ def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: An
     try:
         copies = _COPY[copy]
     except (KeyError, TypeError):
-        raise ArgumentTypeError(f"asarray: expected True, False or None for copy, got {copy!r}") from None
+        raise ArgumentTypeError(f"asarray: expected True, False or None for copy, got {describe(copy)}") from None
     result = _from_object(obj, chosen, copies)
     return placement.place(result, device, "asarray")
 
@@ -273,7 +283,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     if result is not NotImplemented:
         return result
     if hasattr(obj, "__dlpack__"):
-        return _ext.from_object(from_dlpack(obj), dtype, copy)
+        return _ext.from_object(_shared(obj), dtype, copy)
     if hasattr(obj, "__array__"):
         result = _ext.from_object(obj.__array__(), dtype, copy)
         if result is not NotImplemented:
@@ -290,9 +300,21 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range or a deque, for example
         return _ext.from_object(list(obj), dtype, copy)
     raise ArgumentTypeError(
-        f"asarray: expected numbers, got a {type(obj).__name__}; give a tensor, a number, a list, a NumPy array, or an "
+        f"asarray: expected numbers, got {describe_type(obj)}; give a tensor, a number, a list, a NumPy array, or an "
         "object with the buffer protocol or DLPack"
     )
+
+
+def _shared(obj: Any) -> Any:
+    """Returns a tensor that shares an object's memory, or for a dtype without one, such as uint8, its NumPy array."""
+    try:
+        return from_dlpack(obj)
+    except DTypeError:
+        try:
+            return obj.__array__()
+        except (AttributeError, ImportError, RuntimeError, TypeError):  # no NumPy, or no such dtype there either
+            pass
+        raise
 
 
 def _to_lists(value: Any) -> Any:
@@ -318,9 +340,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
             "call .filled() first"
         )
     if not hasattr(x, "__dlpack__") or not hasattr(x, "__dlpack_device__"):
-        raise ArgumentTypeError(
-            f"from_dlpack: expected an object with __dlpack__, got a {type(x).__name__}; use asarray"
-        )
+        raise ArgumentTypeError(f"from_dlpack: expected an object with __dlpack__, got {describe_type(x)}; use asarray")
     kind, index = x.__dlpack_device__()
     if kind != _DLPACK_CPU:
         raise BackendError(

@@ -14,7 +14,8 @@ from typing import Any, Final
 
 from lanewise import _ext, creation, operations
 from lanewise._ext import Tensor
-from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError
+from lanewise.arguments import refuse_split_shape
+from lanewise.errors import ArgumentTypeError, BackendUnavailableError, LanewiseError, describe
 
 __all__ = ["dispatch", "refuse_keyword", "several"]
 
@@ -56,9 +57,11 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
         try:
             return function(*arguments, **keywords)
         except LanewiseError as error:
+            _refuse_loose_arguments(operation, arguments)
             _rename(error, operation)
             raise
         except TypeError:
+            _refuse_loose_arguments(operation, arguments)
             _check_arguments(operation, function, arguments, keywords)
             raise
     inputs = operations.inputs(operation)
@@ -82,11 +85,21 @@ def refuse_keyword(operation: str, name: str) -> None:
     other_names.refuse_keyword(operation, name)
 
 
+def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
+    """Raises the error of zeros(2, 3) and concat(x, y), whose arguments are meant as one tuple or list."""
+    if operation in ("ones", "rand", "randn", "zeros"):
+        refuse_split_shape(operation, arguments)
+    if operation in ("concat", "stack") and arguments and isinstance(arguments[0], Tensor):
+        raise ArgumentTypeError(
+            f"{operation}: expected a list of tensors, got {describe(arguments[0])}; write {operation}([a, b])"
+        )
+
+
 def _rename(error: LanewiseError, operation: str) -> None:
     """Makes an error name the operation that the user called, not one that it calls."""
     message = str(error)
     name, colon, reason = message.partition(": ")
-    if colon and name != operation and (hasattr(_ext, name) or hasattr(Tensor, name)):
+    if colon and name != operation and (name == "index" or hasattr(_ext, name) or hasattr(Tensor, name)):
         error.args = (f"{operation}: {reason}",)
 
 

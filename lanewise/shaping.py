@@ -16,7 +16,7 @@ from lanewise import _ext, creation, dtypes, placement
 from lanewise._ext import Tensor
 from lanewise.arguments import is_ordered, normalize_axes, normalize_axis, to_int
 from lanewise.creation import tensor_of
-from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError
+from lanewise.errors import ArgumentError, ArgumentTypeError, AxisError, DTypeError, ShapeError, describe, describe_type
 from lanewise.typeinfo import result_type
 
 __all__ = [
@@ -114,7 +114,7 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
     if axis is None:
         if is_ordered(shift):
             raise ArgumentTypeError(
-                f"roll: expected an int for shift without an axis, got {shift!r}; give an axis for each shift"
+                f"roll: expected an int for shift without an axis, got {describe(shift)}; give an axis for each shift"
             )
         return roll(tensor.reshape(-1), shift, axis=0).reshape(tensor.shape)
     axes = [normalize_axis("roll", one, tensor.ndim) for one in (axis if is_ordered(axis) else (axis,))]
@@ -182,7 +182,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         padded[tuple(inside)] = tensor
         return padded
     if mode not in _SOURCES:
-        raise ArgumentError(f"pad: expected mode 'constant', {', '.join(map(repr, _SOURCES))}, got {mode!r}")
+        raise ArgumentError(f"pad: expected mode 'constant', {', '.join(map(repr, _SOURCES))}, got {describe(mode)}")
     padded = tensor
     for axis, (before, after) in enumerate(widths):
         extent = tensor.shape[axis]
@@ -216,7 +216,7 @@ def _pad_widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
         rows = [tuple(rows)]
     pairs = [row * 2 if isinstance(row, tuple) and len(row) == 1 else row for row in rows]
     if len(pairs) not in (1, ndim) or not all(isinstance(pair, tuple) and len(pair) == 2 for pair in pairs):
-        raise ShapeError(f"pad: expected an int, a pair, or {ndim} pairs for pad_width, got {pad_width}")
+        raise ShapeError(f"pad: expected an int, a pair, or {ndim} pairs for pad_width, got {describe(pad_width)}")
     widths = [(to_int("pad", "pad_width", before), to_int("pad", "pad_width", after)) for before, after in pairs]
     if min(map(min, widths), default=0) < 0:
         raise ArgumentError(f"pad: expected pad_width of at least 0, got {pad_width}; use slices to remove elements")
@@ -253,7 +253,9 @@ def embedding(indices: Any, weight: Any) -> Tensor:
 
 def _parts(operation: str, arrays: Iterable[Any]) -> list[Tensor]:
     if isinstance(arrays, Tensor) or not is_ordered(arrays):
-        raise ArgumentTypeError(f"{operation}: expected a list or tuple of tensors, got a {type(arrays).__name__}")
+        raise ArgumentTypeError(
+            f"{operation}: expected a list or tuple of tensors, got {describe_type(arrays)}; write {operation}([a, b])"
+        )
     parts = [tensor_of(operation, f"arrays[{place}]", one) for place, one in enumerate(arrays)]
     if not parts:
         raise ArgumentError(f"{operation}: expected at least one tensor, got none")

@@ -64,7 +64,8 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     return -1;
 }
 
-/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. */
+/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. -1 without
+ * an error if there are more. */
 static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
@@ -76,6 +77,36 @@ static int store_positional(collected *arguments, int position, PyObject *value)
         arguments->parameters[parameter] = value;
         return 0;
     }
+    return -1;
+}
+
+/* Whether the parameters of a view follow its input as loose ints: reshape(x, 2, 6) for reshape(x, (2, 6)). */
+static int has_loose_ints(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
+    int is_loose = operation->kind == LW_KIND_VIEW && operation->parameter_count == 1 && count > given;
+    for (Py_ssize_t i = operation->input_count - given; is_loose && i < count; i++) {
+        is_loose = lw_is_int(values[i]);
+    }
+    return is_loose;
+}
+
+/* Raises the error of a call with more positional arguments than the operation has. `given` is 1 for a method. */
+static void refuse_surplus(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
+    if (has_loose_ints(operation, given, values, count)) {
+        PyObject *ints = PyUnicode_FromString("");
+        for (Py_ssize_t i = operation->input_count - given; ints && i < count; i++) {
+            PyObject *longer =
+                PyUnicode_FromFormat("%U%s%S", ints, i > operation->input_count - given ? ", " : "", values[i]);
+            Py_DECREF(ints);
+            ints = longer;
+        }
+        if (ints) {
+            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+                         "%s: expected the %s as one argument, got %U; write %s(x, (%U))", operation->name,
+                         operation->parameters[0].name, ints, operation->name, ints);
+            Py_DECREF(ints);
+        }
+        return;
+    }
     int allowed = operation->input_count;
     for (int i = 0; i < operation->parameter_count && operation->parameters[i].positional; i++) {
         allowed++;
@@ -83,7 +114,6 @@ static int store_positional(collected *arguments, int position, PyObject *value)
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                  "%s: expected at most %d positional argument%s, got more; pass the others by name, see help(lw.%s)",
                  operation->name, allowed, allowed == 1 ? "" : "s", operation->name);
-    return -1;
 }
 
 /* Checks that no required argument is missing. Sets optional inputs that are None to NULL. */
@@ -95,10 +125,14 @@ static int check_required(collected *arguments) {
         if (input->absent != LW_REQUIRED) {
             arguments->inputs[i] = is_none ? NULL : arguments->inputs[i];
         } else if (!arguments->inputs[i] || is_none) {
+            const char *advice = "";
+            if (operation == &lw_operations[LW_OPERATION_where] && arguments->inputs[0] && !is_none) {
+                advice = "; for the indices of true elements, use nonzero(condition)";
+            }
             PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                          is_none ? "%s: expected a tensor, an array, a list or a number for %s, got None"
-                                 : "%s: expected an argument for %s, got none",
-                         operation->name, input->name);
+                                 : "%s: expected an argument for %s, got none%s",
+                         operation->name, input->name, advice);
             return -1;
         }
     }
@@ -162,6 +196,7 @@ PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const
     }
     for (Py_ssize_t i = 0; i < count; i++) {
         if (store_positional(&collected, (int)i + first, positional[i]) < 0) {
+            refuse_surplus(operation, first, positional, count);
             return NULL;
         }
     }
@@ -261,8 +296,8 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
         choices = longer;
     }
     if (choices) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected one of %U for %s, got %R", operation->name,
-                     choices, parameter->name, object);
+        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected one of %U for %s, got %S", operation->name,
+                     choices, parameter->name, lw_describe(object));
         Py_DECREF(choices);
     }
     return -1;
@@ -273,8 +308,8 @@ static int check_limits(const lw_operation *operation, const lw_parameter *param
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
     }
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected %s for %s, got %R", operation->name,
-                 parameter->limits_text, parameter->name, object);
+    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: expected %s for %s, got %S", operation->name,
+                 parameter->limits_text, parameter->name, lw_describe(object));
     return -1;
 }
 
@@ -285,8 +320,9 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %R",
-                             operation->name, parameter->name, object);
+                PyErr_Clear();
+                PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %S",
+                             operation->name, parameter->name, lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {
                 PyErr_Format(lw_error_class(LW_RANGE_ERROR),
                              "%s: expected a number within float64 for %s, got a larger int", operation->name,

@@ -152,8 +152,8 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
         Py_XDECREF(same);
         if (equal <= 0) {
             return equal < 0 ? NULL
-                             : PyErr_Format(PyExc_BufferError, "__dlpack__: expected dl_device (1, 0), the CPU, got %R",
-                                            device);
+                             : PyErr_Format(PyExc_BufferError, "__dlpack__: expected dl_device (1, 0), the CPU, got %S",
+                                            lw_describe(device));
         }
     }
     int wants_version = 0;
@@ -221,6 +221,23 @@ static int dtype_of(const dl_tensor *view) {
     return -1;
 }
 
+static void refuse_type(const dl_tensor *view) {
+    static const char *const names[] = {"int", "uint", "float", "handle", "bfloat", "complex", "bool"};
+    int is_known = view->dtype.code < sizeof names / sizeof *names && view->dtype.lanes == 1;
+    int is_uint8 = is_known && strcmp(names[view->dtype.code], "uint") == 0 && view->dtype.bits == 8;
+    const char *advice = is_uint8 ? "use asarray(x), which converts it" : "convert it first";
+    if (is_known) {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got %s%d; %s",
+                     names[view->dtype.code], view->dtype.bits, advice);
+    } else {
+        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
+                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
+                     "bits, %d lanes; %s",
+                     view->dtype.code, view->dtype.bits, view->dtype.lanes, advice);
+    }
+}
+
 /* Checks a foreign capsule before its memory is used. -1 with an error set. */
 static int check_view(const dl_tensor *view) {
     if (view->device.type != DLPACK_CPU) {
@@ -236,10 +253,7 @@ static int check_view(const dl_tensor *view) {
         return -1;
     }
     if (dtype_of(view) < 0) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "from_dlpack: expected bool, int32, int64, float16, float32 or float64, got DLPack code %d, %d "
-                     "bits, %d lanes; convert it first",
-                     view->dtype.code, view->dtype.bits, view->dtype.lanes);
+        refuse_type(view);
         return -1;
     }
     return 0;
@@ -269,7 +283,7 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
     int is_versioned = PyCapsule_IsValid(capsule, "dltensor_versioned");
     if (!is_versioned && !PyCapsule_IsValid(capsule, "dltensor")) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "from_dlpack: expected an unused DLPack capsule, got %R", capsule);
+                            "from_dlpack: expected an unused DLPack capsule, got %S", lw_describe(capsule));
     }
     void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
     const versioned *newer = owner;

@@ -47,7 +47,8 @@ static void reword_slice_error(PyObject *object) {
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
     if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(to), "index: expected a slice of ints with a step other than 0, got %R", object);
+        PyErr_Format(lw_error_class(to), "index: expected a slice of ints with a step other than 0, got %S",
+                     lw_describe(object));
     }
 }
 
@@ -86,10 +87,15 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
     if (status != LW_DONE) {
         return status;
     }
-    if (consumed > tensor->ndim || ellipses > 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR),
-                     "index: expected at most %d indices and one ellipsis, got %d and %d", tensor->ndim, consumed,
-                     ellipses);
+    if (consumed > tensor->ndim) {
+        char text[LW_SHAPE_TEXT];
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most %d ind%s for shape %s, got %d",
+                     tensor->ndim, tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape),
+                     consumed);
+        return LW_FAILED;
+    }
+    if (ellipses > 1) {
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most one Ellipsis (...), got %d", ellipses);
         return LW_FAILED;
     }
     int axis = 0;
@@ -157,15 +163,24 @@ static int assign(lw_tensor *target, PyObject *value) {
     if (status == LW_DONE) {
         done = lw_copy_into("setitem", target, &operand);
     } else if (status == LW_NEEDS_PYTHON) {
-        lw_tensor *converted = lw_tensor_from_object("setitem", value);
-        if (converted) {
-            lw_operand_from_tensor(converted, &operand);
-            done = lw_copy_into("setitem", target, &operand);
-            Py_DECREF((PyObject *)converted);
-        } else if (!PyErr_Occurred()) {
-            PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "setitem: expected an array or a number, got %R",
-                         (PyObject *)Py_TYPE(value));
+        PyObject *converted = (PyObject *)lw_tensor_from_object("setitem", value);
+        if (!converted && !PyErr_Occurred()) { /* a DLPack object or a range, for example */
+            PyObject *name = PyUnicode_FromString("value");
+            converted = name ? lw_call_hook("tensor_of", "setitem", name, value, NULL) : NULL;
+            Py_XDECREF(name);
         }
+        if (converted) {
+            lw_operand_from_tensor((lw_tensor *)converted, &operand);
+            done = lw_copy_into("setitem", target, &operand);
+            Py_DECREF(converted);
+        }
+    }
+    if (done < 0 && target->dtype == LW_INT32 && PyErr_ExceptionMatches(lw_error_class(LW_RANGE_ERROR))) {
+        PyErr_Clear();
+        PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                     "setitem: expected a number within int32, the tensor's dtype, got %S; use astype(x, lw.int64) "
+                     "first",
+                     lw_describe(value));
     }
     lw_release_operands(&operand, 1);
     return done;

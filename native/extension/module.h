@@ -4,8 +4,6 @@
 #include "lanewise_table.h"
 #include "tensor.h"
 
-#define LW_TPFLAGS_DISALLOW_INSTANTIATION (1UL << 7)
-
 /* The DType of lanewise/dtypes.py, a borrowed reference. */
 PyObject *lw_dtype_object(int dtype);
 

@@ -277,6 +277,14 @@ static PyMethodDef *join_methods(void) {
     return joined;
 }
 
+static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, PyObject *keywords) {
+    (void)type, (void)arguments, (void)keywords;
+    return PyErr_Format(
+        lw_error_class(LW_ARGUMENT_TYPE_ERROR),
+        "Tensor: expected a function that creates tensors, got a call of the class; use asarray([1, 2]), "
+        "or zeros((2, 3))");
+}
+
 int lw_tensor_setup(PyObject *module) {
     PyMethodDef *methods = join_methods();
     if (!methods) {
@@ -290,8 +298,9 @@ int lw_tensor_setup(PyObject *module) {
         {Py_tp_members, members},
         {Py_tp_methods, methods},
         {Py_tp_hash, (void *)PyObject_HashNotImplemented},
+        {Py_tp_new, (void *)refuse_construction},
     };
-    int count = 6;
+    int count = 7;
     count += lw_operator_slots(slots + count);
     count += lw_index_slots(slots + count);
     count += lw_exchange_slots(slots + count);
@@ -299,7 +308,7 @@ int lw_tensor_setup(PyObject *module) {
     PyType_Spec spec = {
         .name = "lanewise.Tensor",
         .basicsize = sizeof(lw_tensor),
-        .flags = Py_TPFLAGS_DEFAULT | LW_TPFLAGS_DISALLOW_INSTANTIATION,
+        .flags = Py_TPFLAGS_DEFAULT,
         .slots = slots,
     };
     lw_tensor_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &spec, NULL);

@@ -151,6 +151,48 @@ def test_foreign_dtypes_are_refused(dtype):
         lw.asarray(np.zeros(3, dtype))
 
 
+@pytest.mark.parametrize(
+    ("elements", "message"),
+    [
+        (["a"], "expected numbers, got strings$"),
+        ([b"a"], "expected numbers, got bytes$"),
+        ([object()], "expected numbers, got Python objects; "),
+        (np.zeros(1, [("a", "i4"), ("b", "f4")]), "expected numbers, got records; give one field"),
+        (np.zeros(1, "u4"), r"expected .*, got uint32 \(.*\); convert it first, as x\.astype\('int64'\)"),
+        (np.zeros(1, "u8"), r"expected .*, got uint64 \(.*\); convert it first, as x\.astype\('int64'\)"),
+    ],
+)
+def test_elements_that_are_not_numbers_are_named(elements, message):
+    with pytest.raises(lw.DTypeError, match=f"^asarray: {message}"):
+        lw.asarray(np.array(elements))
+
+
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "uint64", "complex64"])
+def test_dlpack_names_a_dtype_that_it_refuses(dtype):
+    advice = r"use asarray\(x\)" if dtype == "uint8" else "convert it first"
+    with pytest.raises(lw.DTypeError, match=f"^from_dlpack: expected bool, int32, .*, got {dtype}; {advice}"):
+        lw.from_dlpack(np.zeros(3, dtype))
+
+
+def test_asarray_reads_uint8_without_a_buffer():
+    class Exporter:
+        """As torch.Tensor: DLPack and __array__, but no buffer."""
+
+        def __init__(self, array):
+            self.array = array
+            self.__array__ = array.__array__
+
+        def __dlpack__(self, **keywords):
+            return self.array.__dlpack__(**keywords)
+
+        def __dlpack_device__(self):
+            return self.array.__dlpack_device__()
+
+    assert lw.asarray(Exporter(np.array([1, 255], np.uint8))).tolist() == [1, 255]
+    with pytest.raises(lw.DTypeError, match="expected real numbers"):
+        lw.asarray(Exporter(np.ones(2, np.complex64)))
+
+
 def test_more_than_eight_dimensions_are_refused():
     with pytest.raises(lw.ShapeError, match="at most 8 dimensions, got 9"):
         lw.asarray(np.zeros((1,) * 9, np.float32))

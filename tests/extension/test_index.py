@@ -60,6 +60,14 @@ def test_views_share_memory():
     np.testing.assert_array_equal(np.asarray(t), expected)
 
 
+class Exporter:
+    """An array with DLPack and without a buffer."""
+
+    def __init__(self, array):
+        self.__dlpack__ = array.__dlpack__
+        self.__dlpack_device__ = array.__dlpack_device__
+
+
 def test_assignment_converts_and_broadcasts():
     t = lw.zeros((2, 3))
     t[...] = [[1, 2, 3]]
@@ -68,8 +76,15 @@ def test_assignment_converts_and_broadcasts():
     assert t.tolist() == [[4, 5, 1], [1, 2, 1]]
     with pytest.raises(lw.ShapeError, match="broadcast"):
         t[0] = [1, 2]
-    with pytest.raises(TypeError):
+    t[0] = range(3)
+    t[1, :2] = Exporter(np.array([7, 8], np.float32))
+    assert t.tolist() == [[0, 1, 2], [7, 8, 1]]
+    with pytest.raises(TypeError, match=r"^setitem: value: expected numbers, got a str"):
         t[0] = "abc"
+    with pytest.raises(
+        lw.RangeError, match=r"^setitem: .* int32, the tensor's dtype, got 1099511627776; .*lw\.int64\)"
+    ):
+        lw.zeros(3, dtype=lw.int32)[0] = 2**40
     with pytest.raises(TypeError):
         del t[0]
 
