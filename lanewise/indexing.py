@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from lanewise import _ext, dtypes
 from lanewise._ext import Tensor
-from lanewise.creation import asarray
+from lanewise.creation import asarray, tensor_of
 from lanewise.errors import ArgumentTypeError, IndexOutOfRangeError, ShapeError, describe
 
 __all__ = ["getitem", "setitem"]
@@ -92,7 +92,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         tensor[plan.basic] = value
         return
     view = tensor[plan.basic]
-    values = _ext.astype(asarray(value), tensor.dtype)
+    values = _ext.astype(tensor_of("setitem", "value", value), tensor.dtype)
     order, extents, others = _indexed_axes_first(view, plan)
     index_shape = plan.index_shape()
     shape = (*others[: plan.position], *index_shape, *others[plan.position :])

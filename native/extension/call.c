@@ -319,8 +319,8 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
     case LW_PARAMETER_FLOAT:
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
-            if (PyErr_ExceptionMatches(PyExc_TypeError)) {
-                PyErr_Clear();
+            if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
+                PyErr_Clear(); /* of a tensor of several elements, too */
                 PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %S",
                              operation->name, parameter->name, lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {

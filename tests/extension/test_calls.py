@@ -277,6 +277,11 @@ def test_indices_out_of_range():
         (lambda x: lw.stack(x, x), lw.ArgumentTypeError, r"stack: .*; write stack\(\[a, b\]\)$"),
         (lambda x: lw.where(x > 0), lw.ArgumentTypeError, r"where: .* x1, got none; .* nonzero\(condition\)$"),
         (lambda x: lw.Tensor([1, 2]), lw.ArgumentTypeError, r"Tensor: .*; use asarray\(\[1, 2\]\)"),
+        (
+            lambda x: lw.leaky_relu(x, slope=x),
+            lw.ArgumentTypeError,
+            r"leaky_relu: expected a number for slope, got a Tensor of shape \(3,\)$",
+        ),
         (lambda x: x.max(x), lw.ArgumentTypeError, r"max: expected an int for axis, got a Tensor of shape \(3,\)$"),
         (lambda x: lw.zeros(x.numpy()), lw.ArgumentTypeError, r"zeros: .*, got an ndarray of shape \(3,\)$"),
         (lambda x: lw.eye([0] * 99), lw.ArgumentTypeError, r"eye: .*, got \[0, 0, 0, 0, 0, 0, 0, 0, ...\]$"),

@@ -81,6 +81,8 @@ def test_assignment_converts_and_broadcasts():
     assert t.tolist() == [[0, 1, 2], [7, 8, 1]]
     with pytest.raises(TypeError, match=r"^setitem: value: expected numbers, got a str"):
         t[0] = "abc"
+    with pytest.raises(TypeError, match=r"^setitem: value: expected numbers, got a str"):
+        t[[0]] = "abc"
     with pytest.raises(
         lw.RangeError, match=r"^setitem: .* int32, the tensor's dtype, got 1099511627776; .*lw\.int64\)"
     ):
