@@ -108,8 +108,10 @@ def _bytes(obj: Any, interface: Mapping[str, Any], low: int, high: int) -> bytes
         content = memoryview(obj if data is None else data).tobytes()
     except TypeError:
         raise _error("data to be a buffer or a pair of address and read-only flag", data) from None
-    if not _is_int(offset) or offset + low < 0 or offset + high > len(content):
-        raise _error(f"data from byte {low} to byte {high} of an offset", f"{len(content)} bytes, offset {offset!r}")
+    if not _is_int(offset) or offset + low < 0:
+        raise _error(f"an offset of at least {-low}", offset)
+    if offset + high > len(content):
+        raise _error(f"at least {offset + high} bytes of data", len(content))
     return content[offset + low : offset + high]
 
 

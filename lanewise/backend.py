@@ -1,6 +1,6 @@
 """The backends by name: the enum, their order, and the names that other libraries use for them.
 
-Nothing here inspects the machine. registry.py says which backends are available, selection.py chooses one, and
+Only errors inspect the machine here. registry.py says which backends are available, selection.py chooses one, and
 discovery.py reports both to the user.
 """
 
@@ -10,6 +10,7 @@ from collections.abc import Generator
 from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
+from lanewise.dtypes import DType
 from lanewise.errors import ArgumentTypeError, BackendError, describe
 
 __all__ = ["CPU_BACKENDS", "GPU_BACKENDS", "PRIORITY", "Backend", "Request", "parse_backend"]
@@ -64,11 +65,8 @@ GPU_BACKENDS: Final = (Backend.CUDA, Backend.WGPU)
 CPU_BACKENDS: Final = tuple(backend for backend in PRIORITY if backend not in GPU_BACKENDS)
 
 _LABELS: Final = {
-    Backend.AVX512: "AVX-512",
-    Backend.WGPU: "WebGPU",
-    Backend.RELAXED_SIMD: "relaxed SIMD",
-    Backend.SCALAR: "scalar",
-}
+    Backend.AVX512: "AVX-512", Backend.WGPU: "WebGPU", Backend.RELAXED_SIMD: "relaxed SIMD", Backend.SCALAR: "scalar",
+}  # fmt: skip
 
 _EXACT: Final[dict[str, Backend]] = {
     **{backend.value: backend for backend in Backend},
@@ -93,19 +91,9 @@ _GROUPS: Final[dict[str, tuple[Backend, ...]]] = {
 
 # Backends of other libraries, and the graphics API through which WebGPU reaches the same hardware.
 _THROUGH_WEBGPU: Final[dict[str, str]] = {
-    "vulkan": "vulkan",
-    "metal": "metal",
-    "mps": "metal",
-    "dx12": "dx12",
-    "d3d12": "dx12",
-    "directml": "dx12",
-    "dml": "dx12",
-    "rocm": "vulkan",
-    "hip": "vulkan",
-    "opencl": "vulkan",
-    "opengl": "opengl",
-    "gl": "opengl",
-}
+    "vulkan": "vulkan", "metal": "metal", "mps": "metal", "dx12": "dx12", "d3d12": "dx12", "directml": "dx12",
+    "dml": "dx12", "rocm": "vulkan", "hip": "vulkan", "opencl": "vulkan", "opengl": "opengl", "gl": "opengl",
+}  # fmt: skip
 # Names that also select the adapter's vendor.
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
@@ -127,12 +115,10 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
     >>> parse_backend("metal").api
     'metal'
 
-    Raises BackendError, listing the known names, for any other name; its message begins with `operation`.
+    Raises BackendError, listing the backends of this machine, for any other name; its message begins with `operation`.
     """
     if not isinstance(name, str):
-        raise ArgumentTypeError(
-            f"{operation}: expected a backend, got {describe(name)}; give a lanewise.Backend or one of {_known_names()}"
-        )
+        raise ArgumentTypeError(f"{operation}: expected a backend, got {_refusal(name)}")
     key = _normalize_spelling(name)
     if key in _GROUPS:
         return Request(key, _GROUPS[key])
@@ -140,13 +126,21 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
         return Request(key, (_EXACT[key],))
     if key in _THROUGH_WEBGPU:
         return Request(key, (Backend.WGPU,), _THROUGH_WEBGPU[key], _VENDOR.get(key, ""))
-    raise BackendError(f"{operation}: there is no backend {name!r}; give one of {_known_names()}")
+    raise BackendError(f"{operation}: expected a backend, got {name!r}; give one of {_names()}")
 
 
 def _normalize_spelling(name: str) -> str:
     return name.strip().lower().replace("-", "_").replace("+", "_").replace(" ", "_")
 
 
-def _known_names() -> str:
-    groups = [name for name in _GROUPS if name != "auto"]
-    return ", ".join([*(backend.value for backend in Backend), *groups, *_THROUGH_WEBGPU])
+def _refusal(value: object) -> str:
+    if isinstance(value, DType):
+        return f"a dtype; use astype(x, lw.{value.name})"
+    return f"{describe(value)}; give one of {_names()}"
+
+
+def _names() -> str:
+    """Returns auto and the backends of this machine."""
+    from lanewise import registry
+
+    return ", ".join(["auto", *(backend.value for backend in PRIORITY if not registry.missing(backend))])

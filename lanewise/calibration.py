@@ -19,7 +19,7 @@ from typing import Any, Final, NamedTuple
 from lanewise import _ext, _version, registry
 from lanewise.backend import CPU_BACKENDS, PRIORITY, Backend
 
-__all__ = ["Calibration", "folder", "forget", "load", "save"]
+__all__ = ["Calibration", "folder", "forget", "load", "save", "warn"]
 
 NAME: Final = "calibration.json"
 KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
@@ -107,13 +107,22 @@ def load() -> Calibration | None:
     except (OSError, ValueError, RecursionError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{type(error).__name__}: {error}"
         with suppress(RuntimeWarning):  # with -W error, the import must still succeed
-            warnings.warn(
+            warn(
                 f"lanewise: ignoring {path}, which is not a valid calibration ({str(reason)[:200]}); "
-                "lw.calibrate() replaces it, lw.reset_calibration() removes it",
-                RuntimeWarning,
-                stacklevel=2,
+                "lw.calibrate() replaces it, lw.reset_calibration() removes it"
             )
         return None
+
+
+def warn(message: str) -> None:
+    """Warns at the line of the user's code that imports or calls this package."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back:
+        importing = "importlib._bootstrap" in frame.f_code.co_filename  # `stacklevel` does not count these frames
+        if not importing and frame.f_globals.get("__name__", "").partition(".")[0] != "lanewise":
+            break
+        level, frame = level + (not importing), frame.f_back
+    warnings.warn(message, RuntimeWarning, stacklevel=level)
 
 
 def save(calibration: Calibration) -> Calibration:

@@ -278,7 +278,8 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
     except ArgumentTypeError:
         if not isinstance(obj, list | tuple):
             raise
-        # a list of arrays, or of numbers of another package
+        result = None
+    if result is None:  # a list of arrays, or of numbers of another package
         return _ext.from_object(_to_lists(obj), dtype, copy)
     if result is not NotImplemented:
         return result
@@ -299,10 +300,9 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
             return _ext.from_object(javascript.from_js(obj, copy), dtype, None)
     if isinstance(obj, Sequence) and not isinstance(obj, str | bytes):  # a range or a deque, for example
         return _ext.from_object(list(obj), dtype, copy)
-    raise ArgumentTypeError(
-        f"asarray: expected numbers, got {describe_type(obj)}; give a tensor, a number, a list, a NumPy array, or an "
-        "object with the buffer protocol or DLPack"
-    )
+    kinds = "give a tensor, a number, a list, a NumPy array, or an object with the buffer protocol or DLPack"
+    hint = "use asarray(list(x))" if hasattr(obj, "__next__") else kinds
+    raise ArgumentTypeError(f"asarray: expected numbers, got {describe_type(obj)}; {hint}")
 
 
 def _shared(obj: Any) -> Any:
@@ -334,7 +334,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> T
     >>> lw.from_dlpack(lw.arange(3))
     Tensor([0, 1, 2])
     """
-    if hasattr(type(x), "soften_mask"):
+    if hasattr(type(x), "soften_mask") and x.mask.any():
         raise ArgumentTypeError(
             "from_dlpack: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
             "call .filled() first"

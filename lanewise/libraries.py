@@ -68,7 +68,7 @@ def checked_path(name: str) -> Path:
             raise LibraryError(f"{path}: expected {library.size} bytes, got {size}; {_CURE}")
         content = path.read_bytes()
     except OSError as error:
-        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from error
+        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from None
     # A WebAssembly engine refuses a damaged module itself, and importing hashlib takes 10 ms in a browser.
     if sys.platform != "emscripten" and _sha256(content) != library.sha256:
         raise LibraryError(f"{path}: the content is not what the build made (SHA-256 differs); {_CURE}")
@@ -90,9 +90,9 @@ def _read(path: Path) -> Manifest:
             {name: _row(path.parent, row) for name, row in manifest["libraries"].items()}, dict(manifest["left_out"])
         )
     except OSError as error:
-        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from error
+        raise LibraryError(f"{path}: cannot read the file ({error.strerror}); {_CURE}") from None
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise LibraryError(f"{path}: the manifest is damaged ({type(error).__name__}: {error}); {_CURE}") from error
+        raise LibraryError(f"{path}: the manifest is damaged ({type(error).__name__}: {error}); {_CURE}") from None
     expected = (_ext.abi_version(), _ext.signature())
     if version != expected:
         raise LibraryError(

@@ -17,14 +17,8 @@ __all__ = [
 ]  # fmt: skip
 
 _STATS: Final = (
-    "allocated_bytes",
-    "peak_allocated_bytes",
-    "cached_bytes",
-    "reserved_bytes",
-    "cache_limit_bytes",
-    "num_allocs",
-    "num_cache_hits",
-    "num_alloc_retries",
+    *("allocated_bytes", "peak_allocated_bytes", "cached_bytes", "reserved_bytes", "cache_limit_bytes"),
+    *("num_allocs", "num_cache_hits", "num_alloc_retries"),
 )
 
 

@@ -85,11 +85,11 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
     """
     try:
         import numpy
-    except ImportError as error:
+    except ImportError:
         raise ImportError(
             "numpy: NumPy is not installed; pip install numpy, or use tolist(), tobytes() or memoryview(tensor)",
             name="numpy",
-        ) from error
+        ) from None
     return numpy.asarray(self)
 
 
@@ -200,9 +200,7 @@ def format_item(self: Tensor, specification: str) -> str:
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(
-            f"round: expected no digits, got {describe(ndigits)}; scale before and after: round(x * 100) / 100"
-        )
+        raise ArgumentError(f"round: expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for one")
     return _ext.round(self)
 
 

@@ -14,77 +14,25 @@ __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_k
 
 # From their parameters to ours: the first of these that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
-    "a": "x x1 obj",
-    "a_max": "max",
-    "a_min": "min",
-    "b": "x2",
-    "ddof": "correction",
-    "diagonal": "k",
-    "dim": "axis",
-    "dims": "axis axes repetitions",
-    "input": "x x1 indices query",
-    "keepdim": "keepdims",
-    "M": "n_cols",
-    "N": "n_rows",
-    "negative_slope": "slope",
-    "newshape": "shape",
-    "other": "x2",
-    "pad": "pad_width",
-    "reps": "repetitions",
-    "sections": "indices_or_sections",
-    "shifts": "shift",
-    "size": "shape",
-    "sorted_sequence": "x1",
-    "split_size_or_sections": "indices_or_sections",
-    "steps": "num",
-    "tensors": "arrays",
-    "unbiased": "correction",
-    "values": "x2",
-}
+    "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
+    "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
+    "N": "n_rows", "negative_slope": "slope", "newshape": "shape", "other": "x2", "pad": "pad_width",
+    "reps": "repetitions", "sections": "indices_or_sections", "shifts": "shift", "size": "shape",
+    "sorted_sequence": "x1", "split_size_or_sections": "indices_or_sections", "steps": "num", "tensors": "arrays",
+    "unbiased": "correction", "values": "x2",
+}  # fmt: skip
 
 # From their functions and dtypes to ours.
 FUNCTIONS: Final[dict[str, str]] = {
-    "amax": "max",
-    "amin": "min",
-    "arccos": "acos",
-    "arccosh": "acosh",
-    "arcsin": "asin",
-    "arcsinh": "asinh",
-    "arctan": "atan",
-    "arctan2": "atan2",
-    "arctanh": "atanh",
-    "array": "asarray",
-    "bitwise_not": "bitwise_invert",
-    "bmm": "matmul",
-    "cat": "concat",
-    "double": "float64",
-    "eq": "equal",
-    "expit": "sigmoid",
-    "fabs": "abs",
-    "fix": "trunc",
-    "float": "float32",
-    "from_numpy": "asarray",
-    "ge": "greater_equal",
-    "gt": "greater",
-    "half": "float16",
-    "identity": "eye",
-    "int": "int32",
-    "invert": "bitwise_invert",
-    "le": "less_equal",
-    "left_shift": "bitwise_left_shift",
-    "long": "int64",
-    "lt": "less",
-    "mm": "matmul",
-    "mv": "matvec",
-    "ne": "not_equal",
-    "permute": "permute_dims",
-    "power": "pow",
-    "right_shift": "bitwise_right_shift",
-    "rint": "round",
-    "tensor": "asarray",
-    "true_divide": "divide",
-    "view": "reshape",
-}
+    "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
+    "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "array": "asarray", "bitwise_not": "bitwise_invert",
+    "bmm": "matmul", "cat": "concat", "double": "float64", "eq": "equal", "expit": "sigmoid", "fabs": "abs",
+    "fix": "trunc", "float": "float32", "from_numpy": "asarray", "ge": "greater_equal", "gt": "greater",
+    "half": "float16", "identity": "eye", "int": "int32", "invert": "bitwise_invert", "le": "less_equal",
+    "left_shift": "bitwise_left_shift", "long": "int64", "lt": "less", "mm": "matmul", "mv": "matvec",
+    "ne": "not_equal", "permute": "permute_dims", "power": "pow", "right_shift": "bitwise_right_shift",
+    "rint": "round", "tensor": "asarray", "true_divide": "divide", "view": "reshape",
+}  # fmt: skip
 
 # What to use in place of functions without a single equivalent; several names can share a text.
 _TEXTS: Final[dict[str, str]] = {
@@ -163,7 +111,7 @@ def refuse_keyword(operation: str, name: str) -> None:
     """Raises the error about a keyword that the operation does not have, naming the one it has instead."""
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
-        raise ArgumentTypeError("round: expected 0 digits, got decimals; write round(x * 10) / 10 for one") from None
+        raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
     names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # attention has a parameter value
     called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""

@@ -54,14 +54,9 @@ _FEATURES: Final[dict[str, tuple[int, str]]] = {
 }
 
 _FAMILIES: Final[dict[Backend, str]] = {
-    Backend.AVX512: "x86-64",
-    Backend.AVX2: "x86-64",
-    Backend.AVX: "x86-64",
-    Backend.SSE2: "x86-64",
-    Backend.NEON: "ARM",
-    Backend.RELAXED_SIMD: "WebAssembly",
-    Backend.SIMD128: "WebAssembly",
-}
+    Backend.AVX512: "x86-64", Backend.AVX2: "x86-64", Backend.AVX: "x86-64", Backend.SSE2: "x86-64",
+    Backend.NEON: "ARM", Backend.RELAXED_SIMD: "WebAssembly", Backend.SIMD128: "WebAssembly",
+}  # fmt: skip
 
 
 @functools.cache

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import sys
-import warnings
 from collections.abc import Iterable
 from contextlib import ContextDecorator
 from types import TracebackType
@@ -95,7 +94,7 @@ def _first_that_opens() -> Backend:
             registry.ensure_open(backend)
             return backend
         except LibraryError as error:
-            warnings.warn(f"lanewise: {error}. A slower backend is used until then", RuntimeWarning, stacklevel=2)
+            calibration.warn(f"lanewise: {error}. A slower backend is used until then")
     registry.ensure_open(usable[-1])
     return usable[-1]
 
@@ -121,8 +120,8 @@ def available(request: Request, operation: str) -> list[Backend]:
         listing = [reason if len(reasons) == 1 else f"{backend.label}: {reason}" for backend, reason in reasons.items()]
         has = ", ".join(backend.value for backend in PRIORITY if not registry.missing(backend))
         raise BackendUnavailableError(
-            f"{operation}: {request.name} is not available: {'; '.join(listing)}. "
-            f"This machine can run {has}; give one of these, or auto"
+            f"{operation}: expected a backend of this machine, got {request.name}: {'; '.join(listing)}; "
+            f"give one of auto, {has}"
         )
     return usable
 

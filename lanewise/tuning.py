@@ -98,7 +98,7 @@ def reset_calibration() -> None:
             raise BackendError(
                 f"reset_calibration: cannot write to {calibration.folder()} ({error.strerror}); "
                 "remove the file in it, or set LANEWISE_CACHE_DIR to another folder"
-            ) from error
+            ) from None
         selection.follow(None)
 
 

@@ -93,10 +93,7 @@ def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Ou
     readers += [read(digits) for name, read in ((NUMPY, _in_numpy), (TORCH, _in_torch)) if find_spec(name) is not None]
     if as_text:
         weights = sum(len(weight.values) for weight in digits.weights.values())
-        print(
-            f"{len(digits.labels)} of {data.DATA_SET:,} handwritten digits, held out from training;",
-            end=" ",
-        )
+        print(f"{len(digits.labels)} of {data.DATA_SET:,} handwritten digits, held out from training;", end=" ")
         print(f"a convolutional network with {weights:,} weights; one thread\n", flush=True)
     predictions = [tuple(reader.predict()) for reader in readers]
     with threads(1):
@@ -165,11 +162,7 @@ def _peer_predictions(contestant: Contestant) -> list[int]:
 def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_json: bool) -> None:
     if as_json:
         readers = [
-            {
-                "name": o.name,
-                "accuracy": round(o.accuracy, 6),
-                "images_per_second": round(o.images_per_second),
-            }
+            {"name": o.name, "accuracy": round(o.accuracy, 6), "images_per_second": round(o.images_per_second)}
             for o in outcomes
         ]
         report = {

@@ -107,6 +107,12 @@ static void refuse_surplus(const lw_operation *operation, int given, PyObject *c
         }
         return;
     }
+    if (strcmp(operation->name, "round") == 0) {
+        PyObject *name = PyUnicode_FromString("decimals"); /* as in NumPy's round(x, 1) */
+        Py_XDECREF(name ? lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL) : NULL);
+        Py_XDECREF(name);
+        return;
+    }
     int allowed = operation->input_count;
     for (int i = 0; i < operation->parameter_count && operation->parameters[i].positional; i++) {
         allowed++;

@@ -244,8 +244,18 @@ static int is_bytes(PyObject *object) {
     return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
 }
 
-/* Whether an object is a numpy.ma.MaskedArray, which exports its buffer without its mask. Remembers the last type
- * without one, so that ndarray costs one comparison. */
+/* Whether any element of a numpy.ma.MaskedArray is masked, -1 with an exception set. */
+static int is_masked(PyObject *array) {
+    PyObject *mask = PyObject_GetAttrString(array, "mask");
+    PyObject *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
+    int result = any ? PyObject_IsTrue(any) : -1;
+    Py_XDECREF(any);
+    Py_XDECREF(mask);
+    return result;
+}
+
+/* Whether an object is a numpy.ma.MaskedArray with masked elements, as it exports its buffer without the mask; -1 with
+ * an exception set. Remembers the last type without a mask, so that ndarray costs one comparison. */
 static int has_mask(PyObject *object) {
     static PyTypeObject *unmasked;
     PyTypeObject *type = Py_TYPE(object);
@@ -255,7 +265,7 @@ static int has_mask(PyObject *object) {
     PyObject *method = PyObject_GetAttrString((PyObject *)type, "soften_mask");
     if (method) {
         Py_DECREF(method);
-        return 1;
+        return is_masked(object);
     }
     PyErr_Clear();
     Py_INCREF((PyObject *)type);
@@ -272,7 +282,11 @@ lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as,
                      lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
         return LW_FAILED;
     }
-    if (has_mask(object)) {
+    int masked = has_mask(object);
+    if (masked < 0) {
+        return LW_FAILED;
+    }
+    if (masked) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                      "%s: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
                      "call .filled() first",

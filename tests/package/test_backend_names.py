@@ -62,7 +62,7 @@ def test_backends_of_other_libraries_select_a_webgpu_adapter(name, api):
 
 @pytest.mark.parametrize("call", [lw.use_backend, lw.init_backend, lw.ones(1).to, lw.ones(1).to_backend])
 def test_unknown_names_list_the_known_ones(call):
-    with pytest.raises(lw.BackendError, match=r"there is no backend 'tpu'; give one of auto, cuda, wgpu, avx512.*rocm"):
+    with pytest.raises(lw.BackendError, match=r"expected a backend, got 'tpu'; give one of auto, .*scalar$"):
         call("tpu")
     with pytest.raises(lw.ArgumentTypeError, match="expected a backend, got 3"):
         call(3)

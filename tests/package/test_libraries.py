@@ -164,3 +164,11 @@ def test_a_build_without_a_library(package):
     manifest["left_out"][DEFAULT] = "an old compiler"
     path.write_text(json.dumps(manifest))
     assert "library: an old compiler" in run(package, code).stdout
+
+
+def test_a_warning_points_to_the_users_import(package):
+    if DEFAULT == "scalar":
+        pytest.skip("this machine has one CPU backend only")
+    truncate(library(package, DEFAULT))
+    done = run(package, "import sys\nimport lanewise")
+    assert done.returncode == 0 and done.stderr.startswith("<string>:2: RuntimeWarning: lanewise: "), done.stderr

@@ -87,7 +87,7 @@ def test_a_process_uses_one_device_of_a_backend(webgpu):
 
 def test_errors_say_why_a_backend_is_missing(webgpu):
     webgpu(reason="the package wgpu is not installed")
-    with pytest.raises(lw.BackendUnavailableError, match="wgpu is not available: the package wgpu is not installed"):
+    with pytest.raises(lw.BackendUnavailableError, match="got wgpu: the package wgpu is not installed"):
         lw.init_backend("wgpu")
     assert registry.devices(lw.Backend.WGPU) == ()
     with pytest.raises(lw.BackendUnavailableError, match="not installed"):
