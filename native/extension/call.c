@@ -90,7 +90,8 @@ static int has_loose_ints(const lw_operation *operation, int given, PyObject *co
 }
 
 /* Raises the error of a call with more positional arguments than the operation has. `given` is 1 for a method. */
-static void refuse_surplus(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
+static __attribute__((noinline)) void refuse_surplus(const lw_operation *operation, int given, PyObject *const *values,
+                                                     Py_ssize_t count) {
     if (has_loose_ints(operation, given, values, count)) {
         PyObject *ints = PyUnicode_FromString("");
         for (Py_ssize_t i = operation->input_count - given; ints && i < count; i++) {

@@ -424,8 +424,8 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
 }
 
 /* Raises the error of a dtype without a kernel, which names the first operand that has one, and a dtype for it. */
-static void refuse_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands,
-                         int count) {
+static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
+                                                   const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
     int target = LW_FLOAT32; /* the widest dtype of a kernel */
