@@ -12,10 +12,11 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
-from math import isqrt
+from math import inf, isqrt
 from typing import Any, NamedTuple
 
 import lanewise as lw
+from lanewise import selection
 from lanewise.errors import ArgumentError, LanewiseError
 from lanewise.hardware import cpu_name
 from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, measure, threads
@@ -117,9 +118,15 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("operation", nargs="*", help=f"of {', '.join(work.operation for work in WORKS)}; default: all")
     parser.add_argument("--backends", nargs="+", metavar="NAME", help="default: every available one")
-    parser.add_argument("--seconds", type=float, default=SAMPLE_SECONDS, help="per sample (default: %(default)s)")
+    parser.add_argument("--seconds", type=seconds, default=SAMPLE_SECONDS, help="per sample (default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     return parser
+
+
+def seconds(text: str) -> float:
+    if not 0 < (number := float(text)) < inf:
+        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
+    return number
 
 
 def _chosen(names: Sequence[str]) -> list[Work]:
@@ -133,10 +140,7 @@ def _chosen(names: Sequence[str]) -> list[Work]:
 def _backends(names: Sequence[str] | None) -> list[str]:
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    for name in names:
-        with lw.use_backend(name):  # raises for an unknown or unavailable backend
-            pass
-    return [str(lw.Backend(name)) for name in names]
+    return list(dict.fromkeys(str(selection.open_backend(name, "bench")) for name in names))
 
 
 def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: float) -> Row:
@@ -189,11 +193,7 @@ def _table(rows: Sequence[Row], names: Sequence[str]) -> str:
 
 def _as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
     return [
-        {
-            "operation": row.operation,
-            "shape": list(row.shape),
-            "minimum_ns": {name: timing.minimum for name, timing in row.timings.items()},
-            "wrong": list(row.wrong),
-        }
+        {"operation": row.operation, "shape": list(row.shape), "minimum_ns": minima, "wrong": list(row.wrong)}
         for row in rows
+        for minima in [{name: timing.minimum for name, timing in row.timings.items()}]
     ]

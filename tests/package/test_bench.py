@@ -58,13 +58,29 @@ def test_a_wrong_result_is_not_timed_and_fails_the_command(capsys, monkeypatch):
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(["fly"], "bench: expected operations of add, fma"), (["--backends", "mmx"], "mmx")],
+    [
+        (["fly"], "bench: expected operations of add, fma"),
+        (["--backends", "mmx"], "bench: expected a backend, got 'mmx'; "),
+    ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):
     assert bench.main(arguments) == 2
     captured = capsys.readouterr()
     assert message in captured.err
     assert captured.out == ""
+
+
+def test_backends_are_resolved_and_timed_once(capsys):
+    assert bench.main(["add", "--backends", "auto", "cpu", "--json", *FAST]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert set(rows[0]["minimum_ns"]) - {"numpy"} == {str(lw.init_backend("cpu"))}
+
+
+@pytest.mark.parametrize("seconds", ["nan", "-1", "0", "inf", "soon"])
+def test_seconds_are_positive(seconds, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        bench.main(["add", f"--seconds={seconds}"])
+    assert "argument --seconds: " in capsys.readouterr().err
 
 
 def test_a_browsers_wheel_says_what_is_missing(capsys, monkeypatch):
