@@ -95,6 +95,9 @@ def info(arguments: Sequence[str]) -> int:
     print()
     discovery.print_backend_summary()
     print(f"Default backend: {selection.default_backend().name}")
+    print(
+        "AUTO prefers the recommended one; calls run on the default, which LANEWISE_BACKEND or use_backend() changes."
+    )
     return 0
 
 
@@ -134,12 +137,15 @@ def calibrate(arguments: Sequence[str]) -> int:
         description="Measure which CPU backend is the fastest for each kind of operation, and let AUTO use the one "
         "that is the fastest overall, from now on, for this user, processor and version of Lanewise.",
     )
-    parser.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
-    parser.add_argument("--no-save", action="store_true", help="measure and print, but do not store the result")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--reset", action="store_true", help="remove the stored measurement, and measure nothing")
+    either.add_argument("--no-save", action="store_true", help="measure and print, but do not store the result")
     parser.add_argument("--json", action="store_true", help="print JSON for programs")
     options = parser.parse_args(arguments)
     if options.reset:
+        stored = lanewise.get_calibration()
         lanewise.reset_calibration()
+        print(f"Removed {stored.path}" if stored and stored.path else "There was no stored measurement.")
         return 0
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

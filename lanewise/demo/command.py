@@ -18,6 +18,7 @@ from importlib.util import find_spec
 from typing import Any
 
 import lanewise as lw
+from lanewise import selection
 from lanewise.demo import digits as data
 from lanewise.demo.network import Network, tensor
 from lanewise.demo.plot import check_picture_path, draw
@@ -84,8 +85,7 @@ def _parser() -> argparse.ArgumentParser:
 def _backends(name: str | None) -> list[str]:
     if name is None:
         return [str(info.name) for info in lw.backends() if info.available]
-    with lw.use_backend(name) as backend:  # raises for an unknown or missing backend
-        return [str(backend)]
+    return [str(selection.open_backend(name, "demo"))]
 
 
 def _run(digits: data.Digits, backends: Sequence[str], as_text: bool) -> list[Outcome]:

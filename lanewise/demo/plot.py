@@ -29,15 +29,16 @@ def check_picture_path(path: str) -> None:
     """Raises ArgumentError unless a picture can be written to `path`, whose contents are left as they are."""
     try:
         figure_class()().savefig(io.BytesIO(), format=Path(path).suffix[1:] or None)
+    except ValueError:
+        raise ArgumentError(f"demo: expected --plot FILE ending in .png, .svg or .pdf, got {path}") from None
+    try:
         existed = os.path.lexists(path)
         with open(path, "ab"):
             pass
         if not existed:
             os.unlink(path)
-    except (OSError, ValueError) as error:
-        raise ArgumentError(
-            f"demo: expected --plot FILE to be a picture that can be written, got {path}: {error}"
-        ) from None
+    except OSError as error:
+        raise ArgumentError(f"demo: expected --plot FILE to be writable, got {path}: {error.strerror}") from None
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:

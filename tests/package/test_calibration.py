@@ -354,4 +354,9 @@ def test_the_command(clock, folder, capsys):
     said = json.loads(capsys.readouterr().out)
     assert said["default_backend"] == LAST and said["calibration"]["path"] == str(folder / "calibration.json")
     assert cli.main(["calibrate", "--reset"]) == 0
+    assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"
+    assert cli.main(["calibrate", "--reset"]) == 0
+    assert capsys.readouterr().out == "There was no stored measurement.\n"
+    with pytest.raises(SystemExit, match="2"):
+        cli.main(["calibrate", "--reset", "--no-save"])
     assert os.listdir(folder) == [] and lw.get_calibration() is None
