@@ -1,7 +1,7 @@
 """Checks of arguments for operations written in Python.
 
-Each function returns the argument as the caller computes with it, or raises an error that names the operation and the
-argument. Operations with kernels have their arguments checked by the extension (native/extension/call.c).
+Each function returns the argument in the form that the caller needs, or raises an error that names the operation and
+the argument. Operations with kernels have their arguments checked by the extension (native/extension/call.c).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["is_ordered", "normalize_axes", "normalize_axis", "refuse_split_shape
 
 
 def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None) -> int:
-    """Returns an int. ArgumentTypeError unless `value` is an integer and not a bool, ArgumentError below `minimum`."""
+    """Returns an int. Raises ArgumentTypeError for a bool or a non-integer, ArgumentError for one below `minimum`."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -30,7 +30,7 @@ def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None)
 
 
 def to_bool(operation: str, name: str, value: Any) -> bool:
-    """Returns True or False, for those and for what equals one of them, such as 1 or NumPy's."""
+    """Returns a bool. Accepts any value equal to True or False, such as 1 or a bool of NumPy."""
     for truth in (False, True):
         try:
             if value == truth:
@@ -64,7 +64,7 @@ def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
-    """Returns one or several different axes, counted from the front."""
+    """Returns one or more distinct axes, counted from the front."""
     normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
     if len(set(normalized)) < len(normalized):
         raise AxisError(f"{operation}: expected each axis once, got {describe(axes)}")

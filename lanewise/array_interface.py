@@ -71,7 +71,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
 
 
 def _type(typestr: Any) -> tuple[str, int]:
-    """Returns the kind with the item size, as "f4", and the item size."""
+    """Returns the code of kind and item size, such as "f4", and the item size."""
     if not isinstance(typestr, str) or len(typestr) < 3 or not typestr[2:].isdecimal() or len(typestr) > 8:
         raise _error("a typestr such as '<f4'", typestr)
     order, code = typestr[0], typestr[1:]
@@ -93,7 +93,7 @@ def _strides(strides: Any, row_major: tuple[int, ...], itemsize: int) -> tuple[i
 
 
 def _bytes(obj: Any, interface: Mapping[str, Any], low: int, high: int) -> bytes:
-    """Returns the memory of all elements, which is from `low` to `high`, relative to the first element."""
+    """Returns the memory that the elements occupy: bytes `low` to `high`, relative to the first element."""
     data = interface.get("data")
     if isinstance(data, tuple):
         if len(data) != 2 or not _is_int(data[0]) or not isinstance(data[1], bool):

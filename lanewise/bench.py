@@ -24,25 +24,25 @@ from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, me
 __all__ = ["main"]
 
 SIZES = (1 << 14, 1 << 20)  # elements: in the L2 cache, and beyond it
-LARGEST_EDGE = 512  # of matrices: a larger product takes seconds in scalar code
+LARGEST_EDGE = 512  # rows and columns of a matrix: a larger product takes seconds in scalar code
 REPEATS = 5
 SAMPLE_SECONDS = 0.01
-TOLERANCE = 1e-4  # of the largest element: enough to notice wrong results; the tests check accuracy
+TOLERANCE = 1e-4  # relative to the largest element; notices wrong results, while the tests check accuracy
 NUMPY = "numpy"
 
 Shape = tuple[int, ...]
 
 
 class Work(NamedTuple):
-    """An operation: the shapes of its inputs for a number of elements, and the same in NumPy."""
+    """An operation, the shapes of its inputs for a number of elements, and the same operation in NumPy."""
 
     operation: str
     shapes: Callable[[int], tuple[Shape, ...]]
-    in_numpy: Callable[..., Any]  # of the module and the inputs
+    in_numpy: Callable[..., Any]  # called with the module numpy and the inputs
 
 
 class Row(NamedTuple):
-    """The times of one operation at one size, by contestant, and what was wrong with the others."""
+    """The times of one operation at one size, by contestant, and the backends whose results were wrong."""
 
     operation: str
     shape: Shape
@@ -157,7 +157,7 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
         contestant = Contestant.calling(name, function, *(x.to(name) for x in inputs), finish=finish)
         result: Any = contestant.run()
         if result.backend != name:
-            continue  # the operation is computed on the CPU there
+            continue  # this backend passes the operation on to the CPU
         if _differs(result.to("scalar"), expected):
             wrong.append(name)
         else:
@@ -169,7 +169,7 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
 
 
 def _wait(result: lw.Tensor) -> None:
-    """A GPU has finished once one element of the result can be read."""
+    """Waits until a GPU has finished, by reading one element of the result."""
     result.reshape(-1)[:1].tolist()
 
 

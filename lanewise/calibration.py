@@ -174,7 +174,7 @@ def _machine() -> dict[str, str]:
 
 
 def _read(path: Path) -> str:
-    """Returns the file's text. Raises ValueError, without opening it, for a large file and for anything but a file."""
+    """Returns the file's text. Raises ValueError, without opening it, unless it is a small regular file."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("expected a regular file")

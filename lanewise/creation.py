@@ -203,7 +203,7 @@ def _evenly_spaced(operation: str, first: float, distance: float, count: int, dt
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns uniform random numbers in [0, 1), from the stream of a seed or the next ones of the process's stream."""
+    """Returns uniform random numbers in [0, 1): from the seed's stream, or without a seed from the process's stream."""
     return _random("rand", shape, seed, offset, device)
 
 
@@ -216,7 +216,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
     if seed is None:
         if offset:
             raise ArgumentError(f"{operation}: expected a seed with offset {offset}, got none; give both")
-        # Allocating first refuses an impossible shape before any number of the stream is used.
+        # Allocate first: a shape that fails must not use up numbers of the stream.
         seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
@@ -240,7 +240,7 @@ class _Stream:
         self._position = 0
 
     def advance(self, count: int) -> tuple[int, int]:
-        """Moves past `count` numbers. Returns the seed and the position of the first of them."""
+        """Reserves the next `count` numbers. Returns the seed and the position of the first."""
         with self._lock:
             if self._seed is None:
                 self._seed = int.from_bytes(os.urandom(7), "little")
@@ -318,7 +318,7 @@ def _shared(obj: Any) -> Any:
 
 
 def _to_lists(value: Any) -> Any:
-    """Returns nested lists of Python numbers."""
+    """Replaces arrays in nested lists by lists of Python numbers."""
     if isinstance(value, list | tuple):
         return [_to_lists(one) for one in value]
     return value.tolist() if hasattr(value, "tolist") else value

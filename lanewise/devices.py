@@ -15,7 +15,7 @@ GIGABYTE = 1024**3
 
 
 class DeviceInfo(NamedTuple):
-    """One device of a backend. Memory is in bytes; what is unknown is None, or 0 for total_memory."""
+    """One device of a backend. Memory is in bytes. Unknown fields are None; an unknown total_memory is 0."""
 
     index: int  # type: ignore[assignment] # hides tuple.index
     name: str
@@ -46,8 +46,8 @@ class DeviceInfo(NamedTuple):
 class Executor(Protocol):
     """Runs kernels on one opened device, which has its own memory.
 
-    A buffer is an object of the executor's choice; deleting it releases its memory. `launch` may return before the work
-    is done; only `download` waits for it.
+    A buffer is an opaque object; deleting it releases its memory. `launch` may return before the work is done; only
+    `download` waits for it.
     """
 
     device: DeviceInfo
@@ -73,7 +73,7 @@ class Executor(Protocol):
         outputs: Sequence[tuple[Any, int]],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the table, such as `exp_float32`, of a kind of contracts/kinds.yaml.
+        """Runs a kernel of the table, such as `exp_float32`. `kind` is its kind in contracts/kinds.yaml.
 
         `layout` has the fields of that kind's struct in core/include/lanewise.h, as ints and nested lists. Operands are
         pairs of a buffer and the byte offset of the first element, (None, 0) for an optional input that is absent.

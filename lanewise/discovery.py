@@ -70,7 +70,7 @@ def best_available_backend() -> Backend:
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """Returns the most free memory of any of a backend's devices, its total memory if the free is unknown."""
+    """Returns the largest free memory of a backend's devices, counting total memory where free memory is unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)

@@ -128,5 +128,5 @@ def _operand(operation: str, one: operations.Input, value: Any) -> Any:
     if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
-        return creation.asarray(value, one.dtype)  # without elements, the dtype would be float32
+        return creation.asarray(value, one.dtype)  # an empty list would become float32
     return creation.tensor_of(operation, one.name, value)

@@ -48,7 +48,7 @@ def total_memory() -> int:
     elif _SYSTEM == "win32":
         total = _windows_memory().ullTotalPhys
     elif _SYSTEM == "emscripten":
-        total = 2**32  # the address space
+        total = 2**32  # WebAssembly's address space
     return total
 
 
@@ -66,7 +66,7 @@ def free_memory() -> int | None:
 
 
 def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
-    """Returns the `name: value` lines at the start of a file. Of lines with one name, the first counts."""
+    """Returns the `name: value` lines at the start of a file. If a name repeats, its first line counts."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:

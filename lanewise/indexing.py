@@ -26,9 +26,9 @@ _ALL = slice(None)
 class _Group(NamedTuple):
     """The adjacent axes of the view that one array indexes: one axis, or one for each dimension of a mask."""
 
-    axis: int  # the first, in the view
-    dimension: int  # the first, in the tensor; ints and None in the key make the two differ
-    span: int  # how many axes
+    axis: int  # the first of them
+    dimension: int  # the same axis in the tensor, whose number differs if the key has ints or None
+    span: int  # number of axes
     indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
 
@@ -37,7 +37,7 @@ class _Plan(NamedTuple):
 
     basic: tuple[Any, ...]
     groups: list[_Group]
-    position: int  # where the result has the dimensions of the indices
+    position: int  # axis of the result at which the dimensions of the indices begin
 
     def index_shape(self) -> tuple[int, ...]:
         """Returns the shape to which the index arrays broadcast."""
@@ -64,7 +64,7 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
     """
     plan = _resolve(tensor, key)
     view = tensor[plan.basic]
-    if not plan.groups:  # the arrays held single ints
+    if not plan.groups:  # every array was 0-dimensional and became an int
         return view
     if len(plan.groups) == 1 and plan.groups[0].span == 1:
         group = plan.groups[0]
@@ -119,9 +119,9 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     basic: list[Any] = []
     groups: list[_Group] = []
     arrays_at: list[int] = []  # positions in the key of arrays, and of ints, which count as arrays
-    axis = dimension = position = 0  # of the view, of the tensor, of the result
+    axis = dimension = position = 0  # the next of the view, of the tensor, of the result
     for place, entry in enumerate(entries):
-        if entry is Ellipsis:  # stands for no dimension, but still separates the arrays around it
+        if entry is Ellipsis:  # it covers no dimension, but still separates the arrays around it
             continue
         if entry is None or isinstance(entry, slice):
             basic.append(entry)
@@ -187,7 +187,7 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
-    """Returns the group of an array, and the number of dimensions of the tensor that it indexes."""
+    """Returns the group of an array, and how many dimensions of the tensor the array indexes."""
     if isinstance(entry, bool):  # a mask without dimensions adds an axis of extent 1 or 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
@@ -226,7 +226,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
 
 
 def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
-    """Returns the indices of a group as non-negative ones. Raises IndexOutOfRangeError for those out of range."""
+    """Returns a group's indices, counted from the front. Raises IndexOutOfRangeError if one is out of range."""
     indices = group.indices
     if indices.size == 0:
         return _ext.astype(indices, dtypes.int32)

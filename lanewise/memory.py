@@ -105,11 +105,11 @@ class MemoryEstimate(NamedTuple):
 
     @property
     def total_bytes(self) -> int:
-        """The sum of all."""
+        """The bytes for all purposes."""
         return self.model_bytes + self.kv_bytes + self.activation_bytes
 
     def total_gb(self) -> float:
-        """Returns the sum of all, in units of 2^30 bytes."""
+        """Returns total_bytes in units of 2^30 bytes."""
         return self.total_bytes / GIGABYTE
 
 
@@ -165,10 +165,10 @@ def estimate_inference_memory(
 def init_backend_with_memory_check(
     backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
 ) -> Backend:
-    """Opens the best backend of that name with `required_bytes`, a number or a MemoryEstimate, of free memory.
+    """Opens the best backend of that name that has enough free memory.
 
-    Of a name for several backends ("auto", "cpu", "gpu"), those with too little memory are skipped. Raises
-    OutOfMemoryError if none has enough, and BackendUnavailableError if there is none.
+    `required_bytes` is a number or a MemoryEstimate. If the name stands for several backends, as "auto" does, the best
+    with enough memory is opened. Raises OutOfMemoryError if none has enough, BackendUnavailableError if none exists.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu

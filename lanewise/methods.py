@@ -146,7 +146,7 @@ def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keyword
 
 
 def _with_arrays(function: Any, inputs: Any, keywords: dict[str, Any]) -> Any:
-    """Calls NumPy's function with arrays in the place of tensors. Where a tensor is `out`, it is what comes back."""
+    """Calls a NumPy function with arrays in place of tensors. Returns the tensor itself if it was passed as `out`."""
     converted = _arrays(keywords)
     result = function(*_arrays(inputs), **converted)
     outs, arrays = ((out if isinstance(out, tuple) else (out,)) for out in (keywords.get("out"), converted.get("out")))
@@ -186,7 +186,7 @@ _OPERATORS: Final = {
 
 
 def format_item(self: Tensor, specification: str) -> str:
-    """Formats a tensor: with a specification, as in f"{tensor:.2f}", only one with a single element."""
+    """Formats a tensor. A specification, as in f"{tensor:.2f}", requires a tensor with one element."""
     if not specification:
         return str(self)
     if self.size != 1:

@@ -32,12 +32,12 @@ class NamespaceInfo:
         return ["cpu", *(backend.value for backend in GPU_BACKENDS if not registry.missing(backend))]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
-        """Returns the dtypes of results for which none is given. There are no complex numbers."""
+        """Returns the dtypes of results unless the caller gives one. There are no complex numbers."""
         self._check(device)
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 
     def dtypes(self, *, device: str | None = None, kind: str | tuple[str, ...] | None = None) -> dict[str, DType]:
-        """Returns the dtypes that operations compute with, or those of a kind, by name.
+        """Returns the dtypes that operations compute with, by name; with `kind`, only those of that kind.
 
         int64, float16 and float64 can be stored, moved and converted, but arithmetic has no kernels for them.
         """

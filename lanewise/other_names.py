@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
-# From their parameters to ours: the first of these that the operation has.
+# Their parameters and our names for them. If there are several, the first that the operation has is meant.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
     "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
@@ -22,7 +22,7 @@ PARAMETERS: Final[dict[str, str]] = {
     "unbiased": "correction", "values": "x2",
 }  # fmt: skip
 
-# From their functions and dtypes to ours.
+# Their functions and dtypes, and our names for them.
 FUNCTIONS: Final[dict[str, str]] = {
     "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "array": "asarray", "bitwise_not": "bitwise_invert",

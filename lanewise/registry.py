@@ -143,7 +143,7 @@ class CpuLibrary:
         return [DeviceInfo(0, hardware.cpu_name(), hardware.total_memory(), hardware.free_memory())]
 
     def open(self, device: DeviceInfo | None) -> None:
-        """Checks the file against the manifest and loads it, after the library that it takes kernels from."""
+        """Checks the file against the manifest and loads it, after the library that supplies its missing kernels."""
         library = libraries.find(self.backend.value)
         base = library.base if library else ""
         if base:

@@ -48,7 +48,7 @@ def initialize() -> None:
     try:
         _initialize()
     except LanewiseError as error:
-        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # so far, Python has not found the module to run
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # Python replaces "-m" later
             raise SystemExit(f"lanewise: {error}") from None
         raise
 
@@ -107,7 +107,7 @@ def default_backend() -> Backend:
 def available(request: Request, operation: str) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
-    For a name of several backends, software adapters are skipped. Raises BackendUnavailableError if there is none.
+    If the name stands for several, software adapters are skipped. Raises BackendUnavailableError if none is left.
     """
     candidates = request.candidates
     if request.name == "auto":
@@ -254,7 +254,7 @@ def _set_default(backend: Backend) -> None:
 
 
 def _rank(backend: Backend) -> int:
-    """Returns a backend's position in the priority; those that the user left out come last."""
+    """Returns a backend's position in the user's order; backends that this order leaves out come last."""
     return _priority.index(backend) if backend in _priority else len(_priority) + _order.index(backend)
 
 

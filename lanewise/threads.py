@@ -1,4 +1,4 @@
-"""The number of threads that share the work of a call. native/threads.c has the threads; WebAssembly has only one."""
+"""The number of threads that share the work of a call. native/threads.c implements it; in WebAssembly it is 1."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ SAMPLE_SECONDS = 0.02  # one sample lasts at least this long, in as many calls a
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
-Loop = Callable[[int], object]  # evaluates that many times
+Loop = Callable[[int], object]  # takes the number of evaluations
 Progress = Callable[[str], object]
 
 
@@ -34,9 +34,9 @@ class Contestant:
     """What is timed: `expression`, evaluated over and over with `names` as local variables.
 
     `context` surrounds the calls and is not timed (lw.use_backend, for example). `finish` receives the last result and
-    is timed: it waits for work that runs on a device. `batch`, in place of an expression, is a function that evaluates
-    as many times as it is told and returns when all are done. If `timed`, it returns the nanoseconds that this took,
-    so that the way to where it runs is not counted.
+    is timed: it waits for work that runs on a device. `batch`, in place of an expression, is a function that takes
+    the number of evaluations and returns when all are done. If `timed`, it returns the nanoseconds that they took, so
+    that the cost of calling into a browser or another process does not count.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Contestant:
 
     @classmethod
     def batched(cls, name: str, batch: Loop, *, timed: bool = False) -> Contestant:
-        """Work with a loop of its own, such as a loop in JavaScript or C."""
+        """Returns a contestant that loops by itself, in JavaScript or C for example."""
         return cls(name, "", {}, batch=batch, timed=timed)
 
     @classmethod
@@ -62,7 +62,7 @@ class Contestant:
         context: Callable[[], AbstractContextManager[Any]] = nullcontext,
         finish: Callable[[Any], object] | None = None,
     ) -> Contestant:
-        """A call of `function`, written out so that the loop adds no unpacking."""
+        """Returns a contestant that calls `function`. The call is written out, so the loop unpacks nothing."""
         positional = {f"argument{i}": value for i, value in enumerate(arguments)}
         named = dict(keywords or {})
         arguments_text = ", ".join([*positional, *(f"{keyword}={keyword}_" for keyword in named)])
@@ -84,7 +84,7 @@ class Contestant:
             return self.loop(keep=True)(1)
 
     def loop(self, *, keep: bool) -> Loop:
-        """Returns a function that evaluates the expression as often as it is told.
+        """Returns a function that evaluates the expression a given number of times.
 
         With `keep` that function returns the last result. Without, each result is dropped before the next evaluation,
         so that allocators can reuse its memory.
@@ -115,12 +115,12 @@ class Timing:
 
     @property
     def minimum(self) -> float:
-        """The time to trust: noise only adds."""
+        """The best estimate: noise only adds time."""
         return min(self.samples)
 
     @property
     def median(self) -> float:
-        """Close to the minimum on a quiet machine."""
+        """The median, which is close to the minimum on a quiet machine."""
         return statistics.median(self.samples)
 
 
@@ -149,8 +149,8 @@ def measure(
     """Times the contestants in turn, in `repeats` rounds that each start with another contestant.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then as often
-    as it takes to fill `sample_seconds`. Garbage is not collected in between. `progress` is called with a contestant's
-    name after each of its samples. ValueError unless `repeats` is at least 1.
+    as it takes to fill `sample_seconds`. Garbage is not collected meanwhile. `progress` is called with a contestant's
+    name after each of its samples. Raises ValueError unless `repeats` is at least 1.
     """
     if repeats < 1:
         raise ValueError(f"measure: expected repeats of at least 1, got {repeats}")
@@ -172,13 +172,13 @@ def measure(
                 if progress is not None:
                     progress(contestants[i].name)
     return [
-        Timing(contestant.name, count, tuple(taken))
-        for contestant, count, taken in zip(contestants, calls, samples, strict=True)
+        Timing(contestant.name, count, tuple(times))
+        for contestant, count, times in zip(contestants, calls, samples, strict=True)
     ]
 
 
 def _sample(loop: Loop, contestant: Contestant, calls: int) -> int:
-    """Returns the nanoseconds of that many calls, at least 1: a browser's coarse clock may read 0."""
+    """Returns the nanoseconds that `calls` calls take, at least 1: a browser's coarse clock may measure 0."""
     with contestant.context():
         start = perf_counter_ns()
         result = loop(calls)
@@ -188,7 +188,7 @@ def _sample(loop: Loop, contestant: Contestant, calls: int) -> int:
 
 
 def _warm_up(loop: Loop, contestant: Contestant, nanoseconds: int) -> None:
-    """Calls until that many nanoseconds have passed."""
+    """Repeats calls until `nanoseconds` have passed."""
     calls = 1
     while nanoseconds > 0:
         nanoseconds -= _sample(loop, contestant, calls)
@@ -196,22 +196,22 @@ def _warm_up(loop: Loop, contestant: Contestant, nanoseconds: int) -> None:
 
 
 def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
-    """Returns how many calls take at least that long, also when nothing interrupts them.
+    """Returns a number of calls that takes at least `nanoseconds`, even on an idle machine.
 
-    A sample that is long enough is repeated twice: if it was long only because it waited for a compiler or another
-    process, every later sample would be too short for the clock.
+    A sample that is long enough is repeated twice: it may have been long only because it waited for a compiler or
+    another process, and then all later samples would be too short for the clock.
     """
     calls = 1
     _sample(loop, contestant, calls)  # the first call compiles and allocates
     while True:
-        taken = _sample(loop, contestant, calls)
+        elapsed = _sample(loop, contestant, calls)
         for _ in range(2):
-            if taken >= nanoseconds:
-                taken = min(taken, _sample(loop, contestant, calls))
-        if taken >= nanoseconds:
+            if elapsed >= nanoseconds:
+                elapsed = min(elapsed, _sample(loop, contestant, calls))
+        if elapsed >= nanoseconds:
             return calls
         # Aim 10 % higher, but grow at most tenfold: short samples are imprecise.
-        calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / taken) + 1))
+        calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / elapsed) + 1))
 
 
 @contextmanager
@@ -238,7 +238,7 @@ def threads(number: int) -> Iterator[None]:
 
 
 def limit_blas_threads(number: int) -> None:
-    """Sets how many threads NumPy's BLAS will use. Has an effect before NumPy is imported only."""
+    """Sets how many threads NumPy's BLAS uses. Has no effect once NumPy is imported."""
     if "numpy" not in sys.modules:
         os.environ.update(dict.fromkeys(BLAS_THREADS, str(number)))
 
@@ -256,5 +256,5 @@ def duration(nanoseconds: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Formats a number with three digits, or more where it has more before the point."""
+    """Formats a number with three significant digits, or all digits before the point if there are more."""
     return f"{value:.{max(0, 3 - len(str(int(value))))}f}" if value < 100 else f"{value:,.0f}"

@@ -110,7 +110,7 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns, by kind of operation, the nanoseconds of each of its works on each backend."""
+    """Returns a list for each kind: the nanoseconds of each work on each backend."""
     from lanewise.timing import measure
 
     samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
@@ -139,7 +139,7 @@ def _works() -> Iterator[Work]:
 
 
 def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
-    """Returns a contestant per backend, with its inputs placed there: a use_backend() around has no effect."""
+    """Returns a contestant per backend. Its inputs are placed there, so a surrounding use_backend() has no effect."""
     from lanewise.timing import Contestant
 
     function = getattr(_ext, work.operation)
@@ -151,7 +151,7 @@ def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
 
 
 def relative(sampled: dict[str, list[dict[Backend, float]]]) -> Times:
-    """Returns, by backend and kind, the geometric mean of the times of its works, relative to the fastest backend.
+    """Returns the geometric mean of each backend's times for each kind, relative to the fastest backend.
 
     >>> relative({"rows": [{Backend.AVX: 10.0, Backend.SSE2: 20.0}, {Backend.AVX: 4.0, Backend.SSE2: 32.0}]})
     {<Backend.AVX: 'avx'>: {'rows': 1.0}, <Backend.SSE2: 'sse2'>: {'rows': 4.0}}

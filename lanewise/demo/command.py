@@ -43,7 +43,7 @@ class Reader:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The accuracy, speed and predictions of one reader."""
+    """The accuracy, speed and predictions of one Reader."""
 
     name: str
     accuracy: float

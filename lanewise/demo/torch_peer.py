@@ -12,7 +12,7 @@ from lanewise.demo.digits import SIZE, Digits
 
 
 def use_one_thread() -> None:
-    """Computes on the calling thread, without recording gradients, until the process ends."""
+    """Limits torch to the calling thread and turns gradients off, for the rest of the process."""
     torch.set_num_threads(1)
     torch.inference_mode().__enter__()
 

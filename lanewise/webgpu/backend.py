@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU does not report its memory; one that shares the memory of the machine has that."""
+    """Describes an adapter. WebGPU does not report its memory; if it shares the machine's, that is reported."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

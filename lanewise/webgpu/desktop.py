@@ -14,7 +14,7 @@ from lanewise.webgpu.device import PARAMETER_BYTES, Access, Command, Copy, Limit
 
 __all__ = ["SLOTS", "DesktopDevice", "adapters"]
 
-SLOTS = 256  # most dispatches in one submission
+SLOTS = 256  # maximum number of dispatches in one submission
 
 
 @functools.cache

@@ -14,7 +14,7 @@ __all__ = ["PARAMETER_BYTES", "Access", "Command", "Copy", "Device", "Dispatch",
 
 PARAMETER_BYTES = 256  # of one dispatch; also the largest alignment of dynamic offsets that an adapter may require
 
-Access = Literal["read", "read_write", ""]  # of a shader to the buffer at a binding; "" for an unused binding
+Access = Literal["read", "read_write", ""]  # of a shader to the buffer at a binding; "" if it does not use the binding
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Limits:
 
 
 class Dispatch(NamedTuple):
-    """One dispatch of a pipeline. Its parameters are at offset `slot` * PARAMETER_BYTES of those of the submission."""
+    """One dispatch of a pipeline. Its parameters are at `slot` * PARAMETER_BYTES in the submission's parameters."""
 
     pipeline: Any
     bindings: Any
@@ -60,7 +60,7 @@ class Device(Protocol):
         ...
 
     def write(self, buffer: Any, offset: int, data: memoryview) -> None:
-        """Copies host bytes to a buffer. Commands submitted before see the old contents, later ones the new."""
+        """Copies host bytes to a buffer. Commands submitted earlier read the old contents, later ones the new."""
         ...
 
     def read(self, buffer: Any, offset: int, into: memoryview) -> None:
@@ -74,7 +74,7 @@ class Device(Protocol):
         ...
 
     def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """Binds buffers to the bindings of a pipeline, in order, except those without access."""
+        """Binds buffers to the bindings of a pipeline, in order, skipping unused bindings."""
         ...
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:

@@ -56,7 +56,7 @@ class WebGpuExecutor:
         """Copies contiguous host bytes to the start of a buffer."""
         data = data.cast("B")
         with self._lock:
-            if id(buffer.handle) in self._busy:  # a write takes effect before recorded commands
+            if id(buffer.handle) in self._busy:  # a write takes effect before recorded commands run
                 self.flush()
             whole = data.nbytes // 4 * 4
             if whole:
@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the buffers of the inputs, with copies of those that are the result. `keep` exempts the first."""
+        """Returns the inputs' buffers, with a copy in place of the result's buffer. `keep` exempts the first input."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -230,7 +230,7 @@ class WebGpuExecutor:
         self._busy.update(id(handle) for handle in handles if handle is not None)
 
     def _groups(self, count: int) -> int:
-        """Bounds a number of workgroups by the limit of the device: shaders loop over the rest."""
+        """Returns a number of workgroups within the device's limit; shaders loop over the remaining work."""
         return min(count, self._gpu.limits.groups)
 
     def _settle(self) -> None:
