@@ -6,7 +6,7 @@ typedef enum int_status {
     INT_READ,
     INT_TOO_LARGE,
     INT_EXPECTED, /* the object is not an int */
-    INT_FAILED    /* __index__ raised an error of its own, which is set */
+    INT_FAILED    /* __index__ raised an error, which is still set */
 } int_status;
 
 static int_status read_int(PyObject *object, int64_t *value) {

@@ -98,12 +98,12 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
     return 0;
 }
 
-/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last of them are heads; split_heads() later
- * makes two dimensions of them. */
+/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last of them are heads, which split_heads()
+ * later splits into two dimensions. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* key and value broadcast as if each head were repeated for its group */
+    int64_t heads[2]; /* for broadcasting, each head of key and value is repeated `group` times */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;

@@ -112,7 +112,7 @@ static PyObject *refuse_file(const char *path) {
 #endif
 }
 
-/* Checks the head of a library, whose layout all versions share, before anything else of it is read. */
+/* Checks a library's header before the rest is read. All versions of the library have the same header layout. */
 static int check_head(const char *path, int backend, const lw_library_head *head) {
     if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
         head->signature != LW_SIGNATURE) {

@@ -37,7 +37,7 @@ lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, l
 /* Calls an operation with positional inputs and default parameters, as operators do. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
 
-/* A row-major copy of an operand in `dtype`, which may be its own. */
+/* A row-major copy of an operand, converted to `dtype` if that differs. */
 lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
 /* Copies `source`, broadcast and cast, into the elements of `target`. */
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
@@ -79,8 +79,8 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute);
 
-/* Runs a kernel. Long runs release the GIL, check for Ctrl-C and use several threads. `work` estimates the time, in
- * elements of an addition of two tensors that take as long. Returns 0, or -1 with an error set. */
+/* Runs a kernel. Long runs release the GIL, check for Ctrl-C and use several threads. `work` estimates the time, as
+ * the number of elements of two tensors whose addition takes as long. Returns 0, or -1 with an error set. */
 int lw_run(const lw_operation *operation, int backend, int kernel, const void *layout, const void *const *inputs,
            void *const *outputs, const lw_scalar *parameters, int64_t work);
 /* Runs a kernel on all operands of a call with one result. Returns `out`, or releases it and returns NULL with an error

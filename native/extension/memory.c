@@ -1,6 +1,6 @@
-/* Blocks of memory from the system. Fresh memory costs a page fault per 4 KB, several times as long as computing what
- * is written there. On Linux, a large block is therefore its own mapping, aligned to a huge page and advised to use
- * huge pages: one fault per 2 MB. */
+/* Blocks of memory from the system. Fresh memory costs a page fault per 4 KB, which takes several times as long as
+ * computing 4 KB of results. On Linux, a large block is therefore a separate mapping, aligned to a huge page and
+ * advised to use huge pages: one fault per 2 MB. */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include <sys/mman.h>
@@ -13,7 +13,8 @@
 /* 4K aliasing: a processor delays a load whose address equals that of an unfinished store in the lowest 12 bits. If a
  * result starts slightly behind an operand in these bits, every load conflicts with the store before it: on Zen 4,
  * 2026-11, with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, an addition of 128K 1.4 times.
- * Blocks that all start on a page cannot conflict so. Aligning small ones to pages would waste too much memory. */
+ * Blocks that start on a page boundary cannot conflict in this way. Small blocks are not aligned to pages, which would
+ * waste too much memory. */
 enum { CACHE_LINE = 64, PAGE = 4096, PAGE_ALIGNED_FROM = 16 * PAGE };
 
 #if defined(HUGE_PAGE)
@@ -33,7 +34,7 @@ static void *map(size_t bytes) {
         munmap(memory, before);
     }
     munmap(memory + before + length, HUGE_PAGE - before);
-    madvise(memory + before, length, MADV_HUGEPAGE); /* without huge pages, small ones do */
+    madvise(memory + before, length, MADV_HUGEPAGE); /* may fail: small pages work too */
     return memory + before;
 }
 

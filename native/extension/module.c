@@ -3,13 +3,13 @@
 #include "errors.h"
 #include "operation.h"
 
-/* Kept as long as the process runs, as the type and the kernels are. */
+/* Kept until the process ends, like the type and the kernels. */
 static PyObject *hooks;
 static PyObject *dtypes[LW_DTYPE_COUNT];
 
 PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
 
-/* Drops the hook's frames from the traceback of an error of Lanewise, so that it shows the user's code alone. Other
+/* Drops the hook's frames from the traceback of an error of Lanewise, so that it shows only the user's code. Other
  * errors keep theirs. */
 static void drop_traceback(void) {
     if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {

@@ -65,7 +65,7 @@ lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
         return lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT;
     }
     value->f = PyFloat_AsDouble(object);
-    if (PyErr_Occurred()) { /* beyond float64, too */
+    if (PyErr_Occurred()) { /* the int exceeds float64, too */
         PyErr_Clear();
         value->f = overflow * __builtin_inf();
     }
@@ -324,7 +324,7 @@ lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as,
         }
         lw_release_operand(operand);
         lw_operand_from_tensor(converted, operand);
-        operand->tensor = NULL; /* a temporary: it does not say where the call runs */
+        operand->tensor = NULL; /* a temporary, so its backend does not decide where the call runs */
         operand->owned = (PyObject *)converted;
     }
     return LW_DONE;
@@ -472,8 +472,8 @@ static uint16_t encode_half(double value) {
     if (absolute >= 65520.0) { /* halfway between the largest finite value, 65504, and 2^16 */
         return sign | 0x7c00;
     }
-    /* Adding 2^(e+42) leaves ten fraction bits, rounded to even by the addition. Below 2^-14, e = -14: multiples of
-     * 2^-24. */
+    /* Adding 2^(e+42) rounds to multiples of 2^(e-10), ties to even, which leaves ten fraction bits. Denormal results,
+     * below 2^-14, use e = -14. */
     int exponent = (int)(magnitude >> 52) - 1023;
     exponent = exponent < -14 ? -14 : exponent;
     uint64_t anchor_bits = (uint64_t)(exponent + 42 + 1023) << 52;

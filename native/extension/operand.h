@@ -13,7 +13,7 @@ typedef struct lw_operand {
     const int64_t *shape;
     const int64_t *strides; /* in bytes */
     lw_tensor *tensor;      /* borrowed; NULL if the argument is not a tensor */
-    PyObject *owned;        /* a reference to release: the tensor of a cast */
+    PyObject *owned;        /* a reference to release, such as the tensor of a cast */
     int8_t dtype;           /* of a strong operand */
     int8_t ndim;
     uint8_t weakness; /* an lw_weakness */

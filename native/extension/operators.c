@@ -132,7 +132,7 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
     return both;
 }
 
-/* The form with a modulus is for Python's integers only. */
+/* pow(a, b, modulus) exists for Python's ints only. */
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {
         Py_INCREF(Py_NotImplemented);

@@ -93,7 +93,7 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     return status;
 }
 
-/* Resolves the common shape of the inputs and the axes. Inputs do not broadcast along a reduced axis. */
+/* Determines the common shape of the inputs, and the reduced axes, along which inputs do not broadcast. */
 static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;

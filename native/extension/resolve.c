@@ -102,7 +102,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Whether every operand steps evenly through `axis` and the dimension `last` of the layout, the one before it. */
+/* Whether `axis` can be merged into dimension `last` of the layout, which precedes it: every operand steps evenly
+ * through both. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {

@@ -16,14 +16,15 @@ unsigned long long __stdcall GetTickCount64(void);
 #include <time.h>
 #endif
 
-/* Kernels with less work take a few microseconds; releasing the GIL would cost more. */
+/* Kernels with less work finish in a few microseconds, too soon for releasing the GIL to pay. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
 /* How often a long kernel checks for Ctrl-C. Not after every task: taking the GIL back may wait for other threads. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* Least work per thread for which another thread pays, about 20 microseconds. Microseconds on one thread and on two, on
- * two Zen 4 cores of a virtual machine that share no cache, 2026-11; the second thread is awake or has to be woken:
+/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. Microseconds on
+ * one thread and on two, for a second thread that is awake and for one that sleeps (two Zen 4 cores of a virtual
+ * machine that share no cache, 2026-11):
  *
  *                       awake         asleep
  *   x + y of 128 K      16.8   9.7    20    30
@@ -37,17 +38,17 @@ enum { WORK_FOR_A_THREAD = 1 << 17 };
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
     int64_t next_check;
-    int threads; /* the most that may share the work */
+    int threads; /* maximum number that may share the work */
 } host;
 
 static int64_t milliseconds(void) {
 #if defined(_WIN32)
     return (int64_t)GetTickCount64();
 #elif defined(__wasm__)
-    static int64_t calls; /* no clock; but without other threads the check is cheap, so make it each time */
+    static int64_t calls; /* no clock, but a check is cheap without threads: check every time */
     return calls += SIGNAL_CHECK_MILLISECONDS;
 #else
-#if defined(CLOCK_MONOTONIC_COARSE) /* a few milliseconds coarse, but reading it does not serialize the pipeline */
+#if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
     enum { CLOCK = CLOCK_MONOTONIC_COARSE };
 #else
     enum { CLOCK = CLOCK_MONOTONIC };
@@ -166,7 +167,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
                      "%s: cannot allocate the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
-    case LW_BAD_INDEX: /* only kernels of gather.c report this; the parameters are theirs */
+    case LW_BAD_INDEX: /* only kernels that gather.c calls report this; it sets these parameters */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:

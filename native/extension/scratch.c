@@ -3,7 +3,7 @@
 #include "memory.h"
 #include "module.h"
 
-#if defined(__wasm__) /* no page faults to avoid */
+#if defined(__wasm__) /* no page faults, so nothing to cache */
 
 void *lw_aligned_allocate(size_t bytes) { return bytes > PTRDIFF_MAX / 2 ? NULL : lw_block_allocate(bytes); }
 
@@ -24,7 +24,7 @@ void lw_scratch_trim(void) {}
 enum {
     HEADER_BYTES = 64, /* `scratch` precedes the memory in the same block */
     SLOTS = 16,
-    WORTH_KEEPING = 1 << 16 /* malloc is fast below */
+    WORTH_KEEPING = 1 << 16 /* bytes; malloc is fast for smaller blocks */
 };
 
 typedef struct scratch {
@@ -33,7 +33,7 @@ typedef struct scratch {
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* size of the block last stored here: a hint, so that a scan need not take it out */
+    _Atomic size_t bytes; /* size of the block last stored here: lets a scan skip the slot; may be outdated */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;

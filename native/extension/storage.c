@@ -1,7 +1,7 @@
 /* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator takes
  * longer than most small operations, and large fresh memory costs page faults. Freed blocks wait in one list per size
- * class, four classes per power of two, so at most a quarter of a block is wasted. The cache has a limit: above it, the
- * class unused for longest frees its blocks. The GIL guards all of it. */
+ * class, four classes per power of two, so at most a quarter of a block is wasted. Above the cache's limit, blocks
+ * are freed, beginning with the class to which none was returned for the longest time. The GIL guards all of it. */
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -13,7 +13,7 @@ enum {
     SMALLEST_CLASS = 64,
     CLASSES_PER_OCTAVE = 4,
     CLASS_COUNT = CLASSES_PER_OCTAVE * 58 + 1,
-    LARGE = 1 << 20 /* blocks from this size on read the limit, which depends on the machine */
+    LARGE = 1 << 20 /* the first block of at least this size reads the limit, which depends on the machine */
 };
 
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
@@ -27,9 +27,9 @@ static struct {
 static _Atomic int64_t cached_bytes,
     cache_limit =
         (int64_t)256 << 20; /* 1/16 of WebAssembly's memory; replaced on other platforms by read_cache_limit() */
-static int64_t reserved_bytes, peak_bytes; /* from the system, cached blocks included; the most in use at once */
+static int64_t reserved_bytes, peak_bytes; /* from the system, cached blocks included; maximum in use at once */
 static int64_t allocation_count, system_allocation_count,
-    retry_count; /* of blocks: all, those from the system, and those that needed the cache to be freed first */
+    retry_count; /* allocations: all, those from the system, and those that succeeded after freeing the cache */
 static int cache_limit_is_known;
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
@@ -66,7 +66,7 @@ static lw_storage *pop_block(int index) {
     return storage;
 }
 
-/* Frees blocks of classes other than `index`, those unused for longest first, until `bytes` fit into the cache. */
+/* Frees blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if that is impossible. */
 static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
     while (lw_cache_space_left() < bytes) {
         int oldest = -1;
@@ -94,8 +94,7 @@ static int read_cache_limit(void) { return 0; }
 
 #else
 
-/* The limit depends on the machine's memory. Reading that takes time, which importing the package and small work need
- * not spend. */
+/* Reads the limit, which depends on the machine's memory. That takes time, so it waits for the first large block. */
 static int read_cache_limit(void) {
     if (cache_limit_is_known) {
         return 0;
@@ -224,7 +223,7 @@ static PyObject *reset_peak_memory_stats(PyObject *module, PyObject *unused) {
     return none();
 }
 
-/* memory_stats(): the numbers, which lanewise/memory.py names. */
+/* memory_stats(): a tuple of numbers, to which lanewise/memory.py adds names. */
 static PyObject *memory_stats(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (read_cache_limit() < 0) {

@@ -22,7 +22,7 @@ typedef enum lw_backend {
 
 static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512; }
 
-/* Memory that tensors share. The GIL guards the count. */
+/* Memory that tensors share. The GIL guards the reference count. */
 typedef struct lw_storage lw_storage;
 struct lw_storage {
     Py_ssize_t references;

@@ -31,7 +31,7 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     return -1;
 }
 
-/* Computes strides that visit the elements in the same order in another shape. Returns 0 if only a copy can. Splits
+/* Computes strides that visit the elements in the same order in another shape. Returns 0 if a copy is needed. Splits
  * both shapes into the shortest runs of dimensions with equal products; within each run the old dimensions must be
  * evenly spaced. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {

@@ -9,7 +9,7 @@ static int parse_named_pair(const lw_arguments *arguments, const char *name, int
             return lw_parse_pair(arguments, i, minimum, pair);
         }
     }
-    return 0; /* without such a parameter, the caller's values stay */
+    return 0; /* the operation has no such parameter: leave the caller's values */
 }
 
 /* The number of windows along one dimension. -1 with an error set if the window exceeds the padded image. */
@@ -105,7 +105,7 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
 /* Sets stride, padding and dilation, and the number of windows that follows from them. */
 static int set_window_layout(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
     const lw_operation *operation = arguments->operation;
-    int follows = pools && !lw_has_parameter(arguments, "stride"); /* set_pool_layout() has set it */
+    int follows = pools && !lw_has_parameter(arguments, "stride"); /* keep the stride that set_pool_layout() has set */
     if ((!follows && parse_named_pair(arguments, "stride", 1, layout->stride) < 0) ||
         parse_named_pair(arguments, "padding", 0, layout->padding) < 0 ||
         parse_named_pair(arguments, "dilation", 1, layout->dilation) < 0) {
