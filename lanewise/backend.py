@@ -1,7 +1,7 @@
 """The backends by name: the enum, their order, and the names that other libraries use for them.
 
-Only errors inspect the machine here. registry.py says which backends are available, selection.py chooses one, and
-discovery.py reports both to the user.
+Only error messages here depend on the machine. registry.py says which backends are available, selection.py chooses
+one, and discovery.py reports both to the user.
 """
 
 from __future__ import annotations
@@ -140,7 +140,7 @@ def _refusal(value: object) -> str:
 
 
 def _names() -> str:
-    """Returns auto and the backends of this machine."""
+    """Returns the names to list in an error: auto and the backends of this machine."""
     from lanewise import registry
 
     return ", ".join(["auto", *(backend.value for backend in PRIORITY if not registry.missing(backend))])

@@ -118,7 +118,7 @@ def warn(message: str) -> None:
     """Warns at the line of the user's code that imports or calls this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back:
-        importing = "importlib._bootstrap" in frame.f_code.co_filename  # `stacklevel` does not count these frames
+        importing = "importlib._bootstrap" in frame.f_code.co_filename  # `stacklevel` skips these frames
         if not importing and frame.f_globals.get("__name__", "").partition(".")[0] != "lanewise":
             break
         level, frame = level + (not importing), frame.f_back

@@ -306,7 +306,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
 
 def _shared(obj: Any) -> Any:
-    """Returns a tensor that shares an object's memory, or for a dtype without one, such as uint8, its NumPy array."""
+    """Returns a tensor that shares the memory, or the NumPy array if Lanewise lacks its dtype, as it does uint8."""
     try:
         return from_dlpack(obj)
     except DTypeError:

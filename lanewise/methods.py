@@ -229,8 +229,8 @@ def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:
 
 
 class _Missing:
-    """Raises an error with a hint for an attribute of other libraries' tensors; unlike Tensor.__getattr__, a descriptor
-    for each name does not slow down access to other attributes."""
+    """Raises an error with a hint for an attribute that only other libraries' tensors have. There is a descriptor for
+    each name, because Tensor.__getattr__ would slow down access to other attributes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -243,7 +243,7 @@ class _Missing:
 
 
 def directory(self: Tensor) -> list[str]:
-    """Returns what dir(tensor) lists: the attributes without the missing ones."""
+    """Returns what dir(tensor) lists: all attributes except those of MISSING."""
     return sorted({*object.__dir__(self)} - {*MISSING.split()})
 
 

@@ -109,7 +109,7 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
         return;
     }
     if (strcmp(operation->name, "round") == 0) {
-        PyObject *name = PyUnicode_FromString("decimals"); /* as in NumPy's round(x, 1) */
+        PyObject *name = PyUnicode_FromString("decimals"); /* NumPy's name of the second argument in round(x, 1) */
         Py_XDECREF(name ? lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL) : NULL);
         Py_XDECREF(name);
         return;
@@ -327,7 +327,7 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
-                PyErr_Clear(); /* of a tensor of several elements, too */
+                PyErr_Clear(); /* ArgumentError: float() of a tensor with several elements */
                 PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %S",
                              operation->name, parameter->name, lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {

@@ -120,12 +120,12 @@ static int is_complex(const char *code) {
     return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
 
-/* What elements without a dtype are, and what to do about them. `code` is NULL for another byte order. */
+/* Raises the error of elements for which Lanewise has no dtype. `code` is NULL for another byte order. */
 static void refuse_elements(const char *operation, const char *format, const char *code) {
     static const struct {
         char code;
         const char *name;
-        const char *dtype; /* of Lanewise, that holds its values; NULL for elements that are not real numbers */
+        const char *dtype; /* Lanewise's dtype to convert to; NULL for elements that are not real numbers */
     } types[] = {{'b', "int8", "int32"},         {'h', "int16", "int32"},       {'H', "uint16", "int32"},
                  {'I', "uint32", "int64"},       {'L', "uint64", "int64"},      {'Q', "uint64", "int64"},
                  {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
@@ -138,7 +138,7 @@ static void refuse_elements(const char *operation, const char *format, const cha
         return;
     }
     const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
-    const char *letter = code ? code + strspn(code, "0123456789") : ""; /* past the length of a string */
+    const char *letter = code ? code + strspn(code, "0123456789") : ""; /* skips the length of strings, as in 12w */
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (*letter == types[i].code) {
             name = types[i].name;
@@ -187,7 +187,7 @@ static int read_geometry(const char *operation, const Py_buffer *view, lw_operan
     }
     if (is_indirect) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected an array in one block of memory, got one of pointers; copy it first", operation);
+                     "%s: expected an array in one block of memory, got pointers to several; copy it first", operation);
         return -1;
     }
     for (int i = 0; i < view->ndim; i++) {
@@ -254,8 +254,8 @@ static int is_masked(PyObject *array) {
     return result;
 }
 
-/* Whether an object is a numpy.ma.MaskedArray with masked elements, as it exports its buffer without the mask; -1 with
- * an exception set. Remembers the last type without a mask, so that ndarray costs one comparison. */
+/* Whether an object is a numpy.ma.MaskedArray with masked elements, which its buffer does not reveal; -1 with an
+ * exception set. Remembers the last type without a mask, so that ndarray costs one comparison. */
 static int has_mask(PyObject *object) {
     static PyTypeObject *unmasked;
     PyTypeObject *type = Py_TYPE(object);
@@ -423,7 +423,7 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error of a dtype without a kernel, which names the first operand that has one, and a dtype for it. */
+/* Raises the error of operands whose dtype has no kernel: names the first of them and a dtype to convert it to. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];

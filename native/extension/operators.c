@@ -211,7 +211,10 @@ static int slot_contains(PyObject *x, PyObject *value) {
     PyObject *equal = PyObject_RichCompare(x, value, Py_EQ);
     PyObject *any =
         equal && lw_is_tensor(equal) ? lw_call_inputs(&lw_operations[LW_OPERATION_any], &equal, NULL) : NULL;
-    int found = any ? slot_bool(any) : PyErr_Occurred() ? -1 : 0; /* False: the value is not a number or an array */
+    int found = any ? slot_bool(any)
+                : PyErr_Occurred()
+                    ? -1
+                    : 0; /* 0: x == value has no tensor as result, so the value is not a number or an array */
     Py_XDECREF(equal);
     Py_XDECREF(any);
     return found;
