@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
-# Large packages of PyPI (0.8 GB), installed only where the tests must not be without them.
+# Large packages of PyPI (0.8 GB), installed only if the tests require them.
 PEERS = {"torch": "torch==2.13.0"}
 
 # Names of programs that tests/wasm accepts: Debian's first
@@ -32,7 +32,7 @@ WEBKIT_DRIVER = "WebKitWebDriver"
 
 
 def program(names: Iterable[str]) -> str | None:
-    """The first of these programs that is installed."""
+    """Returns the path of the first of these programs that is installed."""
     return next(filter(None, map(shutil.which, names)), None)
 
 
@@ -42,7 +42,7 @@ def minibrowser() -> Path | None:
 
 
 def webkit() -> bool:
-    """Whether the tests can run WebKitGTK: its driver, its browser, and a display without a screen."""
+    """Returns whether the tests can run WebKitGTK: its driver, its browser, and a virtual display."""
     return bool(shutil.which(WEBKIT_DRIVER) and minibrowser() and shutil.which("Xvfb"))
 
 
@@ -127,7 +127,7 @@ def _named(variable: str) -> set[str]:
 
 
 def testable() -> dict[str, str]:
-    """Everything that the tests can require of a machine, each with why this one lacks it, or "".
+    """Returns everything that the tests can require of a machine, each with why this one lacks it, or "".
 
     The CPU's features are read from the operating system, not from the code under test."""
     return {
@@ -144,7 +144,7 @@ def testable() -> dict[str, str]:
 
 
 def required() -> str:
-    """LANEWISE_REQUIRE for this machine: all that it can test, so that nothing is skipped unnoticed.
+    """Returns LANEWISE_REQUIRE for this machine: all that it can test, so that nothing is skipped unnoticed.
 
     LANEWISE_ALSO_REQUIRE adds what must be tested even where this machine lacks it, as CI does: a browser that could
     not be installed, or PyTorch as a peer."""
@@ -153,7 +153,7 @@ def required() -> str:
 
 
 def _instruction_sets() -> dict[str, str]:
-    """The CPU backends of this machine's own architecture."""
+    """Returns the CPU backends of this machine's architecture, each with why it cannot run here, or ""."""
     hidden = _named("LANEWISE_HIDE")
     if platform.machine().lower() in ("aarch64", "arm64"):
         return {"scalar": "", "neon": "hidden by LANEWISE_HIDE" if "neon" in hidden else ""}

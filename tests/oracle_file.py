@@ -94,7 +94,7 @@ class Oracle:
 
 
 def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0.0, strict: bool = False) -> bool:
-    """Whether a result is within the bound of its reference."""
+    """Returns whether a result is within the bound of its reference."""
     if dtype not in DIGITS:
         return bool(got == expected)
     if math.isnan(expected) or math.isnan(got):
@@ -114,14 +114,14 @@ def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0
 
 
 def unit(value: float, dtype: str) -> float:
-    """One unit in the last place of a dtype at this value."""
+    """Returns one unit in the last place of a dtype at this value."""
     below = OVERFLOW[dtype] / 2
     exponent = math.frexp(min(abs(value), below))[1] if value else SMALLEST[dtype]
     return math.ldexp(1.0, max(exponent - DIGITS[dtype], SMALLEST[dtype]))
 
 
 def rounded_once(value: float, dtype: str) -> float:
-    """A float64 rounded to a narrower dtype, to nearest even. What overflows, and struct refuses, becomes infinite."""
+    """Rounds a float64 to a narrower dtype, to nearest even. Values too large for struct become infinite."""
     try:
         return float(struct.unpack(FORMATS[dtype], struct.pack(FORMATS[dtype], value))[0])
     except OverflowError:
@@ -139,7 +139,7 @@ class _Reader:
         return values
 
     def bytes(self, count: int) -> memoryview:
-        """The next bytes; skips the zeros that pad them to a multiple of 8."""
+        """Returns the next bytes; skips the zeros that pad them to a multiple of 8."""
         data = self.view[self.position : self.position + count]
         self.position += count
         self.position += -self.position % 8

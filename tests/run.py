@@ -28,7 +28,7 @@ from environment import ROOT, install_system_packages, prepare, required, testab
 
 REPORTS = ROOT / "build" / "reports"
 
-# These stages run first, one at a time: they look at processor time or take seconds.
+# These stages run first, one at a time: they measure processor time or take seconds.
 ALONE = ("lint", "package", "bench", "extension")
 # The other stages run in groups, side by side. The stages of a group run one after another: native and packaging build
 # for other platforms in the same folders. The longest group starts first; a stage not named here is a group by itself.
@@ -136,13 +136,13 @@ def lint(runner: Runner, stage: Stage) -> None:
 
 
 def folders() -> dict[str, Path]:
-    """The folders of tests, by the names of their stages."""
+    """Returns the folders of tests by the names of their stages."""
     tests = sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir())
     return {folder.name: folder for folder in tests if any(folder.rglob("test_*.py"))}
 
 
 def groups(names: Iterable[str]) -> list[list[str]]:
-    """The stages that run side by side with others, as lists of those that run one after another."""
+    """Returns the groups of stages. Groups run side by side; the stages of one group run one after another."""
     named = [name for group in GROUPS for name in group]
     return [*([name for name in group if name in names] for group in GROUPS), *([n] for n in names if n not in named)]
 

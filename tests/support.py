@@ -1,4 +1,4 @@
-"""Shared by several folders of tests: the support matrix, and skipping a test that this machine cannot run.
+"""Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use it.
 
 The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only. A
 folder of tests notes each outcome and saves them to its file when it ends, because folders run in separate processes;
@@ -58,7 +58,7 @@ def _merged() -> dict[str, dict[str, bool]]:
 
 
 def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
-    """A line for each operation that failed, or did not run, on one of these backends."""
+    """Returns a line for each operation that failed, or did not run, on one of these backends."""
     merged, lacking, backends = _merged(), [], tuple(backends)
     for operation in operations:
         missing = [backend for backend in backends if not merged.get(operation, {}).get(backend)]
@@ -68,7 +68,7 @@ def gaps(operations: Iterable[str], backends: Iterable[str]) -> list[str]:
 
 
 def table(outcomes: dict[str, dict[str, bool]]) -> str:
-    """The matrix in Markdown."""
+    """Returns the matrix in Markdown."""
     backends = [backend for backend in ORDER if any(backend in known for known in outcomes.values())]
     signs = {True: "✓", False: "✗", None: ""}
     lines = [

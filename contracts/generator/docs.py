@@ -122,8 +122,8 @@ def _in_place(contract: Contract) -> str:
 def _errors(contract: Contract) -> dict[str, str]:
     """Returns when each error class is raised.
 
-    The kind lists the errors of its operations. Operations without kernels have little in common, so of their kind's
-    errors only those count that special rows raise or that follow from the arguments.
+    kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
+    error of the kind counts only if a special row raises it or the arguments imply it.
     """
     errors = dict(contract.kind.errors)
     raised = {each.raises for each in contract.special}

@@ -41,7 +41,7 @@ class Vector:
         return f"{self.type}_set({value})"
 
 
-# Kernels whose operands all have up to 32 bits use 32-bit lanes. Kernels with a 64-bit operand use 64-bit lanes. Casts
+# Kernels whose operands have at most 32 bits use 32-bit lanes; kernels with a 64-bit operand use 64-bit lanes. Casts
 # use wide vectors, which have as many 64-bit lanes as narrow ones have 32-bit lanes.
 NARROW = {
     "bool": Vector("vm32", "uint8_t", 1, "_bool"),

@@ -1,7 +1,7 @@
 """Builds the layout structs of lanewise.h, as bytes, for given shapes and strides.
 
 They are derived from the header and the contracts only, independently of the extension. No dimensions are collapsed:
-kernels must handle every layout, and the extension's are mostly simpler.
+kernels must handle every layout, including ones that the extension would simplify.
 """
 
 from __future__ import annotations

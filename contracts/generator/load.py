@@ -208,7 +208,7 @@ def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:
-            raise fields.error(f"expected dtypes: {{any: chosen}} of a cast, got {raw}")
+            raise fields.error(f"expected dtypes: {{any: chosen}} for a cast, got {raw}")
         return False, {}
     if raw == {"any": "same"}:
         return True, {}
@@ -419,7 +419,7 @@ def _check(fields: Fields, contract: Contract) -> None:
     _check_facts(fields, contract)
     several = contract.returns != "Tensor"
     if several and contract.reference:
-        raise fields.error("expected no reference of several tensors, got one; compare them with NumPy in the laws")
+        raise fields.error("expected no reference for several tensors, got one; compare them with NumPy in the laws")
     for dtype in contract.computed:
         text = contract.expression(dtype)
         if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):

@@ -150,7 +150,7 @@ def _kernel(contract: Contract, case: Case) -> str:
     if contract.kind.name == "cast":
         target = case.parameters["dtype"]
         if target == case.dtype:
-            return ""  # a copy, which is another operation's kernel
+            return ""  # the operation copy has the kernel for this
         return f"{contract.operation}_{case.dtype}_{target}"
     variant = 0
     if contract.variants:

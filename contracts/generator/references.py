@@ -32,8 +32,8 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
     error = (product - (total - virtual)) + (x3 - virtual)  # Knuth's TwoSum
     bits = np.asarray(total).view(np.int64)
     even = (bits & 1) == 0
-    away = np.where((error > 0) == (total > 0), 1, -1)  # toward the exact value
-    odd = np.where(even & (error != 0) & np.isfinite(error), bits + away, bits)
+    step = np.where((error > 0) == (total > 0), 1, -1)  # toward the exact value
+    odd = np.where(even & (error != 0) & np.isfinite(error), bits + step, bits)
     return np.asarray(odd, dtype=np.int64).view(np.float64)
 
 

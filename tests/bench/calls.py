@@ -1,6 +1,6 @@
 """The group `call`: what a whole call, a kernel alone and `import lanewise` cost, in nanoseconds and milliseconds.
 
-The first two are rows of the goals for a CPU. The import is timed in fresh processes, less the time that Python itself
+The first two are rows of the goals for a CPU. The import is timed in new processes, minus the time that Python itself
 takes to start.
 """
 
@@ -20,7 +20,7 @@ IMPORT = "import lanewise"
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints the rows whose names begin so, or all of them."""
+    """Prints the rows whose names begin with these, or all of them."""
     from tests.bench.cpu import command as cpu
     from tests.bench.cpu.table import CALLS, KERNELS
 
@@ -36,7 +36,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def import_nanoseconds(repeats: int) -> float:
-    """The time of a first import, without Python's own start."""
+    """Measures a first import, without the start of Python itself."""
     codes = {"empty": "pass", IMPORT: IMPORT}
     contestants = [Contestant.batched(name, partial(_processes, code), timed=True) for name, code in codes.items()]
     empty, imported = measure(contestants, repeats=repeats, sample_seconds=1e-9)

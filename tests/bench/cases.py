@@ -77,7 +77,7 @@ class Case:
 
     @property
     def label(self) -> str:
-        """The size for people."""
+        """The size as text, as in `1,024 x 64`."""
         return " x ".join(f"{extent:,}" for extent in self.size)
 
     @property
@@ -123,7 +123,7 @@ def _parse_extent(text: str) -> int:
 
 
 def default_sizes(operation: Operation) -> tuple[Size, ...]:
-    """The sizes to measure unless the user names some."""
+    """Returns the sizes to measure unless the user names some."""
     return tuple((number,) for number in _fields(operation).get("sizes", ELEMENTS))
 
 
@@ -160,7 +160,7 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """All inputs of the size; in operations on rows, all but the first are as long as a row."""
+    """Returns the inputs, all of the given size; in operations on rows, all but the first are as long as a row."""
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}
@@ -168,7 +168,7 @@ def _default_inputs(operation: Operation) -> dict[str, Any]:
 
 
 def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dict[str, Any]:
-    """The extents by name, or `size` alone for operations that take any shape."""
+    """Returns the extents by name, or `size` alone for operations that take any shape."""
     described = fields.get("size", ["number"])
     context = {**vars(math), "number": size[0]}
     if not isinstance(described, Mapping):
@@ -183,12 +183,12 @@ def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dic
 
 
 def _evaluate(text: Any, context: Mapping[str, Any]) -> Any:
-    """A string is a Python expression; anything else is itself. Contracts are code, as their references are."""
+    """Evaluates a string as a Python expression and returns anything else. Contracts are trusted code."""
     return eval(text, {}, dict(context)) if isinstance(text, str) else text
 
 
 def _shape(operation: Operation, described: Any, context: Mapping[str, Any]) -> Shape:
-    """A list of extents, in which a tuple stands for several of them."""
+    """Returns the shape that a list of extents describes; a tuple in it stands for several extents."""
     extents: list[int] = []
     for text in described if isinstance(described, Sequence) and not isinstance(described, str) else [described]:
         value = _evaluate(text, context)

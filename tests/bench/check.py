@@ -24,7 +24,7 @@ UNCHECKED = ("rand", "randn")  # every library has its own random numbers
 
 
 def positions(count: int) -> list[int]:
-    """The positions of elements to compare: both ends, and some thousands in between."""
+    """Returns the positions of elements to compare: both ends, and some thousands in between."""
     if count <= SPREAD:
         return list(range(count))
     inner = range(EDGE, count - EDGE, max(1, count // SPREAD))
@@ -56,7 +56,7 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 
 
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """Says how a result differs, or returns an empty string. `terms` are as large as what was summed."""
+    """Says how a result differs, or returns an empty string. `terms` are the magnitudes of the summed terms."""
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):

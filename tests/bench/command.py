@@ -14,9 +14,9 @@ from tests.bench.inputs import ITEM_BYTES
 from tests.bench.peers import PEERS
 from tests.bench.settings import Settings
 
-Program = Callable[[Sequence[str], Settings], int]  # of names that narrow its work; returns the exit status
+Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
-# A first word that is not an operation. The kinds of kinds.yaml are groups too: all of their operations.
+# First words that name a program, not an operation. The kinds of kinds.yaml also name groups: their operations.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),

@@ -62,7 +62,7 @@ class Bar(NamedTuple):
 
 
 def bars(row: Row) -> list[Bar]:
-    """The contestants of a row, from the slowest to the fastest; ours is the last one of equals."""
+    """Returns the contestants of a row, from the slowest to the fastest; ours comes last among equals."""
     measured = row.measured
     assert measured is not None
     times = {OURS: measured.value} | {
@@ -74,7 +74,7 @@ def bars(row: Row) -> list[Bar]:
 def draw(rows: Sequence[Row], path: Path, place: str) -> None:
     """Draws the rows into an SVG file whose caption names the place that they were measured in.
 
-    ArgumentError if none was measured, or for another suffix.
+    Raises ArgumentError if none was measured, or if the suffix is not .svg.
     """
     if path.suffix != ".svg":
         raise ArgumentError(f"bench: expected a figure with the suffix .svg, got {path}")
@@ -95,7 +95,7 @@ def draw(rows: Sequence[Row], path: Path, place: str) -> None:
 
 
 def _rate(row: Row, measured: Measured, nanoseconds: float) -> float:
-    """GFLOP/s, or billions of elements per second."""
+    """Returns the rate in GFLOP/s, or in billions of elements per second."""
     if row.goal.unit == GFLOPS:
         return (measured.flops or 0) / nanoseconds
     return prod(row.goal.work.size) / nanoseconds if row.goal.work else 1 / nanoseconds

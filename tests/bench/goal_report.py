@@ -1,4 +1,4 @@
-"""What becomes of measured goals: a table on the terminal and in documents, JSON, and figures."""
+"""Reports measured goals: as tables on the terminal and in documents, as JSON, and as figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """All rows of a run, and what is true of all of them."""
+    """All rows of a run, and the facts that they share."""
 
     rows: Sequence[Row]
     columns: Sequence[str]  # the peers
@@ -85,12 +85,12 @@ def publish(table: Table, settings: Settings, marked: Sequence[Marked]) -> int:
 
 
 def complete(rows: Sequence[Row]) -> bool:
-    """Whether every row has a figure and no contestant computed anything wrong."""
+    """Returns whether every row has a figure and no result was wrong."""
     return all(row.measured and not (row.details or {}).get("wrong") for row in rows)
 
 
 def text(table: Table) -> str:
-    """The table for the terminal, with the reasons for missing figures."""
+    """Returns the table for the terminal, with the reasons for missing figures."""
     rows, columns = table.rows, table.columns
     lines = [report.table([goals.headings(columns), *(goals.row(row.goal, row.measured, columns) for row in rows)])]
     for note in dict.fromkeys(note for row in rows for note in row.notes):
@@ -106,7 +106,7 @@ def _met(row: Row, bars: goals.Bars) -> bool | None:
 
 
 def as_json(table: Table) -> dict[str, Any]:
-    """Everything measured, after what is true of all rows."""
+    """Returns everything measured: first the facts that rows share, then the rows."""
     return {"machine": machine.facts(), **table.about, "goals": [_row_as_json(row) for row in table.rows]}
 
 
@@ -127,7 +127,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
 
 
 def markdown(rows: Sequence[Row], columns: Sequence[str], heading: Sequence[str]) -> str:
-    """The table for documents, narrower than on a terminal: no medians, and no peers without a figure."""
+    """Returns the table for documents, narrower than on a terminal: no medians, and no peers without a figure."""
     shown = [name for name in columns if any(row.measured and name in row.measured.peers for row in rows)]
     head = goals.headings(shown)
     left_out = head.index("median")
@@ -142,7 +142,7 @@ BEGIN, END = "<!-- python -m tests.bench ", "<!-- end -->"
 
 @dataclass(frozen=True)
 class Marked:
-    """A place in a document for a table: what is between the line that begins it and the end mark.
+    """A place in a document for a table: the text between the line that begins it and the end mark.
 
     <!-- python -m tests.bench --goals 'matmul 1024' exp -->
     <!-- end -->
@@ -163,9 +163,9 @@ class Marked:
 
 
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
-    """Finds the places for tables of the command with these options, which come first in their lines.
+    """Finds the places for tables in documents: lines that begin with the command and these options.
 
-    ArgumentError if a document has none, or asks for goals that are not among the chosen.
+    Raises ArgumentError if a document has none, or names goals that are not among the chosen ones.
     """
     marked: list[Marked] = []
     for path in documents:

@@ -1,8 +1,9 @@
 """Goals as data, and whether a measurement reaches them.
 
-A goal is an operation at a size with two sets of bars: `firm` must hold before work counts as done, `aim` is what it is
-for. A measurement is one number, smaller is better (nanoseconds, bytes, or a ratio of times), with those of the peers
-and of the limit from the same rounds. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in browser/table.py.
+A goal is an operation at a size with two sets of bars: `firm` must hold before work counts as done, `aim` is the
+target. A measurement is one number (nanoseconds, bytes, or a ratio of times; smaller is better), with the numbers of
+the peers and the limit from the same rounds. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in
+browser/table.py.
 """
 
 from __future__ import annotations
@@ -52,7 +53,7 @@ class Measured:
     judged: bool = True  # False if the goal is for another machine
 
     def of_limit(self) -> float | None:
-        """The share of the limit that was reached, or None without a limit."""
+        """Returns the share of the limit that was reached, or None without a limit."""
         return None if self.limit is None else self.limit / self.value
 
 
@@ -63,47 +64,50 @@ class Reach:
     figure: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """The share of the bar that the minimum reaches."""
+        """Returns the share of the bar that the minimum reaches."""
         found = in_unit(measured.value, unit, measured.flops)
         return found / self.figure if unit == GFLOPS else self.figure / found
 
     def text(self, unit: str) -> str:
-        """As in `>= 46`."""
+        """Returns the bar as text, as in `>= 46`."""
         return f"{'>=' if unit == GFLOPS else '<='} {self.figure:g}"
 
 
 @dataclass(frozen=True)
 class Against:
-    """That many times as fast as each of these peers."""
+    """A bar: `factor` times as fast as each of these peers."""
 
     peers: tuple[str, ...]
     factor: float = 1.0
     name: str = ""  # for all of them together
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """The share reached against the fastest peer. None if it is reached, but an absent peer may be faster."""
+        """Returns the share of the bar reached against the fastest peer.
+
+        Returns None if no peer was measured, or if the bar is reached but an absent peer might be faster.
+        """
         theirs = [measured.peers[name] for name in self.peers if name in measured.peers]
         found = min(theirs) / measured.value / self.factor if theirs else None
         return None if found is None or (found >= 1 and measured.absent.intersection(self.peers)) else found
 
     def text(self, unit: str) -> str:
-        """As in `>= 0.95x tfjs`."""
+        """Returns the bar as text, as in `>= 0.95x tfjs`."""
         return f">= {self.factor:.3g}x {self.name or ' and '.join(self.peers)}"
 
 
 @dataclass(frozen=True)
 class OfLimit:
-    """A share of the limit of the machine."""
+    """A bar: a share of the limit of the machine."""
 
     share: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """The share of the bar that was reached; None if the limit is not known."""
+        """Returns the share of the bar that was reached; None if the limit is not known."""
         found = measured.of_limit()
         return None if found is None else found / self.share
 
     def text(self, unit: str) -> str:
-        """As in `90% of the limit`."""
+        """Returns the bar as text, as in `90% of the limit`."""
         return f"{self.share:.0%} of the limit"
 
 
@@ -122,7 +126,7 @@ class Goal:
     backend: str = ""  # the goal is for this backend; empty: for the default one
 
     def reached(self, bars: Bars, measured: Measured) -> float | None:
-        """The smallest share of a bar that was reached: at least 1 if all hold, None if that is not known."""
+        """Returns the smallest share of a bar that was reached: at least 1 if all hold, None if that is not known."""
         if not (bars and measured.judged):
             return None
         found = [bar.reached(measured, self.unit) for bar in bars]
@@ -131,12 +135,12 @@ class Goal:
         return min(missed) if missed else min(known) if len(known) == len(found) else None
 
     def met(self, bars: Bars, measured: Measured) -> bool | None:
-        """Whether all bars hold; None if that is not known."""
+        """Returns whether all bars hold; None if that is not known."""
         found = self.reached(bars, measured)
         return None if found is None else found >= 1
 
     def text(self, bars: Bars) -> str:
-        """The bars for people."""
+        """Returns the bars as text."""
         return ", ".join(bar.text(self.unit) for bar in bars)
 
 
@@ -148,7 +152,7 @@ def in_unit(value: float, unit: str, flops: int | None) -> float:
 
 
 def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
-    """The goals whose names begin with one of these, or all goals. ArgumentError if one of them fits no goal."""
+    """Returns the goals whose names begin with one of `names`, or all. Raises ArgumentError if one fits none."""
     for name in names:
         if not any(goal.name.startswith(name) for goal in goals):
             raise ArgumentError(f"bench: no goal begins with {name!r}; there are {', '.join(g.name for g in goals)}")
@@ -156,7 +160,7 @@ def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
 
 
 def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str]:
-    """A line of the table: the figure, the bars and whether they hold, and the figures of the peers."""
+    """Returns a line of the table: the figure, the bars and whether they hold, and the figures of the peers."""
     if measured is None:
         return [goal.name, goal.unit, *[""] * 3, *_judged(goal, None), *[""] * len(peers)]
     reached = measured.of_limit()
@@ -173,7 +177,7 @@ def row(goal: Goal, measured: Measured | None, peers: Sequence[str]) -> list[str
 
 
 def headings(peers: Sequence[str]) -> list[str]:
-    """The headings of the columns of `row`."""
+    """Returns the headings of the columns of `row`."""
     return ["", "", "lanewise", "median", "of limit", "firm", "met", "aim", "met", *peers]
 
 
@@ -185,7 +189,7 @@ def _judged(goal: Goal, measured: Measured | None) -> list[str]:
 
 
 def _verdict(bars: Bars, reached: float | None) -> str:
-    """Whether the bars hold, and if not, how much of them was reached."""
+    """Says whether the bars hold, and if not, how much of them was reached."""
     if not bars:
         return ""
     return "?" if reached is None else "yes" if reached >= 1 else f"NO {floor(reached * 100)}%"

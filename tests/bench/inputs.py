@@ -76,7 +76,7 @@ def ascending(x: HostArray) -> HostArray:
 
 
 def typical(dtype: str, within: Range | None) -> tuple[float, float]:
-    """The part of a domain to draw from. Indices and small integer domains are used in full."""
+    """Returns the part of a domain to draw from. Indices and small integer domains are used in full."""
     if dtype.startswith("int"):
         if within is None:
             return -TYPICAL_INTEGER, TYPICAL_INTEGER

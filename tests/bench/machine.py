@@ -28,18 +28,18 @@ def facts() -> dict[str, object]:
 
 
 def short_cpu_name() -> str:
-    """The processor without trademarks, for captions."""
+    """Returns the name of the processor without trademarks, for captions."""
     return " ".join(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", cpu_name()).split())
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Returns how many processors this process may use."""
     affinity = getattr(os, "sched_getaffinity", None)  # Linux only
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
 def load() -> float | None:
-    """The load average of the last minute; figures from a busy machine are too slow."""
+    """Returns the load average of the last minute; on a busy machine, times are too long."""
     try:
         return round(os.getloadavg()[0], 2)
     except (AttributeError, OSError):

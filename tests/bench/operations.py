@@ -57,22 +57,22 @@ class Operation:
         return "float32" if "float32" in self.dtypes or "any" in self.dtypes else next(iter(self.dtypes), "float32")
 
     def computes(self, dtype: str) -> bool:
-        """Whether it has kernels for this dtype."""
+        """Returns whether the operation has kernels for this dtype."""
         return dtype in self.dtypes or "any" in self.dtypes or not self.dtypes
 
     def result(self, dtype: str) -> str:
-        """The dtype of its result when computing in `dtype`."""
+        """Returns the dtype of the result when computing in `dtype`."""
         return self.dtypes.get(dtype, dtype)
 
     def range(self, name: str, dtype: str) -> Range | None:
-        """The domain of an input when computing in `dtype`, or None if the contract has none."""
+        """Returns the domain of an input when computing in `dtype`, or None if the contract has none."""
         by_dtype = self.domain.get(name, {})
         return by_dtype.get(dtype, by_dtype.get(""))
 
 
 @cache
 def load() -> Mapping[str, Operation]:
-    """Every public operation by its canonical name."""
+    """Returns every public operation by its canonical name."""
     path = files("lanewise") / "_lib" / "operations.json"
     try:
         described = json.loads(path.read_text(encoding="utf-8"))
@@ -83,7 +83,7 @@ def load() -> Mapping[str, Operation]:
 
 
 def kinds() -> dict[str, list[str]]:
-    """The names of the operations of each kind."""
+    """Returns the names of the operations of each kind."""
     grouped: dict[str, list[str]] = {}
     for operation in load().values():
         grouped.setdefault(operation.kind, []).append(operation.name)

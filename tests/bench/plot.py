@@ -73,17 +73,17 @@ def _label(axes: Any, results: Sequence[Result]) -> None:
 
 
 def _is_square(result: Result) -> bool:
-    """Whether all extents of its size are the same, as of square matrices."""
+    """Returns whether all extents of the size are the same, as for square matrices."""
     return len(result.case.size) > 1 and len(set(result.case.size)) == 1
 
 
 def _extent(result: Result) -> int:
-    """Its place on the axis of sizes."""
+    """Returns the position of the case on the axis of sizes."""
     return result.case.size[0] if _is_square(result) else prod(result.case.size)
 
 
 def _amount(result: Result) -> int | None:
-    """What the rate counts: floating-point operations in matrix products, else bytes."""
+    """Returns what the rate counts: floating-point operations in matrix products, else bytes."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 

@@ -40,7 +40,7 @@ def text(result: Result) -> str:
 
 
 def as_json(machine: Mapping[str, object], settings: Mapping[str, object], results: Sequence[Result]) -> Any:
-    """Everything measured, with units in the names."""
+    """Returns everything measured, with units in the names."""
     return {
         "machine": dict(machine),
         "settings": dict(settings),
@@ -49,12 +49,12 @@ def as_json(machine: Mapping[str, object], settings: Mapping[str, object], resul
 
 
 def rate(amount: int | None, timing: Timing) -> float | None:
-    """The amount per second, by the minimum."""
+    """Returns the amount per second, from the shortest time."""
     return None if amount is None else amount / timing.minimum * 1e9
 
 
 def case_as_json(result: Result) -> dict[str, Any]:
-    """One case, with units in the names."""
+    """Returns one case, with units in the names."""
     case = result.case
     return {
         "operation": case.operation.name,
@@ -84,7 +84,7 @@ def _timing(case: Case, timing: Timing) -> dict[str, object]:
 
 
 def _base(result: Result) -> Entry | None:
-    """What the others are compared with: the best peer, otherwise scalar code."""
+    """Returns the contestant that the others are compared with: the best peer, otherwise scalar code."""
     scalar = next((entry for entry in result.entries if entry.name == "scalar"), None)
     return result.best_peer() or scalar
 

@@ -39,7 +39,7 @@ class Result:
     limit: Timing | None = None  # the time of the same work at the machine's limit, if that is known
 
     def best_peer(self) -> Entry | None:
-        """The fastest of the other libraries."""
+        """Returns the fastest of the other libraries."""
         peers = [entry for entry in self.entries if entry.is_peer]
         return min(peers, key=lambda entry: entry.timing.minimum, default=None)
 
@@ -61,7 +61,7 @@ Entrants = Sequence[tuple[str, Callable[[], Ready]]]  # names, and functions tha
 
 
 def entrants(case: Case, backends: Sequence[str], peers: Sequence[Peer]) -> Entrants:
-    """The contestants of a case: Lanewise on these backends, and other libraries."""
+    """Returns the contestants of a case: Lanewise on these backends, and other libraries."""
     ours = [(name, partial(backend_ready, case, name)) for name in backends]
     return [*ours, *((peer.name, partial(peer_ready, case, peer)) for peer in peers)]
 
@@ -78,7 +78,7 @@ def run_case(
 ) -> Result:
     """Times the contestants of a case. Those with wrong results are named and not timed.
 
-    `limit` takes turns with the others: a loop that does only the arithmetic, or only the memory traffic.
+    `limit` is measured in the same rounds: a loop that does only the arithmetic, or only the memory traffic.
     """
     ready: list[Ready] = []
     skipped: dict[str, str] = {}
@@ -132,7 +132,7 @@ def peer_ready(case: Case, peer: Peer) -> Ready:
 
 
 def on_backend(case: Case, backend: str) -> Contestant:
-    """A call of Lanewise's function on one backend, with inputs that are already there."""
+    """Returns a call of Lanewise's function on one backend, with inputs that are already on its device."""
 
     def use() -> AbstractContextManager[Any]:
         return lw.use_backend(backend)
@@ -146,7 +146,7 @@ def on_backend(case: Case, backend: str) -> Contestant:
 
 
 def tensor(value: HostArray, place: str | None = None) -> lw.Tensor:
-    """Makes a tensor with storage of its own, on a device if one is named."""
+    """Copies the data into a new tensor, on a device if one is named."""
     flat = lw.asarray(value.view, copy=True)
     tensor = lw.reshape(flat, value.shape)
     return tensor if place is None else tensor.to(place)

@@ -1,6 +1,6 @@
 """The group `threads`: how much faster a call is on several threads than on one.
 
-Both take turns in one process. The first ratio is that of the minima, the second the median over the rounds.
+Rounds alternate between both in one process. The first ratio is that of the minima, the second the median over rounds.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for those of the works that the names and sizes choose."""
+    """Prints a row for each of `works` that the names and sizes select."""
     number = settings.threads or 2
     if number < 2:
         raise ArgumentError("bench: expected --threads of at least 2, got 1; several threads are compared with one")
@@ -75,7 +75,7 @@ def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> 
 
 
 def _contestants(work: Work, most: int) -> list[Contestant]:
-    """The same call on one thread and on several."""
+    """Returns the same call twice: on one thread and on several."""
     name, size = work
     case = build(operations.find(name), size)
     contestants = []

@@ -1,7 +1,7 @@
 """The group `speedup`: how much faster than scalar code each instruction set runs operations on one array.
 
-Half as many times as a vector has lanes is expected. Operations of few instructions are bound by the L2 cache instead;
-the table then says how close they come to the speed of `negative`, which has one instruction per element.
+The expected factor is at least half the number of lanes of a vector. Operations of few instructions are bound by the L2
+cache instead; the table then compares them with `negative`, which has one instruction per element.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.bench.cases import parse_size
 from tests.bench.settings import Settings
 
 LANES = {"sse2": 4, "neon": 4, "simd128": 4, "relaxed_simd": 4, "avx": 8, "avx2": 8, "avx512": 16}
-BOUND = 0.6  # of the bandwidth of a copy: from there on memory is the limit
+BOUND = 0.6  # share of the bandwidth of a copy above which memory is the limit
 SIZE = 1 << 14  # elements
 COPY = "negative"
 
@@ -44,7 +44,7 @@ def _unary() -> Iterator[str]:
 
 
 def _nanoseconds(name: str, size: int, backends: Sequence[str], rounds: int) -> dict[str, float]:
-    """The time of one call on each backend, into an existing result."""
+    """Measures one call on each backend, into an existing result."""
     operation = operations.find(name)
     within = operation.range(operation.inputs[0].name, "float32")
     low, high = (max(within.low, -60.0), min(within.high, 60.0)) if within else (-10.0, 10.0)
@@ -59,7 +59,7 @@ def _nanoseconds(name: str, size: int, backends: Sequence[str], rounds: int) -> 
 
 
 def _cell(backend: str, times: Mapping[str, float], copies: Mapping[str, float]) -> str:
-    """The speed-up, and a remark where it is below half the lanes."""
+    """Returns the speed-up, with a remark if it is below half the number of lanes."""
     factor = times["scalar"] / times[backend]
     if factor >= LANES[backend] / 2:
         return f"{factor:.1f}"

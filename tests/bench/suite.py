@@ -45,7 +45,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) -> list[Case]:
-    """The cases of these operations; without names, of all operations that compute in the dtype."""
+    """Returns the cases of these operations, or of all operations that compute in the dtype."""
     chosen = [operations.find(name) for name in names]
     if not chosen:
         chosen = [operation for operation in operations.load().values() if not dtype or operation.computes(dtype)]
@@ -54,7 +54,7 @@ def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) 
 
 
 def available_backends(names: Sequence[str] | None) -> list[str]:
-    """These backends, or all that are available. Raises what lw.use_backend raises for a name."""
+    """Returns these backends, or all that are available. Raises what lw.use_backend raises for a name."""
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
     for name in names:

@@ -21,7 +21,7 @@ GOALS = ["--goals", "--backends", "browser"]
 
 
 def missing():
-    """What the browser's benchmark needs and does not find here."""
+    """Returns what the browser's benchmark needs and this machine lacks."""
     try:
         chromium_page.require()
     except ArgumentError as error:

@@ -1,4 +1,4 @@
-"""The rows that are made from the page's answers, without a browser."""
+"""Tests the rows made from the page's answers, without a browser."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ SETTINGS = Settings(repeats=2, seconds=0.01)
 
 
 class FakePage:
-    """Gives the same answer to every question, or raises it."""
+    """Gives the same answer to every question, or raises it if it is an exception."""
 
     def __init__(self, answer):
         self.answer = answer

@@ -1,4 +1,4 @@
-"""`python -m tests.bench` from end to end, on small sizes."""
+"""Tests `python -m tests.bench` from end to end, on small sizes."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals`: rows by a clock that a test sets, the limits, and errors.
+"""`python -m tests.bench --goals`: rows from times that the tests set, the limits, and errors.
 
 The whole table is measured by hand: it takes minutes, and a quiet machine.
 """
@@ -29,7 +29,7 @@ FAST = ["--seconds", "0.0001", "--repeats", "2"]
 
 @pytest.fixture(autouse=True)
 def threads():
-    """The goals are measured on one thread, and leave it so."""
+    """Restores the number of threads, which measuring the goals sets to one."""
     before = lw.get_num_threads()
     yield
     lw.set_num_threads(before)
@@ -37,7 +37,7 @@ def threads():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Nothing large is read to find how fast that is."""
+    """Shrinks the arrays that measure the bandwidth of each cache level."""
     monkeypatch.setattr(limits, "LEVELS", {"L1": 1 << 14, "L2": 1 << 16})
 
 
@@ -47,7 +47,7 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Everybody is called once, and takes as long as a test says by name; the contestants are kept."""
+    """Replaces the measurement: calls each contestant once, keeps it, and returns the time set under its name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):
@@ -79,7 +79,7 @@ class Adder:
 
 
 class Library:
-    """What limits.py asks of limits.c; says what it was asked."""
+    """Replaces the library built from limits.c and records its calls."""
 
     def __init__(self):
         self.calls = []
@@ -300,7 +300,7 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
 
 
 def test_auto_is_compared_with_the_best_backend(monkeypatch):
-    """By the median over the grid, where 2 microseconds and less are nothing."""
+    """The figure is the median over the grid; differences up to 2 microseconds do not count."""
     best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
     times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
 

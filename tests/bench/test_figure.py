@@ -1,4 +1,4 @@
-"""--figure, on figures that are set here."""
+"""Tests --figure on rows whose figures are set here."""
 
 import re
 from xml.etree import ElementTree

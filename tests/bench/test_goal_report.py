@@ -1,4 +1,4 @@
-"""Tables of goals in documents."""
+"""Tests tables of goals in documents."""
 
 import pytest
 

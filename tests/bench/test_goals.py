@@ -1,4 +1,4 @@
-"""The goals as data, and how a measurement is judged by them."""
+"""Tests the tables of goals, and how they judge a measurement."""
 
 import pytest
 

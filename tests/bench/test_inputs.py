@@ -1,4 +1,4 @@
-"""Benchmark inputs: the right shape and dtype, inside the domain, the same each time."""
+"""Benchmark inputs have the right shape and dtype, are inside the domain, and are the same each time."""
 
 import math
 

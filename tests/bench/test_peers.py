@@ -1,4 +1,4 @@
-"""Peers that need more than a function: another process, an existing result."""
+"""Tests peers that need more than a function: another process, an existing result."""
 
 import gc
 import os

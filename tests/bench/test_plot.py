@@ -1,4 +1,4 @@
-"""--plot: ticks and the legend."""
+"""Tests --plot: ticks and the legend."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Figures as text and JSON."""
+"""Tests reports as text and JSON."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""lanewise/timing.py: fair, warmed up, exact about what it calls. Where a test is about time, it sets the clock."""
+"""Tests lanewise/timing.py: order of rounds, warm-up, number of calls. Tests about time replace the clock."""
 
 import gc
 from contextlib import contextmanager

@@ -17,7 +17,7 @@ EDGES = ("256", "1024")  # of matrices
 
 
 def with_shader() -> list[str]:
-    """The operations that have a kernel in WGSL."""
+    """Returns the operations that have a kernel in WGSL."""
     kernels = shaders.kernel_names(shaders.FILE)
     return [name for name, operation in operations.load().items() if set(operation.kernels.values()) & set(kernels)]
 

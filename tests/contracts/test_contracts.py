@@ -17,7 +17,7 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Where both are finite. The tests of backends would not find a typo in a special value."""
+    """Compares finite special values with references. The tests of backends would not find a typo in them."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)
@@ -62,7 +62,7 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
 def test_axis_goes_by_position(contract):
-    """After the inputs and the parameters before it; as a function and as a method, with the result of axis=."""
+    """Passing axis by position, after inputs and earlier parameters, equals axis=, in functions and methods."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
     before = [each.name for each in contract.parameters]

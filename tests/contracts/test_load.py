@@ -9,7 +9,7 @@ from generator.load import load_contracts
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
-# Text of the contract, what replaces it, and the error.
+# Text of the contract, its replacement, and the error that this causes.
 INVALID = [
     ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected fields of size, sizes"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
@@ -73,7 +73,7 @@ INVALID = [
         "expected positional parameters first",
     ),
     ("complexity: low", "complexity: low\nkernels: relu", "expected kernels of an operation with the same dtypes"),
-    ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference of several tensors"),
+    ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference for several tensors"),
     ("complexity: low", "complexity: [", "while parsing"),
 ]
 

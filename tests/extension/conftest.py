@@ -1,4 +1,4 @@
-"""Shared by several files here: a program that Ctrl-C stops while it computes."""
+"""Provides a fixture for several files here: a program that Ctrl-C stops while it computes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _interrupted(before: str, work: str, unfinished: str) -> None:
 @pytest.fixture
 def interrupted() -> Callable[[str, str, str], None]:
     """Runs the statements `before`, then `work`: one call that takes seconds on the scalar backend. Ctrl-C must end
-    it early, which the expression `unfinished` tells by the call's `out`, and later calls must work."""
+    it early (the expression `unfinished` checks the call's `out`), and later calls must work."""
     if sys.platform == "win32":
         pytest.skip("os.kill cannot send Ctrl-C to its own process on Windows")
     return _interrupted

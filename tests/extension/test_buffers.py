@@ -1,4 +1,4 @@
-"""Buffers without strides, as ctypes exports them, buffers of unusual formats, and uint8."""
+"""Tests buffers without strides, as ctypes exports them, buffers of unusual formats, and uint8."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ values = (ctypes.c_float * 3)(1, 2, 3)
     ],
 )
 def test_ctypes_arrays_are_read(statement):
-    """In a separate process each, since a missing check for strides == NULL would crash it."""
+    """Each statement runs in a new process, because a missing check for strides == NULL would crash it."""
     program = IN_A_PROCESS.format(statement=statement)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -93,7 +93,7 @@ def test_ctypes_objects_of_other_types_are_refused(values):
 
 
 class Buffer(ctypes.Structure):
-    """Py_buffer."""
+    """The struct Py_buffer."""
 
     _fields_ = (
         ("buf", ctypes.c_void_p),
@@ -111,7 +111,7 @@ class Buffer(ctypes.Structure):
 
 
 def memoryview_of(values: np.ndarray, text: bytes) -> memoryview:
-    """The memory of a vector as a memoryview of any format. The caller keeps `values` and `text` alive."""
+    """Returns the memory of a vector as a memoryview of any format. The caller keeps `values` and `text` alive."""
     buffer = Buffer(buf=values.ctypes.data, len=values.nbytes, itemsize=values.itemsize, ndim=1, format=text)
     buffer.shape, buffer.strides = (ctypes.c_ssize_t * 1)(values.size), (ctypes.c_ssize_t * 1)(values.itemsize)
     function = ctypes.pythonapi.PyMemoryView_FromBuffer

@@ -1,4 +1,4 @@
-"""What makes a call fast: no Python code between the call and its kernel, and memory from the cache."""
+"""Tests what makes a call fast: no Python code between the call and its kernel, and memory from the cache."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CALLS = {
 
 
 def python_calls(function):
-    """The Python functions that run inside of one call."""
+    """Returns the Python functions that run during one call."""
     names = []
 
     def note(frame, event, argument):

@@ -1,4 +1,4 @@
-"""How calls are parsed: positional and keyword arguments, out=, and errors."""
+"""Tests how calls are parsed: positional and keyword arguments, out=, and errors."""
 
 from __future__ import annotations
 

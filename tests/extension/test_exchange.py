@@ -1,4 +1,4 @@
-"""Conversion from and to NumPy, the buffer protocol, DLPack and Python numbers."""
+"""Tests conversion from and to NumPy, the buffer protocol, DLPack and Python numbers."""
 
 from __future__ import annotations
 

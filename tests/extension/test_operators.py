@@ -96,7 +96,7 @@ def test_numpy_scalars_that_do_not_fit():
 
 
 def test_numpy_scalars_alone_keep_their_dtype():
-    """If the dtype has a kernel."""
+    """A NumPy scalar keeps its dtype if the operation has a kernel for it."""
     assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
     assert lw.abs(np.int64(-1)).dtype == lw.int32
     assert lw.abs(np.array(-1.0)).dtype == lw.float32

@@ -1,6 +1,6 @@
-"""The pool behind the extension: many callers, fork, interruption, and what it costs to have nothing to do.
+"""Tests the thread pool of the extension: many callers, fork, interruption, and the cost of idle threads.
 
-native/threads.c by itself is tested in tests/native/test_threads.py, that no bit depends on it in tests/sweep.
+tests/native/test_threads.py tests native/threads.c alone; tests/sweep checks that results do not depend on the pool.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def resident_bytes() -> int:
 
 
 def work(seed: int, calls: int) -> int:
-    """Calls with changing sizes, around those where they begin to be shared out; each result is checked."""
+    """Makes calls of many sizes, on one thread and on several, and checks each result."""
     ones = lw.ones((1 << 18,), dtype=lw.int32)
     for turn in range(calls):
         size = (seed * 7919 + turn * 104_729) % (1 << 18) + 1
@@ -153,7 +153,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """Other libraries may have started threads in this process; their number must not change."""
+    """The process has as many threads as set, besides those that other libraries have started."""
     x = lw.rand((1 << 20,))
 
     def count() -> int:

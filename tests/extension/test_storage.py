@@ -19,7 +19,7 @@ MEGABYTE = 1 << 20
 
 
 def block(megabytes: float) -> lw.Tensor:
-    """A tensor in a block of this size."""
+    """Returns a tensor in a block of this size."""
     return lw.empty((int(megabytes * MEGABYTE),), dtype="bool")
 
 
@@ -34,7 +34,7 @@ def empty():
 
 
 def changes(before: dict[str, int]) -> dict[str, int]:
-    """The statistics that changed, with their differences."""
+    """Returns the statistics that changed, with their differences."""
     return {name: value - before[name] for name, value in lw.memory_stats().items() if value != before[name]}
 
 
@@ -51,7 +51,7 @@ def test_every_step_is_counted():
     assert changes(start) == {**cached, "num_allocs": 1}
     x = block(1)
     assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
-    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next size of blocks is a quarter larger
+    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # block sizes grow by a quarter
     both = dict.fromkeys(one, MEGABYTE * 9 // 4)
     assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
     view = y[10:]
@@ -75,7 +75,7 @@ def test_borrowed_memory_is_not_counted():
 
 
 def test_the_limit_holds():
-    """For all sizes and orders; blocks that do not fit are freed."""
+    """The cache stays within its limit for all sizes and orders; blocks that do not fit are freed."""
     generator = np.random.default_rng(1)
     for limit in (0, 5000, 3 * MEGABYTE, 64 * MEGABYTE):
         lw.set_cache_limit(limit)
@@ -155,7 +155,7 @@ def test_views_keep_their_memory():
 
 
 def test_eight_threads():
-    """Changing sizes, scratch, and tensors that one thread creates and another frees."""
+    """Threads use tensors of changing sizes and scratch memory, and free tensors that others created."""
     start = lw.memory_stats()["allocated_bytes"]
     handed: list[tuple[float, lw.Tensor]] = []
     barrier = threading.Barrier(8)
@@ -217,7 +217,7 @@ FAULTS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
 def test_a_second_large_result_costs_no_page_faults():
-    """64 MB cost 32 faults with huge pages, else 16384, the first time. The same holds for scratch."""
+    """The first 64 MB cost 32 page faults with huge pages, else 16384; the second cost none. Scratch is the same."""
     for line in run(FAULTS).splitlines():
         first, second = map(int, line.split())
         assert first >= 2

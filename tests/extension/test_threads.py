@@ -18,7 +18,7 @@ import lanewise as lw
 
 
 def test_eight_threads_at_once():
-    """Changing sizes, shared inputs, a backend per thread; checks each result."""
+    """Each thread uses its own backend, changing sizes and shared inputs; each result is checked."""
     names = [info.name for info in lw.backends() if info.available]
     shared = lw.rand((1 << 16,))
     reference = np.asarray(shared).copy()
@@ -62,7 +62,7 @@ def test_use_backend_is_the_threads_own():
 
 
 def test_large_work_releases_the_gil():
-    """While one thread multiplies, this one counts."""
+    """This thread counts while another one multiplies."""
     a = lw.rand((1024, 1024))
     with lw.use_backend("scalar"):
         done = threading.Event()
@@ -110,7 +110,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this platform")
 @pytest.mark.parametrize(("threads", "shape"), [(1, "(1 << 24,)"), (2, "(2, 1 << 24)")], ids=["one", "two"])
 def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
-    """The sort has not reached the pass that writes the results."""
+    """Ctrl-C stops the sort before the pass that writes the results."""
     program = INTERRUPTED_SORT.format(threads=threads, shape=shape)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert result.stdout.strip() == "interrupted", result.stderr
@@ -142,7 +142,7 @@ def resident_bytes() -> int:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_nothing_leaks():
-    """Results, views, borrowed buffers, capsules, and every kind of failing call, ten thousand times over."""
+    """Makes results, views, borrowed buffers, capsules and every kind of failing call, ten thousand times."""
     a = np.ones((64, 64), np.float32)
     bad = np.ones((3, 5), np.float32)
 

@@ -1,5 +1,5 @@
-"""Prints one SHA-256 per operation and CPU backend, over the results of all its oracle cases. A change that keeps all
-values keeps the output.
+"""Prints one SHA-256 per operation and CPU backend, over the results of all its oracle cases. The output changes
+if and only if a value does.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax

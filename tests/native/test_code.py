@@ -40,7 +40,7 @@ def test_registers(isa: str) -> None:
 
 @pytest.mark.skipif("scalar" not in AVAILABLE, reason="this processor has no x86 registers")
 def test_scalar_code_is_scalar() -> None:
-    """It has no packed floating-point arithmetic."""
+    """The scalar library has no packed floating-point arithmetic."""
     packed = Counter(re.findall(r"\b((?:add|sub|mul|div|sqrt|max|min)p[sd])\b", _code("scalar")))
     assert not packed, packed
 

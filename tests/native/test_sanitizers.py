@@ -110,7 +110,7 @@ def test_the_extension(sanitized: Path) -> None:
 
 
 def test_no_data_races() -> None:
-    """Threads call concurrently, share work, and change the number of threads. These two tests stand for the others,
+    """Threads call concurrently, share work, and change the number of threads. Only these two tests run,
     because code runs a hundred times slower under the sanitizer."""
     package = _build("thread", "--only", host().isas[1].name)  # threads work the same on all
     chosen = ("test_threads.py::test_eight_threads_at_once", "test_pool.py::test_the_number_changes_while_calls_run")

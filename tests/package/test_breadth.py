@@ -46,7 +46,7 @@ def test_the_libraries_that_people_come_from():
     assert list(tables()) == ["numpy", "torch", "trueno", "realizar", "torchless", "tensor_frame"]
 
 
-# The values of the names in the tables.
+# Values of the variables in the expressions of the tables.
 EXAMPLES = {
     "x": np.array([-1.5, 0.25, 2.5], np.float32),
     "u": np.array([-0.5, 0.1, 0.9], np.float32),
@@ -80,7 +80,7 @@ def rows():
 
 @pytest.mark.parametrize(("library", "theirs", "ours"), list(rows()))
 def test_every_expression_works(library, theirs, ours, capsys):
-    """Its result equals that of the other library, if that is in Python."""
+    """Our expression gives the result of the other library's expression, if that is Python."""
     try:
         results = evaluated(ours, lw.asarray, lw=lw)
     except lw.BackendUnavailableError:

@@ -257,7 +257,7 @@ def test_asarray_refuses_anything_else(wrong):
     ],
 )
 def test_numbers_that_do_not_fit_a_dtype(number, dtype, error):
-    """As a number, in a list, and as a fill value."""
+    """The number is refused alone, in a list, and as a fill value."""
     for call in (lambda: lw.asarray(number, dtype), lambda: lw.asarray([number], dtype)):
         with pytest.raises(error, match=rf"^asarray: expected an? (number within|int for dtype) {dtype}, got "):
             call()

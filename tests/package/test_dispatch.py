@@ -1,4 +1,4 @@
-"""Operands of every kind: those that Python converts for the extension, and those that are refused."""
+"""Tests operands of every kind: those that Python converts for the extension, and those that are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What users stumble over in their first minutes: each test shows one such step."""
+"""Tests what users stumble over in their first minutes, one step per test."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ import lanewise as lw
 
 @st.composite
 def arrays_and_keys(draw):
-    """An array and a key that mixes ints, slices, None, Ellipsis, index arrays, lists and masks."""
+    """Draws an array and a key that mixes ints, slices, None, Ellipsis, index arrays, lists and masks."""
     array = draw(hnp.arrays(np.int32, hnp.array_shapes(min_dims=1, max_dims=4, min_side=1, max_side=4)))
     array = array.transpose(draw(st.permutations(range(array.ndim))))
     shape = draw(st.sampled_from([(2,), (3,), (1,), (2, 1), (2, 3), (0,)]))

@@ -52,7 +52,7 @@ def test_bins_and_tails(sample):
 
 @pytest.mark.parametrize("lag", [1, 2, 3, 4, 5, 8, 64, 256, 1024])
 def test_numbers_are_not_correlated(sample, lag):
-    """Numbers at a distance are not correlated, nor are their distances from the mean."""
+    """Numbers `lag` positions apart are not correlated, nor are their distances from the mean."""
     for values in (sample - 0.5, np.abs(sample - 0.5) - 0.25):
         products = values[:-lag] * values[lag:]
         deviations = products.mean() / (values.var() / math.sqrt(len(products)))

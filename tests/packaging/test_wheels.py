@@ -70,7 +70,7 @@ def test_a_wheel_of_another_compiler_is_for_this_system_alone(small: Path, build
 
 
 def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> None:
-    """The build recognizes it by its --version, because `pyodide build` calls it cc."""
+    """The build recognizes emcc by its --version, because `pyodide build` calls it cc."""
     emcc = tmp_path / "cc"
     emcc.write_text("#!/bin/sh\necho 'emcc (Emscripten gcc/clang-like replacement) 3.1.6 ()'\n")
     emcc.chmod(0o755)
@@ -107,7 +107,7 @@ def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, t
 
 
 def test_one_binary_for_every_python(tmp_path: Path) -> None:
-    """The extension of this checkout, loads in every Python on this machine."""
+    """The extension of this checkout loads in every Python on this machine."""
     program = "import lanewise as lw; print(float((lw.asarray([1.0, 2.0]) + 1).sum()))"
     pythons = sorted(Path(sys.base_prefix).parent.glob("*/bin/python3.1[1-9]"))
     if not pythons:

@@ -39,7 +39,7 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # A score has an error of (depth + 2) roundings of the sum of its products, and a weight twice that, relatively.
+    # A score has an error of (depth + 2) roundings of its sum of products, a weight twice that, as a relative error.
     # The weighted mean adds that error of the largest value, and the roundings of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
@@ -50,7 +50,7 @@ def test_attention(torch, data):
 @bounded
 @given(st.data())
 def test_rope(data):
-    """Pairs are complex numbers, and rotating one is a multiplication."""
+    """The reference treats pairs as complex numbers, which a multiplication rotates."""
     length, pairs = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
     x = data.draw(numbers((data.draw(st.integers(1, 3)), length, 2 * pairs), -3, 3))
     theta, offset = data.draw(st.sampled_from([10.0, 10_000.0, 500_000.0])), data.draw(st.integers(0, 5000))

@@ -71,7 +71,7 @@ def test_integer_powers(data):
 @bounded
 @given(st.data())
 def test_mixed_dtypes(data):
-    """Integers with floats and with bools: the dtype of the result, and no intermediate loss."""
+    """Integers mix with floats and bools: the dtype of the result is right, and no precision is lost on the way."""
     shapes = data.draw(PAIRS).input_shapes
     x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
     y = data.draw(numbers(shapes[1], -10, 10))
@@ -97,7 +97,7 @@ ACTIVATIONS = {
 
 @pytest.mark.parametrize("name", ACTIVATIONS)
 def test_activations(name, torch):
-    """Over the range where activations are curved, and where they are linear."""
+    """The inputs cover the range where activations are curved and the range where they are linear."""
     operation, settings = ACTIVATIONS[name]
     x = np.concatenate([np.linspace(-20, 20, 20_001), np.geomspace(1e-30, 1e30, 500), -np.geomspace(1e-30, 1e30, 500)])
     x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign returns NaN for infinity

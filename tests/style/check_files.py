@@ -19,7 +19,7 @@ INCLUDE = re.compile(r'^\s*#include "(?:[^"]*/)?([^"/]+)"', re.MULTILINE)
 
 
 def complaints(sources: dict[str, str]) -> list[str]:
-    """What is wrong with the files of these names and texts."""
+    """Returns what is wrong with the files, given their texts by name."""
     headers = {name: text for name, text in sources.items() if name.endswith((".h", ".cuh"))}
     including = Counter(header for text in sources.values() for header in set(INCLUDE.findall(text)))
     long = [

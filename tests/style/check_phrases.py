@@ -15,14 +15,14 @@ SUFFIXES = ("py", "c", "h", "cu", "cuh", "wgsl", "yaml", "md", "mjs", "js", "in"
 
 
 def patterns() -> list[tuple[re.Pattern[str], str]]:
-    """The expressions, each with its hint."""
+    """Returns the regular expressions, each with its hint."""
     lines = [line for line in PHRASES.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     pairs = (line.split("\t") for line in lines)
     return [(re.compile(expression, re.IGNORECASE), hint) for expression, hint in pairs]
 
 
 def tracked(paths: list[str]) -> list[Path]:
-    """The text files that git tracks, of these paths or of all."""
+    """Returns the text files that git tracks, at these paths or all of them."""
     command = ["git", "ls-files", "-z", "--", *(paths or ["."])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return [ROOT / name for name in done.stdout.split("\0") if name.rpartition(".")[2] in SUFFIXES]

@@ -163,7 +163,7 @@ def recast(contract, inputs, dtype):
 
 @pytest.mark.contracts(lambda contract: contract.dtypes and contract.inputs and not contract.internal)
 def test_dtypes_without_kernels(contract):
-    """test_dtypes.py tests which dtypes are promoted."""
+    """A dtype without a kernel is refused with a hint at astype. test_dtypes.py tests promotion."""
     inputs, keywords = valid_call(contract)
     inputs = [np.asarray(each) if isinstance(each, lw.Tensor) else each for each in inputs]
     for dtype in ("int64", "float16", "float64"):
@@ -188,5 +188,5 @@ def test_empty_inputs(contract):
 
 @pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_invalid_out(contract):
-    """test_out.py tests shapes, dtypes and memory that do not fit."""
+    """Refuses an `out` of another type. test_out.py tests shapes, dtypes and memory that do not fit."""
     check(contract, [("out", value) for value in ("x", 1, np.zeros(2, "f4"), [0.0], Odd(), (lw.zeros(2),))])

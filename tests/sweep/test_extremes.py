@@ -54,7 +54,7 @@ def test_positive_zero_is_larger(backend, extreme, length):
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_infinities_of_both_signs_do_not_give_nan(backend, extreme, length):
-    """Their sum would be NaN."""
+    """Infinities of both signs never meet in an addition, which would give NaN."""
     for place in places(length):
         values = np.full(length, -np.inf, "float32")
         values[-1 - place] = 3.0

@@ -15,7 +15,7 @@ def long_array():
 
 
 def test_argmax_beyond_float32_integers(backend, long_array):
-    """argmax and argmin of values whose extreme is near the end, ties included."""
+    """argmax and argmin find the first of two equal extremes near the end."""
     values = np.zeros(SIZE, "float32")
     values[SIZE - 2 :] = 1
     x = lw.asarray(values)
@@ -38,7 +38,7 @@ def test_indices_beyond_float32_integers(backend, long_array):
 
 
 def test_sums_keep_their_digits(backend):
-    """2^20 times 0.1, where a sequential float32 sum is off by a thousand, and 2^24 random numbers within 1e-6."""
+    """Sums 2^20 times 0.1, where a sequential float32 sum is off by a thousand, and 2^24 random numbers within 1e-6."""
     tenth = np.full(2**20, 0.1, "float32")
     assert abs(float(lw.sum(lw.asarray(tenth))) - np.sum(tenth, dtype="float64")) <= 0.2
     values = np.random.default_rng(7).uniform(-1, 2, 2**24).astype("float32")

@@ -48,7 +48,7 @@ def test_in_place(contract, dtype, backend, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
 def test_in_place_along_every_axis(contract, dtype, backend):
-    """In blocks and with strides, with values that need rescaling, and with further inputs."""
+    """`out` may be the first input: rows in blocks or strided, values that need rescaling, further inputs."""
     function = getattr(lw, contract.operation)
     for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
         for axis in range(len(shape) - (contract.kind.name == "rotation")):

@@ -42,7 +42,7 @@ def both(contract, host, kernel, inputs, place, scalars=None, **settings):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
 def test_streamed_results(contract, host):
-    """Every kernel, with contiguous and strided inputs; results start anywhere in a cache line."""
+    """Every kernel streams correctly from contiguous and strided inputs to any offset in a cache line."""
     for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
         item = np.dtype(result).itemsize
         for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):
@@ -56,7 +56,7 @@ def test_streamed_results(contract, host):
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "fma", "where", "greater"))
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (300, 1), (1, 1), (1, 300)], ids=str)
 def test_streamed_results_of_broadcast_inputs(contract, host, shape):
-    """Repeated short and long rows, and single elements."""
+    """The second input is a repeated short or long row, a column, or a single element."""
     whole = (300, shape[-1] if shape[-1] != 1 else 7)
     for kernel, dtype, result in kernels_of(contract):
         shapes = [whole, *[shape] * (len(contract.inputs) - 1)]
@@ -89,7 +89,7 @@ def test_streamed_fills(contract, host, count):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
 def test_in_place(contract, host):
-    """A result that is also an input, at any size."""
+    """The result may be an input."""
     x = draw(contract, contract.inputs[0].name, "float32", (1501,), "stream")
     results = []
     for cache_bytes in (0, 1):

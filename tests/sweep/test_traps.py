@@ -99,7 +99,9 @@ def test_layer_norm_with_outliers_as_its_pivot(backend):
     rows[:, [0, 1024, 2048, 4095]] = 10_000
     exact = rows.astype("float64")
     exact = (exact - exact.mean(1, keepdims=True)) / exact.std(1, keepdims=True)
-    assert np.abs(np.asarray(lw.layer_norm(lw.asarray(rows), eps=0.0)) - exact).max() <= 3e-5  # of 32
+    assert (
+        np.abs(np.asarray(lw.layer_norm(lw.asarray(rows), eps=0.0)) - exact).max() <= 3e-5
+    )  # the largest elements are 32
 
 
 def test_sums_keep_their_digits_on_every_path(backend):

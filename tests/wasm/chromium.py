@@ -19,7 +19,7 @@ FLAGS = ("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-backgrou
 
 
 def program() -> str | None:
-    """The browser to run: LANEWISE_CHROMIUM, else the first of Chromium's names on the path."""
+    """Returns the browser to run: LANEWISE_CHROMIUM, else the first of Chromium's names on the path."""
     found = (path for path in map(shutil.which, environment.CHROMIUM) if path)
     return os.environ.get("LANEWISE_CHROMIUM") or next(found, None)
 
@@ -33,7 +33,7 @@ class Driver:
         self.playwright = sync_playwright().start()
 
     def launch(self, flags: Sequence[str] = ()) -> Chromium:
-        """A running browser. `flags` are for its engine (V8), such as --no-enable-sse4-1."""
+        """Starts a browser. `flags` are for its engine (V8), such as --no-enable-sse4-1."""
         engine = [f"--js-flags={' '.join(flags)}"] if flags else []
         return Chromium(self.playwright.chromium.launch(executable_path=program(), args=[*FLAGS, *engine]))
 

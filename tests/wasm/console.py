@@ -1,5 +1,5 @@
 """A Pyodide in a browser's page, or in a worker of that page, with lanewise installed there by micropip from a local
-index, as a notebook installs it. Any browser will do that can open a page and evaluate JavaScript in it."""
+index, as a notebook installs it. Works with any browser that can open a page and evaluate JavaScript in it."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Page(Protocol):
     """A page that shows browser/console.html."""
 
     def open(self, address: str) -> None:
-        """Loads the address, until `window.begin` is defined."""
+        """Loads the address, and waits until `window.begin` is defined."""
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Calls `window.begin(question)` and returns `window.outcome` once it is defined: {"result": ...} or
-        {"error": ...}. ProgramError when there is no outcome after so many seconds."""
+        {"error": ...}. Raises ProgramError if that takes longer than `seconds`."""
 
     def close(self) -> None:
         """Closes the page."""
@@ -47,7 +47,7 @@ class Browser(Protocol):
     backends: frozenset[str]  # those that its engine can run
 
     def new_page(self) -> Page:
-        """An empty page."""
+        """Opens an empty page."""
 
     def close(self) -> None:
         """Ends the browser."""
@@ -74,8 +74,8 @@ class Console:
         self.install_seconds = time.monotonic() - began
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """The value of the program's last expression, which must be JSON. If the page crashes, the program runs once
-        more in a new page: Chromium's own process has crashed while tests ran."""
+        """Returns the value of the program's last expression, which must be JSON. If the page crashes, the program runs
+        once more in a new page, because Chromium has been seen to crash by itself."""
         arguments = program.name, program.read_text(encoding="utf-8"), mounts or {}, timeout
         try:
             return self._run(*arguments)

@@ -31,7 +31,7 @@ class Engine(Protocol):
     backends: frozenset[str]  # those that the engine can run
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """The value of the program's last expression, which must be JSON."""
+        """Returns the value of the program's last expression, which must be JSON."""
 
 
 class NodeEngine:
@@ -67,7 +67,7 @@ class BrowserEngine:
 
 
 def node(place: str) -> str:
-    """The path of one of NODES."""
+    """Returns the path of one of NODES."""
     program = NODES[place]()
     if program is None:
         absent(f"{place} is not installed", "simd128")
@@ -76,7 +76,7 @@ def node(place: str) -> str:
 
 
 def distribution(version: str) -> Path:
-    """The folder of a Pyodide."""
+    """Returns the folder of a Pyodide."""
     try:
         return pyodide_fixture.fetch(version)
     except pyodide_fixture.FixtureError as error:

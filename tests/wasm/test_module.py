@@ -1,4 +1,4 @@
-"""The reader of WebAssembly modules: a module written by hand, and malformed ones."""
+"""Tests the parser of WebAssembly modules on a handwritten module and on malformed ones."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ OUTCOME = "return window.outcome === undefined ? null : JSON.stringify(window.ou
 
 
 class WebDriverError(ProgramError):
-    """The browser answered with an error, or not at all."""
+    """The browser answered with an error or did not answer."""
 
 
 class Page:
@@ -110,7 +110,7 @@ class Firefox:
         return value
 
     def _receive(self) -> Any:
-        """A message: its length in decimal, a colon, JSON."""
+        """Reads a message: its length in decimal, a colon, JSON."""
         digits = b""
         while (byte := self.answers.read(1)) != b":":
             if not byte:
@@ -212,7 +212,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 
 def _wait(what: str, condition: Callable[[], Any], seconds: float = STARTS) -> Any:
-    """The first result of the condition that is true."""
+    """Waits until the condition is true and returns its result."""
     end = time.monotonic() + seconds
     while True:
         if result := condition():

@@ -23,7 +23,7 @@ Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
 
 class PageError(RuntimeError):
-    """Something was thrown in the page, or the page has crashed."""
+    """The page threw an error or crashed."""
 
 
 class Page:

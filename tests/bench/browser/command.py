@@ -29,8 +29,8 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-OPTIONS = ("--goals", "--backends", "browser")  # of the lines that mark places for this table in documents
-PYODIDE = "0.27.7"  # the one with NumPy and scipy
+OPTIONS = ("--goals", "--backends", "browser")  # mark this table's places in documents
+PYODIDE = "0.27.7"  # a Pyodide for which the tests have NumPy and SciPy
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
@@ -63,7 +63,7 @@ class Served:
     npm: Path | None  # None without peers from npm
 
     def folders(self) -> dict[str, Path]:
-        """The folders by the first part of their URL paths."""
+        """Returns the folders by the first part of their URL paths."""
         folders = {
             "page": Path(__file__).with_name("page"),
             "pyodide": self.pyodide,
@@ -74,7 +74,7 @@ class Served:
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin so, and returns the exit status of goal_report.publish."""
+    """Measures the goals whose names begin with these, and returns the exit status of goal_report.publish."""
     chosen = goals.find(BROWSER, names)
     peers = _peers(settings.peers)
     marked = places(settings.documents, OPTIONS, chosen)
@@ -143,7 +143,7 @@ def pack_programs(folder: Path) -> Path:
 
 
 def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], settings: Settings, default: str) -> Row:
-    """Measures a goal in the page. If something is thrown there, this row is lost and not the run."""
+    """Measures a goal in the page. If the page throws, only this row is lost."""
     request = {
         "goal": goal.name,
         "peers": peers,
@@ -158,7 +158,7 @@ def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], set
 
 
 def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeats: int) -> Measured:
-    """The nanoseconds of a first import, in a fresh page each time."""
+    """Measures a first import, in nanoseconds, in a new page each time."""
     locations = {"lanewise": f"/dist/{wheel.name}"}
     if "numpy" in peers:
         locations["numpy"] = "numpy"
@@ -172,7 +172,7 @@ def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeat
 
 
 def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
-    """The bytes of the wheel, and of what a page downloads for each peer."""
+    """Returns the size in bytes of the wheel, and of what a page downloads for each peer."""
     size = float(served.wheel.stat().st_size)
     peers = {}
     if "numpy" in names:

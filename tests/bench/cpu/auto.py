@@ -28,7 +28,7 @@ OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "do
 LARGEST_PRODUCT = 1_000_000  # elements of a matrix; larger products take more than a second
 SAME_NANOSECONDS = 2_000.0
 AUTO = "auto"
-SHOWN = 3  # of the slowest cases
+SHOWN = 3  # number of slowest cases in the notes
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ def row(goal: Goal, repeats: int, seconds: float) -> Row:
     """Calibrates without saving, and measures the grid."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
-    fixed = calibration.order[:-1] or calibration.order  # without the slowest, which takes minutes
+    fixed = calibration.order[:-1] or calibration.order  # leave out the slowest backend, which takes minutes
     try:
         ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
     finally:

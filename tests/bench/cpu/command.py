@@ -19,11 +19,11 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-OPTIONS = ("--goals",)  # of the lines that mark places for this table in documents
+OPTIONS = ("--goals",)  # mark this table's places in documents
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin so, and returns the exit status of goal_report.publish."""
+    """Measures the goals whose names begin with these, and returns the exit status of goal_report.publish."""
     chosen = goals.find(CPU, names)
     marked = places(settings.documents, OPTIONS, chosen)
     peers, absent = _peers(settings.peers)
@@ -48,7 +48,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
-    """The peers that take part, and why the others do not."""
+    """Returns the peers that take part, and why the others do not."""
     if unknown := sorted(set(names or ()) - set(PEERS)):
         raise ArgumentError(f"bench: expected peers of {', '.join(PEERS)}, got {unknown[0]!r}")
     absent = {name: missing(name) for name in PEERS if missing(name)}
@@ -60,7 +60,7 @@ def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
 
 
 def _limits(backends: Sequence[str]) -> tuple[Mapping[str, Limits], str]:
-    """The limits by backend; or none, and why."""
+    """Returns the limits by backend, or no limits and the reason."""
     try:
         return limits_module.compiled(backends), ""
     except ArgumentError as error:

@@ -1,7 +1,7 @@
 """The limits of this processor, measured in turn with the operations that are compared with them.
 
-The loops are in limits.c, on the vector vocabulary of the kernels. Without a compiler the rows are measured all the
-same, and bars that depend on a limit are not judged.
+The loops are in limits.c, on the vector vocabulary of the kernels. Without a compiler, rows are still measured,
+but bars that depend on a limit are not judged.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """A loop with the same arithmetic and no memory traffic, or the reverse; None if the case has neither."""
+        """Returns a loop with only the arithmetic of the case, or only its memory traffic; None if it has neither."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:
@@ -88,7 +88,7 @@ class Limits:
         return Contestant.batched("limit", self.write(case.bytes, 3 if as_large > 1 else 2))
 
     def arithmetic(self, flops: int) -> Loop:
-        """A loop that returns the nanoseconds of that many floating-point operations.
+        """Returns a loop that measures the nanoseconds of this many floating-point operations.
 
         It measures a smaller number, which is less likely to be interrupted, and scales the time up.
         """
@@ -104,16 +104,16 @@ class Limits:
         return loop
 
     def read(self, size: int) -> Loop:
-        """A loop that reads that many bytes."""
+        """Returns a loop that reads this many bytes."""
         return self._fastest(size, 1, "read", "read_apart")
 
     def write(self, size: int, number: int) -> Loop:
-        """A loop that moves that many bytes in three arrays (a triad) or two, of which it writes one."""
+        """Returns a loop that moves this many bytes in three arrays (a triad) or two, and writes one of them."""
         name = "triad" if number == 3 else "scale"
         return self._fastest(size, number, name, f"{name}_past")
 
     def _fastest(self, size: int, number: int, *names: str) -> Loop:
-        """The fastest of several loops over that many arrays of that total size."""
+        """Returns the fastest of these loops over `number` arrays of `size` bytes in total."""
         streams = self._streams(number, size)
 
         def loop_of(name: str) -> Loop:
@@ -130,7 +130,7 @@ class Limits:
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:
-        """A loop that calls a kernel and returns the status of a call that failed, or 0. Arguments are addresses."""
+        """Calls a kernel in a loop; returns the status of a call that failed, or 0. Arguments are addresses."""
         addresses = [ctypes.c_void_p(address) for address in (kernel, layout, inputs, outputs, parameters)]
         return lambda times: int(self._library.repeat(*addresses, ctypes.c_int64(times)))
 
@@ -149,7 +149,7 @@ class Limits:
         return {timing.name: amounts[timing.name] / timing.minimum for timing in timings}
 
     def _streams(self, number: int, size: int) -> _Streams:
-        """That many arrays of that total size, rounded to whole iterations of the loops."""
+        """Returns `number` arrays of `size` bytes in total, rounded to whole iterations of the loops."""
         step = 256  # floats, a multiple of what any loop takes at a time
         count = max(step, round(size / number / FLOAT / step) * step)
         return _Streams.of(number, count, self._fill)

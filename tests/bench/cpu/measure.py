@@ -84,13 +84,13 @@ def _backend(case: Case, backend: str) -> Ready:
 
 
 def _operator(case: Case, backend: str) -> Ready:
-    """`x + y`, as users write it."""
+    """Makes a contestant of the expression `x + y`."""
     ready = _named(runner.backend_ready(case, backend), expression=PLUS)
     return _named(ready, context=nullcontext) if backend == selection.default_backend() else ready
 
 
 def _from_numpy(case: Case, backend: str) -> Ready:
-    """lw.add of NumPy's arrays."""
+    """Makes a contestant that calls lw.add on NumPy arrays."""
     try:
         import numpy as np
     except ImportError:
@@ -110,7 +110,7 @@ def _peer_operator(case: Case, peer: Peer) -> Ready:
 
 
 def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
-    """A kernel called from a loop in C, always on the same memory of one dimension."""
+    """Makes a contestant that calls a kernel from a loop in C, always on the same one-dimensional arrays."""
     if limits is None:
         raise NotTimedError("its loop is in limits.c, which could not be compiled")
     try:

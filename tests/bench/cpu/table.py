@@ -24,7 +24,7 @@ AVX512, AVX2 = "avx512", "avx2"
 
 # In the order of the columns.
 PEERS = ("numpy", "numpy-out", "numpy-skylakex", "torch", "jax", "numexpr", "numkong")
-ONE_THREAD = "one thread"  # compared with two
+ONE_THREAD = "one thread"  # the baseline of the rows for two threads
 
 SMALL = 1 << 10
 CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # in L2, in L3, beyond

@@ -50,7 +50,7 @@ class Peer(Protocol):
         ...
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Elements of a result of Call.function, by position in row-major order."""
+        """Returns elements of a result of Call.function, by position in row-major order."""
         ...
 
 
@@ -77,7 +77,7 @@ def missing(name: str) -> str:
 
 
 def installed() -> list[str]:
-    """The peers that can take part on this machine."""
+    """Returns the peers that can take part on this machine."""
     return [name for name in PEERS if not missing(name)]
 
 

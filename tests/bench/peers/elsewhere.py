@@ -1,7 +1,6 @@
-"""A peer in a process of its own, for settings that a library reads only when it is loaded.
+"""A peer in a separate process, for settings that a library reads only when it is loaded.
 
-It takes turns with the others: a round asks it for a number of calls, waits, and receives the time that they took
-there, without the communication.
+In each round it is asked for a number of calls and returns the time that they took there, without the communication.
 
     python -m tests.bench.peers.elsewhere numpy 1     answers on standard output; Elsewhere starts it
 """
@@ -31,7 +30,7 @@ class Elsewhere:
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Starts the process. Operations other than these do not depend on the variables, and are left out."""
+        """Starts the process. Only these operations depend on the variables; the peer does not offer others."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])

@@ -29,14 +29,14 @@ class JaxPeer:
     def __init__(self, threads: int) -> None:
         import jax
 
-        # On the calling thread: a small operation ends before another thread wakes up.
+        # Runs operations on the calling thread: a small one ends before another thread wakes up.
         jax.config.update("jax_cpu_enable_async_dispatch", False)
         self._jax = jax
         self._named = _functions(jax)
         self.settings = f"jax {jax.__version__}, {threads} thread{'s' * (threads > 1)}, jit"
 
     def call(self, case: Case) -> Call | None:
-        """Compiled for the arguments' shapes."""
+        """Returns a call of the function, compiled for the shapes of the arguments."""
         name = case.operation.name
         if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or compiled to a constant
             return None
@@ -56,7 +56,7 @@ class JaxPeer:
         return Call(wait, arrays)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
+        """Returns some elements as Python floats."""
         flat = self._jax.device_get(result).reshape(-1)
         return [float(value) for value in flat[list(positions)]]
 

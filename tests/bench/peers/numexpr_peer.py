@@ -74,7 +74,7 @@ class NumexprPeer:
         self.settings = f"numexpr {numexpr.__version__}, {threads} thread{'s' * (threads > 1)}"
 
     def call(self, case: Case) -> Call | None:
-        """The expression, compiled for the dtypes."""
+        """Returns a call of the expression, compiled for the dtypes."""
         expression = EXPRESSIONS.get(case.operation.name)
         if expression is None:
             return None
@@ -83,7 +83,7 @@ class NumexprPeer:
         return Call(compiled, convert(case.arguments, _array))
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
+        """Returns some elements as Python floats."""
         return [float(value) for value in np.asarray(result).reshape(-1)[list(positions)]]
 
 

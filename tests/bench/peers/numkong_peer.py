@@ -13,7 +13,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# Its functions that do the same for any number of dimensions.
+# The functions that compute the same as ours for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "add": numkong.add,
     "multiply": numkong.multiply,
@@ -30,7 +30,7 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 
 
 def open(threads: int) -> Peer:
-    """Its functions use one thread."""
+    """Returns the peer. `threads` does not matter, because the functions use one thread."""
     return NumkongPeer()
 
 
@@ -44,14 +44,14 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """Only float32: its sums of other dtypes have other result types."""
+        """Returns a call of the function, only for float32: sums of other dtypes have other result types."""
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None
         return Call(function, convert(case.arguments, _tensor), case.keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
+        """Returns some elements as Python floats."""
         return [float(value) for value in np.asarray(result).reshape(-1)[list(positions)]]
 
 

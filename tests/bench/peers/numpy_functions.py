@@ -124,7 +124,7 @@ def _linear(x: Array, weight: Array, bias: Array | None = None) -> Array:
 
 
 def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int = 0) -> Array:
-    """One matrix product, with the windows as columns."""
+    """Computes conv2d as one matrix product, with the windows as columns."""
     out_channels, channels, height, width = weight.shape
     padded = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (height, width), axis=(2, 3))
@@ -137,7 +137,7 @@ def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int 
 
 
 def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
-    """The maximum of the shifted images, for windows that do not overlap."""
+    """Returns the maximum of the shifted images, for windows that do not overlap."""
     height = x.shape[2] // kernel_size * kernel_size
     width = x.shape[3] // kernel_size * kernel_size
     result: Array | None = None

@@ -23,7 +23,7 @@ class NumpyOutPeer(NumpyPeer):
     name = "numpy-out"
 
     def call(self, case: Case) -> Call | None:
-        """A call with `out`, an array that the function itself has returned."""
+        """Returns a call with `out`, an array that the function itself has returned."""
         np = self._np
         function = _composed(np).get(case.operation.name) or getattr(np, case.operation.name, None)
         if not callable(function) or (isinstance(function, np.ufunc) and function.nout > 1):

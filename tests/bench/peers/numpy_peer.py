@@ -38,12 +38,12 @@ class NumpyPeer:
             self.settings += f", OpenBLAS for {os.environ['OPENBLAS_CORETYPE']}"
 
     def call(self, case: Case) -> Call | None:
-        """NumPy's function with arrays of its own."""
+        """Returns a call of NumPy's function on copies of the inputs."""
         function = self._function(case.operation.name)
         return None if function is None else Call(function, convert(case.arguments, self._array), case.keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
+        """Returns some elements as Python floats."""
         flat = self._np.asarray(result).reshape(-1)
         return [float(value) for value in flat[list(positions)]]
 

@@ -30,7 +30,7 @@ class TorchPeer:
         self.settings = f"torch {torch.__version__}, {threads} thread{'s' * (threads > 1)}, inference mode"
 
     def call(self, case: Case) -> Call | None:
-        """Its function, on its own tensors."""
+        """Returns a call of PyTorch's function on PyTorch's tensors."""
         function = _FUNCTIONS.get(case.operation.name) or getattr(torch, case.operation.name, None)
         if not callable(function):
             return None
@@ -43,7 +43,7 @@ class TorchPeer:
         return Call(function, arguments, keywords)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats; several tensors are joined."""
+        """Returns some elements as Python floats; several tensors are joined."""
         parts = result if isinstance(result, tuple) else (result,)
         joined = torch.cat([part.reshape(-1).double() for part in parts])
         values: list[float] = joined[list(positions)].tolist()

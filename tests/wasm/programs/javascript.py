@@ -36,7 +36,7 @@ def error(call: Any) -> str:
 
 
 def back(tensor: lw.Tensor) -> list[Any]:
-    """The constructor's name and the elements that JavaScript sees."""
+    """Returns the name of the constructor and the elements that JavaScript sees."""
     array = tensor.to_js()
     return [str(array.constructor.name), str(array.join(" "))]
 

@@ -9,7 +9,7 @@ import micropip
 start = "-".join(wheel.name.split("-")[:2])
 messages = {}
 for tags in (
-    "cp312-abi3-pyodide_2031_0_wasm32",  # an ABI to come
+    "cp312-abi3-pyodide_2031_0_wasm32",  # a future ABI
     "cp312-abi3-emscripten_3_1_45_wasm32",  # of Pyodide 0.25
     "cp311-abi3-manylinux2014_x86_64",
 ):

@@ -11,7 +11,7 @@ import lanewise as lw
 
 
 def _same(x: Any, y: Any) -> bool:
-    """Whether shape, dtype and elements are equal."""
+    """Returns whether shape, dtype and elements are equal."""
     return bool(x.shape == y.shape and x.dtype == y.dtype and lw.all(x == y))
 
 

@@ -10,7 +10,7 @@ CPU_BACKENDS = ("avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd12
 
 
 def bits(value: float) -> str:
-    """The bits of a float32 as 8 hexadecimal digits."""
+    """Returns the bits of a float32 as 8 hexadecimal digits."""
     return struct.pack(">f", value).hex()
 
 

@@ -48,7 +48,7 @@ def run(operation: str, case: oracle_file.Case, *, sequence: bool) -> Any:
 
 
 def elements(result: Any, case: oracle_file.Case) -> Sequence[Any]:
-    """The elements of a result in row-major order."""
+    """Returns the elements of a result in row-major order."""
     return struct.unpack(form(case), memoryview(result).tobytes())
 
 
@@ -95,7 +95,7 @@ def check(operation: str, backend: str) -> dict[str, Any]:
 
 
 def described(folder: Path) -> list[dict[str, Any]]:
-    """The entries of operations.json for the operations that the sweep covers."""
+    """Returns the entries of operations.json for the operations that the sweep covers."""
     table = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
     return [each for each in table if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 

@@ -1,6 +1,6 @@
 """Runs in Pyodide, in the page, and times the backends of the browser and the peers.
 
-page.mjs loads it and offers its three functions to the host. Each takes and reiterations JSON.
+page.mjs loads it and offers its three functions to the host. Each takes and returns JSON.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop
 
 
 class JavaScriptPeer:
-    """A library of the page. Its loop is in JavaScript, so it pays for no call from Python."""
+    """A library of the page. Its loop is in JavaScript, so that no call from Python is timed."""
 
     def __init__(self, name: str, library: Any) -> None:
         self.name = name
@@ -40,7 +40,7 @@ class JavaScriptPeer:
         self.settings = f"{name}: {failure}" if failure else str(library.settings)
 
     def call(self, case: Case) -> Batch | None:
-        """Its function of that name, on its own arrays."""
+        """Returns a batch of calls of the library's function of that name, on its own arrays."""
         if self.failure:
             raise RuntimeError(self.failure)
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
@@ -74,7 +74,7 @@ class ScipyPeer:
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
     def call(self, case: Case) -> Call | None:
-        """Matrix products: in column-major order (B^T A^T)^T is A B without a copy."""
+        """Returns the call of a matrix product. BLAS is column-major: (B^T A^T)^T is A B without a copy."""
         if case.operation.name != "matmul":
             return None
         sgemm = self._sgemm
@@ -85,7 +85,7 @@ class ScipyPeer:
         return Call(matmul, convert(case.arguments, _transposed))
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Some elements as Python floats."""
+        """Returns some elements as Python floats."""
         return [float(value) for value in result.reshape(-1)[list(positions)]]
 
 
@@ -125,7 +125,7 @@ _LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page
 
 
 def limit(case: Case) -> Contestant | None:
-    """A loop with the same arithmetic and no memory traffic, or the reverse."""
+    """Returns a loop with only the arithmetic of the case, or only its memory traffic; None if neither limits it."""
     module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
     moved = case.result * ITEM_BYTES["float32"]
     if case.flops and case.operation.kind in ("matrix", "window"):
@@ -134,7 +134,7 @@ def limit(case: Case) -> Contestant | None:
     if case.operation.kind == "reduction":
         size = sum(item.nbytes for item in case.inputs)
         return Contestant.batched("limit", lambda count: module.read(size, count))
-    if moved < LEVELS["L1"]:  # the call is what is measured
+    if moved < LEVELS["L1"]:  # the call dominates
         return None
     loop = module.triad if sum(item.nbytes == moved for item in case.inputs) > 1 else module.scale
     return Contestant.batched("limit", lambda count: loop(moved, count))
