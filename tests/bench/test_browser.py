@@ -56,7 +56,7 @@ def test_the_limit_is_measured_in_the_same_run(report):
     assert len(report["limits"]) == 8
 
 
-def test_the_wheel_is_weighed(report):
+def test_the_size_of_the_wheel_is_reported(report):
     wheel = report["goals"][1]
     assert wheel["unit"] == "KB"
     assert 100 < wheel["figure"] < 1000

@@ -62,7 +62,7 @@ def test_a_page_that_throws_costs_one_row(goal):
     assert (row.measured, row.notes) == (None, ("no figure (out of memory)",))
 
 
-def test_the_table_counts_what_is_firm_and_says_a_reason_once(goal):
+def test_the_table_counts_firm_goals_and_states_each_reason_once(goal):
     rows = [
         command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "relaxed_simd"),
         command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "simd128"),

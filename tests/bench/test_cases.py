@@ -46,12 +46,12 @@ def test_bytes_and_arithmetic(name, size, bytes_, flops):
     assert case.flops == flops
 
 
-def test_rows_are_about_as_long_as_there_are_of_them():
+def test_one_number_as_size_gives_square_matrices_of_rows():
     assert build(operations.find("softmax"), (1 << 20,)).size == (1024, 1024)
     assert build(operations.find("softmax"), (2, 300)).size == (2, 300)
 
 
-def test_the_largest_of_a_row_differ():
+def test_the_largest_elements_of_a_row_are_distinct():
     case = build(operations.find("topk"), (1 << 20,))
     (x,) = case.inputs
     for start in range(0, x.size, case.size[-1]):
@@ -62,33 +62,33 @@ def test_the_largest_of_a_row_differ():
 @pytest.mark.parametrize(
     ("text", "size"), [("1024", (1024,)), ("64k", (65536,)), ("2M", (2 << 20,)), ("3x4K", (3, 4096))]
 )
-def test_sizes_as_written(text, size):
+def test_sizes_are_parsed(text, size):
     assert parse_size(text) == size
 
 
 @pytest.mark.parametrize("text", ["", "many", "3x", "-1", "0", "1.5", "4x0"])
-def test_what_is_not_a_size(text):
+def test_invalid_sizes_are_refused(text):
     with pytest.raises(ArgumentError, match="size"):
         parse_size(text)
 
 
-def test_an_unknown_operation_names_the_nearest():
+def test_an_unknown_operation_suggests_similar_names():
     with pytest.raises(ArgumentError, match="did you mean sigmoid"):
         operations.find("sigmoyd")
 
 
-def test_a_dtype_that_it_does_not_compute_in():
+def test_a_dtype_without_kernels_is_refused():
     with pytest.raises(ArgumentError, match="exp: expected a dtype of float32, got int32"):
         build(operations.find("exp"), (4,), "int32")
 
 
 @pytest.mark.parametrize("name", ["matmul", "matvec", "vecmat", "outer"])
-def test_a_number_of_elements_is_not_an_edge(name):
+def test_a_size_that_makes_huge_matrices_is_refused(name):
     with pytest.raises(ArgumentError, match="expected at most 268,435,456 elements per tensor"):
         build(operations.find(name), (1 << 20,))
 
 
-def test_too_few_extents():
+def test_a_wrong_number_of_extents_is_refused():
     with pytest.raises(ArgumentError, match="expected one number or nxcxhxw as its size, got 8x8"):
         build(operations.find("conv2d"), (8, 8))
 

@@ -27,7 +27,7 @@ def test_rounding_agrees():
     assert difference([1.00001, 1e-7], [1.0, 0.0], [0, 1]) == ""
 
 
-def test_less_than_float32_holds_agrees_with_0():
+def test_underflow_agrees_with_0():
     assert difference([0.0, 3.5e-44], [8.8e-48, 8.8e-48], [0, 1]) == ""
 
 

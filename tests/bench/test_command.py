@@ -25,7 +25,7 @@ def test_a_table_for_each_operation_and_size(capsys):
     assert all(out.count(f"\n  {backend} ") == 4 for backend in available())
 
 
-def test_json_is_all_that_is_printed(capsys):
+def test_json_alone_is_printed(capsys):
     assert main(["matmul", "--sizes", "8", "--peers", "--backends", "scalar", "--json", *FAST]) == 0
     report = json.loads(capsys.readouterr().out)
     assert report["machine"]["lanewise"] == lw.__version__
@@ -93,7 +93,7 @@ def test_groups(words, expected, capsys):
     assert expected in capsys.readouterr().out
 
 
-def test_webgpu_measures_what_has_a_shader():
+def test_webgpu_measures_operations_with_a_shader():
     names = webgpu.with_shader()
     assert {"add", "exp", "sum", "matmul"} <= set(names)
     assert "eigh" not in names

@@ -104,7 +104,7 @@ def test_a_row_has_our_time_and_those_of_the_peers_and_the_limit(clock):
     assert goal.met(goal.firm, row.measured)
 
 
-def test_what_is_for_another_processor_is_measured_and_not_judged(clock):
+def test_a_goal_for_another_processor_is_measured_but_not_judged(clock):
     other = next(name for name in ("neon", "avx512") if name not in AVAILABLE)
     goal = Goal("add", goals.NANOSECONDS, (Against(("numpy",)),), (), Work("add", (64,)), other)
     row = place([Adder()]).row(goal)
@@ -113,7 +113,7 @@ def test_what_is_for_another_processor_is_measured_and_not_judged(clock):
     assert row.notes == (f"measured on {DEFAULT}, judged only with {other}",)
 
 
-def test_a_peer_that_computes_something_else_is_named_and_counts_as_absent(clock):
+def test_a_peer_with_a_wrong_result_is_named_and_counts_as_absent(clock):
     class Wrong(Adder):
         def numbers(self, result, positions):
             return [0.0 for _ in positions]
@@ -125,7 +125,7 @@ def test_a_peer_that_computes_something_else_is_named_and_counts_as_absent(clock
 
 
 @pytest.mark.parametrize("goal", table.CALLS, ids=lambda goal: goal.name)
-def test_whole_calls_are_as_users_write_them(goal, clock):
+def test_whole_calls_time_the_expressions_of_users(goal, clock):
     np = pytest.importorskip("numpy", reason="a row takes its arrays")
     assert place([Adder()]).row(goal).measured
     ours, theirs = clock["seen"]["lanewise"], clock["seen"]["numpy"]
@@ -139,7 +139,7 @@ def test_whole_calls_are_as_users_write_them(goal, clock):
 
 
 @pytest.mark.parametrize("goal", table.KERNELS, ids=lambda goal: goal.name)
-def test_kernels_alone_compute_the_same(goal, clock, compiled):
+def test_kernels_called_from_c_give_the_right_result(goal, clock, compiled):
     pytest.importorskip("cffi", reason="it opens the kernels")
     backend = goal.backend if goal.backend in AVAILABLE else DEFAULT
     row = place(loops={backend: compiled}).row(goal)
@@ -201,7 +201,7 @@ def test_one_core_has_no_second_thread(clock, monkeypatch):
         (Work("matvec", (256,)), {"read", "read_apart"}, 1),
     ],
 )
-def test_what_memory_limits_moves_as_many_bytes(work, loops, traffic, clock):
+def test_the_memory_limit_moves_the_bytes_of_the_case(work, loops, traffic, clock):
     library = Library()
     case = work.case()
     limit = Limits(library).limit(case)
@@ -215,7 +215,7 @@ def test_what_memory_limits_moves_as_many_bytes(work, loops, traffic, clock):
 
 
 @pytest.mark.parametrize("work", [Work("matmul", (64,)), Work("conv2d", (8,))])
-def test_what_arithmetic_limits_takes_as_long_as_so_many_operations(work, monkeypatch):
+def test_the_arithmetic_limit_is_scaled_to_the_operations_of_the_case(work, monkeypatch):
     library = Library()
     case = work.case()
     limit = Limits(library).limit(case)
@@ -256,7 +256,7 @@ def test_without_a_compiler_there_are_no_limits_and_no_failure(monkeypatch, caps
     assert "firm: 0 of 1 rows" in out
 
 
-def test_json_has_every_row_and_what_is_true_of_all(capsys):
+def test_json_has_every_row_and_the_shared_facts(capsys):
     pytest.importorskip("numpy", reason="it is the peer")
     assert main(["--goals", "exp 16K", "--peers", "numpy", "--json", *FAST]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -41,7 +41,7 @@ def words(svg):
     return [element.text for element in ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}text")]
 
 
-def test_the_chosen_rows_have_a_panel_each_and_the_rates_of_their_contestants(drawn):
+def test_each_chosen_row_has_a_panel_with_the_rates_of_its_contestants(drawn):
     text = words(drawn(ROWS))
     assert "Matrix product, 512 \u00d7 512" in text and "exp, 1M elements" in text
     assert not any("sum" in word for word in text)
@@ -60,14 +60,14 @@ def test_the_same_figures_give_the_same_bytes(drawn):
     assert "dc:date" not in svg
 
 
-def test_a_dark_page_differs_in_colors_alone(drawn):
+def test_a_dark_figure_differs_only_in_colors(drawn):
     light, dark = drawn(ROWS), drawn(ROWS, "speed-dark.svg")
     assert figure.LIGHT.accent in light and figure.DARK.accent in dark
     color = re.compile("#[0-9a-f]{6}")
     assert color.sub("", light) == color.sub("", dark)
 
 
-def test_text_is_text_of_one_typeface_on_no_background(drawn):
+def test_text_has_one_typeface_and_the_background_is_transparent(drawn):
     svg = drawn(ROWS)
     assert set(re.findall(r"font-family: ([^;\"]*)", svg)) == {figure.FONT}
     assert "#ffffff" not in svg

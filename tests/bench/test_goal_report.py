@@ -55,7 +55,7 @@ def test_tables_replace_what_is_between_their_marks(page):
     assert text.count("| exp |") == 2
 
 
-def test_the_browser_has_places_of_its_own(page):
+def test_the_browsers_table_has_separate_places(page):
     (place,) = goal_report.places([page], ["--goals", "--backends", "browser"], [ADD])
     place.write(Table(ROWS, [], [], {}))
     assert "what was here before" in page.read_text(encoding="utf-8")
@@ -69,6 +69,6 @@ def test_a_document_without_a_place_is_refused(tmp_path):
         goal_report.places([path], ["--goals"], [ADD])
 
 
-def test_a_place_wants_goals_that_are_measured(page):
+def test_a_place_that_names_an_unmeasured_goal_is_refused(page):
     with pytest.raises(ArgumentError, match="no goal begins with 'exp'"):
         goal_report.places([page], ["--goals"], [ADD])

@@ -43,7 +43,7 @@ def test_names_are_unique(table):
     assert len(set(names)) == len(names)
 
 
-def test_a_row_sum_writes_a_number_for_each_row():
+def test_a_row_sum_reduces_each_row_to_one_element():
     (goal,) = goals.find(BROWSER, ["row sum"])
     case = goal.work.case()
     assert (case.result, case.keywords) == (1024, {"axis": 1})
@@ -73,7 +73,7 @@ def test_bars(unit, bar, expected):
     assert goal.met(goal.firm, measured) is expected
 
 
-def test_all_bars_must_hold_and_what_is_unknown_is_not_met():
+def test_a_goal_is_met_only_if_all_bars_are_known_to_hold():
     measured = Measured(1000.0, 1100.0)
     goal = Goal("x", goals.NANOSECONDS, (Reach(1000), OfLimit(0.5)), (Reach(999), OfLimit(0.5)))
     assert goal.met(goal.firm, measured) is None
@@ -86,7 +86,7 @@ def test_a_goal_for_another_machine_is_not_judged():
     assert goal.met(goal.firm, measured) is goal.met(goal.aim, measured) is None
 
 
-def test_what_misses_a_bar_says_by_how_much():
+def test_a_missed_bar_says_by_how_much():
     goal = Goal("x", goals.NANOSECONDS, (Against(("a",), 2), OfLimit(0.6)), ())
     row = goals.row(goal, Measured(1000.0, 1100.0, {"a": 1500.0}, limit=500.0), ("a",))
     assert row[6:9] == ["NO 75%", "", ""]
@@ -103,7 +103,7 @@ def test_a_row_has_a_cell_under_every_heading():
     assert absent[6] == "?"
 
 
-def test_goals_are_found_by_how_they_begin():
+def test_goals_are_found_by_the_beginning_of_their_names():
     assert [goal.name for goal in goals.find(BROWSER, ["matmul 64", "call"])] == ["matmul 64", "call, n = 4"]
     assert len(goals.find(BROWSER, [])) == len(BROWSER)
     with pytest.raises(ArgumentError, match="no goal begins with 'fly'; there are matmul 64"):

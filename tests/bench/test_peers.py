@@ -23,7 +23,7 @@ def elsewhere():
     return Elsewhere("other", "numpy", 1, {"OPENBLAS_CORETYPE": "Haswell"}, ("dot", "norm_linf"))
 
 
-def test_a_peer_elsewhere_has_its_own_environment_and_gives_its_results(elsewhere):
+def test_a_peer_in_another_process_has_its_own_environment_and_returns_results(elsewhere):
     assert "OpenBLAS for Haswell" in elsewhere.settings
     assert os.environ.get("OPENBLAS_CORETYPE") != "Haswell"
     batch = elsewhere.call(DOT)
@@ -32,19 +32,19 @@ def test_a_peer_elsewhere_has_its_own_environment_and_gives_its_results(elsewher
     assert check.wrong(DOT, [("other", batch.read)]) == ({}, "NumPy in float64")
 
 
-def test_a_peer_elsewhere_leaves_out_what_it_is_not_for_or_does_not_have(elsewhere):
+def test_a_peer_in_another_process_offers_only_its_operations(elsewhere):
     assert elsewhere.call(build(find("add"), (10,))) is None
     assert elsewhere.call(build(find("norm_linf"), (10,))) is None
 
 
-def test_what_fails_elsewhere_fails_here(elsewhere):
+def test_an_error_in_the_other_process_is_raised_here(elsewhere):
     batch = elsewhere.call(DOT)
     with pytest.raises(RuntimeError, match="IndexError"):
         batch.read([5])
     batch.run(1)  # and the next request is answered
 
 
-def test_the_other_process_ends_with_the_peer(elsewhere):
+def test_the_end_of_the_other_process_is_an_error(elsewhere):
     process = elsewhere._process
     assert process.poll() is None
     process.kill()
@@ -62,7 +62,7 @@ def test_the_other_process_ends_with_its_peer_object(request):
 
 
 @pytest.mark.parametrize("name", ["add", "fma", "relu", "matmul", "exp"])
-def test_numpy_writes_into_a_result_that_is_there(name):
+def test_numpy_out_writes_into_an_existing_result(name):
     case = build(find(name), (20,))
     peer = open_peer("numpy-out", 1)
     call = peer.call(case)
@@ -73,7 +73,7 @@ def test_numpy_writes_into_a_result_that_is_there(name):
 
 
 @pytest.mark.parametrize("name", ["sum", "softmax", "sigmoid"])
-def test_numpy_has_no_such_result_where_it_makes_others_on_the_way(name):
+def test_numpy_out_leaves_out_operations_that_are_not_ufuncs(name):
     assert open_peer("numpy-out", 1).call(build(find(name), (20,))) is None
 
 

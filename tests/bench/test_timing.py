@@ -97,7 +97,7 @@ def test_a_batch_loops_by_itself(clock):
     assert asked[-2:] == [timing.calls] * 2
 
 
-def test_a_batch_may_say_itself_how_long_it_took():
+def test_a_batch_may_report_its_own_time():
     (timing,) = measure([Contestant.batched("elsewhere", lambda count: 1000 * count, timed=True)], sample_seconds=1e-4)
     assert set(timing.samples) == {1000.0}
     assert timing.calls >= 100
@@ -109,7 +109,7 @@ def test_calling_passes_arguments_and_keywords():
     assert contestant.run() == {"a": 1, "b": 2}
 
 
-def test_a_keyword_may_share_a_name_with_anything_else():
+def test_a_keyword_may_have_a_name_that_the_code_uses():
     contestant = Contestant.calling("call", dict, keywords={"function": 1, "argument0": 2})
     assert contestant.run() == {"function": 1, "argument0": 2}
 
@@ -140,7 +140,7 @@ def test_finish_receives_the_last_result():
     assert timing.minimum > 0
 
 
-def test_garbage_is_not_collected_meanwhile_and_is_afterwards():
+def test_garbage_collection_is_off_while_timing_and_on_afterwards():
     seen = []
     measure([Contestant.calling("call", lambda: seen.append(gc.isenabled()))], repeats=1, sample_seconds=1e-9)
     assert seen

@@ -35,7 +35,7 @@ def test_special_values_agree_with_references(contract):
 
 
 @pytest.mark.parametrize("contract", [each for each in CONTRACTS if each.example], ids=lambda each: each.operation)
-def test_examples(contract):
+def test_examples_run(contract):
     test = doctest.DocTestParser().get_doctest(contract.example, {"lw": lw}, contract.operation, contract.path.name, 0)
     report = []
     doctest.DocTestRunner().run(test, out=report.append)
@@ -61,7 +61,7 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
-def test_axis_goes_by_position(contract):
+def test_axis_is_accepted_by_position(contract):
     """Passing axis by position, after inputs and earlier parameters, equals axis=, in functions and methods."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
@@ -84,7 +84,7 @@ def test_axis_goes_by_position(contract):
             np.testing.assert_array_equal(one.numpy(), other.numpy())
 
 
-def test_windows_go_by_position():
+def test_windows_are_accepted_by_position():
     x = lw.arange(32, dtype=lw.float32).reshape(1, 2, 4, 4)
     for pool in (lw.max_pool2d, lw.avg_pool2d):
         assert pool(x, 2).tolist() == pool(x, kernel_size=2).tolist()
@@ -92,7 +92,7 @@ def test_windows_go_by_position():
 
 
 @pytest.mark.parametrize("contract", [each for each in CONTRACTS if not each.internal], ids=lambda each: each.operation)
-def test_help_has_the_contract(contract):
+def test_docstrings_contain_the_contract(contract):
     text = getattr(lw, contract.operation).__doc__
     assert contract.summary in text
     assert contract.example.strip().splitlines()[0] in text

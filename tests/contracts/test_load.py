@@ -139,7 +139,7 @@ def test_kernels_are_named_and_ordered():
     assert not contracts["reshape"].kernels
 
 
-def test_every_operation_has_what_the_reader_needs():
+def test_every_public_operation_has_a_source_and_laws():
     """Public operations have a source and at least two laws."""
     for contract in load_contracts(CONTRACTS):
         if not contract.internal:

@@ -62,18 +62,18 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("typed")
 
 
-def test_use(folder):
+def test_right_calls_type_check(folder):
     done = mypy(folder, USE)
     wrong = [line for line in done.stdout.splitlines() if line.startswith("program.py") or ".pyi:" in line]
     assert not wrong, "\n".join(wrong)
 
 
-def test_misuse(folder):
+def test_wrong_calls_are_type_errors(folder):
     refused = {line.split(":")[1] for line in mypy(folder, MISUSE).stdout.splitlines() if line.startswith("program.py")}
     assert refused == {str(line) for line in range(3, 11)}
 
 
-def test_stubs_are_what_the_extension_has(folder):
+def test_stubs_match_the_extension(folder):
     """mypy's stubtest compares names and signatures. __buffer__ is visible from Python 3.12 on."""
     (folder / "stubtest.ini").write_text(
         "[mypy]\nignore_errors = true\nignore_missing_imports = true\n", encoding="utf-8"

@@ -15,11 +15,11 @@ from native import binaries
 BACKEND = "cuda"
 
 
-def test_it_exports_the_table_alone(library) -> None:
+def test_the_plugin_exports_only_the_table(library) -> None:
     assert binaries.read(library).exported == ("lanewise_kernels",)
 
 
-def test_its_head_is_readable_without_a_gpu(plugin: Plugin) -> None:
+def test_the_head_is_readable_without_a_gpu(plugin: Plugin) -> None:
     head = plugin.head
     assert head.abi_version == 1
     assert head.kernel_count == len(plugin.kernels)
@@ -30,13 +30,13 @@ def test_its_head_is_readable_without_a_gpu(plugin: Plugin) -> None:
         assert ctypes.cast(getattr(head.memory, name), ctypes.c_void_p).value, f"memory.{name} is NULL"
 
 
-def test_it_carries_elementwise_kernels_and_leaves_others_null(plugin: Plugin) -> None:
+def test_the_table_has_elementwise_kernels_and_null_for_others(plugin: Plugin) -> None:
     for contract in CONTRACTS:
         for kernel in contract.kernels:
             assert bool(plugin.kernels[kernel.name]) == (contract.kind.name in LAUNCHED), kernel.name
 
 
-def test_a_missing_gpu_is_an_error_that_says_so(plugin: Plugin) -> None:
+def test_a_missing_gpu_is_reported(plugin: Plugin) -> None:
     reason = plugin.missing_gpu()
     assert not reason or reason.startswith("allocate: ")
 
@@ -61,7 +61,7 @@ def layout_of(shape: tuple[int, ...], *strides: tuple[int, ...]) -> bytes:
 
 @pytest.mark.parametrize("size", [1, 3, 4, 5, 1023, 100_003])
 @pytest.mark.parametrize("offset", [0, 4, 8, 16])
-def test_operands_may_begin_anywhere_and_be_the_result(gpu: Plugin, size: int, offset: int) -> None:
+def test_an_unaligned_input_may_also_be_the_result(gpu: Plugin, size: int, offset: int) -> None:
     x, y = np.random.default_rng(size).normal(size=(2, size + 8)).astype(np.float32)
     first, second = gpu.upload(x), gpu.upload(y)
     gpu.launch("multiply_float32", layout_of((size,), (4,), (4,), (4,)), [first + offset, second], first + offset)
@@ -85,7 +85,7 @@ def test_strides_of_every_sign(gpu: Plugin) -> None:
         gpu.head.memory.release(gpu.context, each)
 
 
-def test_more_elements_than_32_bits_count(gpu: Plugin) -> None:
+def test_more_than_2_to_the_31_elements(gpu: Plugin) -> None:
     size = 2**31 + 7
     out = gpu.head.memory.allocate(gpu.context, size)
     if not out:

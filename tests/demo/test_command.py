@@ -14,7 +14,7 @@ def available():
     return [str(info.name) for info in lw.backends() if info.available]
 
 
-def test_a_line_for_each_backend_and_agreement(capsys):
+def test_prints_a_line_for_each_backend_and_that_they_agree(capsys):
     assert main([]) == 0
     out = capsys.readouterr().out
     for backend in available():

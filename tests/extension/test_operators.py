@@ -122,7 +122,7 @@ def test_int_that_does_not_fit_is_refused():
         lw.asarray(2**80)
 
 
-def test_ints_of_any_size_meet_floats_as_floats():
+def test_ints_of_any_size_become_floats_next_to_floats():
     x = lw.asarray([1.0, -2.0])
     assert (x * 2**80).tolist() == [2.0**80, -(2.0**81)]
     assert (-(2**80) + x).tolist() == [-(2.0**80)] * 2
@@ -235,7 +235,7 @@ def test_in_place_with_overlapping_operand():
     ],
 )
 @pytest.mark.parametrize("shape", [(2, 3), (1, 3), (1, 1, 1)])
-def test_in_place_does_not_grow(function, shape):
+def test_in_place_does_not_enlarge_the_tensor(function, shape):
     t = lw.ones((3,))
     for other in (lw.ones(shape), np.ones(shape, np.float32), lw.ones(shape).tolist()):
         with pytest.raises(
@@ -249,7 +249,7 @@ def test_in_place_does_not_grow(function, shape):
     assert t.tolist() == [1, 1, 1]
 
 
-def test_in_place_does_not_shrink():
+def test_in_place_does_not_shrink_the_tensor():
     t = lw.ones((2, 2))
     with pytest.raises(lw.ShapeError, match=r"^matmul: expected a result of .* \(2, 2\), got \(2,\)"):
         t @= lw.ones((2,))

@@ -154,7 +154,7 @@ def test_views_keep_their_memory():
             assert address is None or address in {each.__array_interface__["data"][0] for each in others}
 
 
-def test_eight_threads():
+def test_eight_threads_share_the_cache():
     """Threads use tensors of changing sizes and scratch memory, and free tensors that others created."""
     start = lw.memory_stats()["allocated_bytes"]
     handed: list[tuple[float, lw.Tensor]] = []
@@ -320,7 +320,7 @@ def test_the_limit_of_the_environment():
 
 
 @pytest.mark.parametrize("text", ["-1", "1GB", "nan", "1.5", "99999999999999999999", "9" * 5000])
-def test_an_environment_that_makes_no_sense(text):
+def test_an_invalid_limit_of_the_environment(text):
     for words in (["-c", "import lanewise"], ["-P", "-m", "lanewise", "info"]):
         environment = {**os.environ, "LANEWISE_CACHE_LIMIT": text}
         done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)

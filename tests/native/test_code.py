@@ -30,7 +30,7 @@ AVAILABLE = [info.name.value for info in lw.backends() if info.available and inf
 
 
 @pytest.mark.parametrize("isa", AVAILABLE)
-def test_registers(isa: str) -> None:
+def test_libraries_use_the_registers_of_their_instruction_set(isa: str) -> None:
     registers = _registers(isa)
     sizes = ["xmm", "ymm", "zmm"]
     largest = sizes.index(LARGEST[isa])

@@ -33,7 +33,7 @@ COMING_FROM = ROOT / "contracts" / "coming_from.yaml"
 
 
 @pytest.mark.parametrize("name", [name for names in LIST.values() for name in names.split()])
-def test_there_is(name):
+def test_every_planned_operation_exists(name):
     assert callable(getattr(lw, name))
     assert getattr(lw, name).__doc__
 
@@ -42,7 +42,7 @@ def tables():
     return yaml.safe_load(COMING_FROM.read_text(encoding="utf-8"))
 
 
-def test_the_libraries_that_people_come_from():
+def test_the_tables_cover_these_libraries():
     assert list(tables()) == ["numpy", "torch", "trueno", "realizar", "torchless", "tensor_frame"]
 
 
@@ -100,7 +100,7 @@ def test_every_expression_works(library, theirs, ours, capsys):
 
 
 @pytest.mark.parametrize("name", other_names.FUNCTIONS)
-def test_names_of_other_libraries_are_answered(name):
+def test_names_of_other_libraries_get_a_hint(name):
     ours = other_names.FUNCTIONS[name]
     assert ours in lw.__all__
     with pytest.raises(AttributeError, match=f"'lanewise' has no attribute '{name}'; it is called {ours} here"):
@@ -114,7 +114,7 @@ def test_an_unknown_name():
 
 
 @pytest.mark.parametrize("name", other_names.PARAMETERS)
-def test_parameters_of_other_libraries_are_answered(name):
+def test_parameters_of_other_libraries_get_a_hint(name):
     """Operations with our parameter name it in the error; no operation has a parameter of that name."""
     candidates = other_names.PARAMETERS[name].split()
     found = set()

@@ -105,7 +105,7 @@ def test_every_contestant_runs_on_its_own_backend():
         assert [each.run().backend for each in contestants] == HOSTS
 
 
-def test_later_processes_follow_it(clock, folder):
+def test_later_processes_use_the_saved_calibration(clock, folder):
     clock[LAST] = 1.0
     result = lw.calibrate()
     assert result.path == str(folder / "calibration.json")

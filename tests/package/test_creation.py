@@ -70,7 +70,7 @@ def test_shapes_that_are_too_large():
         lw.zeros((1,) * 9)
 
 
-def test_like():
+def test_like_functions_copy_shape_dtype_and_backend():
     x = np.zeros((2, 3), np.int32)
     assert lw.zeros_like(x).dtype is lw.int32 and lw.zeros_like(x).shape == (2, 3)
     assert lw.ones_like([1.5, 2]).tolist() == [1.0, 1.0]
@@ -326,7 +326,7 @@ def test_eye_and_linspace_in_every_dtype():
         (lambda: lw.linspace(0, 1, 2, dtype=int), lw.DTypeError),
     ],
 )
-def test_eye_and_linspace_refuse(call, error):
+def test_eye_and_linspace_with_wrong_arguments(call, error):
     with pytest.raises(error, match=r"^(eye|linspace): "):
         call()
 

@@ -20,19 +20,19 @@ MODULES = sorted(
 
 
 @pytest.mark.parametrize("name", ["lanewise", *MODULES])
-def test_module(name):
+def test_examples_of_modules(name):
     result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0
 
 
 @pytest.mark.parametrize("name", sorted(operations.names()))
-def test_operation(name):
+def test_examples_of_operations(name):
     examples = doctest.DocTestParser().get_doctest(getattr(lw, name).__doc__, {"lw": lw}, name, None, None)
     assert examples.examples, f"{name} has no example"
     assert doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE).run(examples).failed == 0
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_page(page):
+def test_examples_of_pages(page):
     result = doctest.testfile(str(page), module_relative=False, optionflags=doctest.NORMALIZE_WHITESPACE)
     assert result.failed == 0

@@ -282,7 +282,7 @@ def test_a_misspelled_name_is_suggested():
         ("solve", r"numpy\.linalg"),
     ],
 )
-def test_a_name_without_a_twin_gets_a_hint(name, words):
+def test_a_name_without_an_equivalent_gets_a_hint(name, words):
     with pytest.raises(AttributeError, match=f"has no attribute '{name}'; .*{words}"):
         getattr(lw, name)
 

@@ -17,7 +17,7 @@ def test_the_worked_example():
     assert estimate.total_gb() == pytest.approx(27.98, abs=0.005)
 
 
-def test_names_and_numpy_numbers():
+def test_keywords_and_numpy_numbers():
     by_name = lw.estimate_inference_memory(
         hidden_size=np.int64(8),
         intermediate_size=16,

@@ -15,7 +15,7 @@ import lanewise as lw
 from lanewise import libraries
 
 
-def test_everything_public_is_there_once():
+def test_every_public_name_exists_once():
     assert len(set(lw.__all__)) == len(lw.__all__)
     for name in lw.__all__:
         assert getattr(lw, name) is not None or name == "newaxis", name

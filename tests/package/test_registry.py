@@ -57,7 +57,7 @@ def test_names_resolve_to_an_adapter(webgpu, name, device):
     assert provider.opened == [device]  # None: the first
 
 
-def test_an_api_without_an_adapter_says_what_there_is(webgpu):
+def test_an_api_without_an_adapter_lists_the_adapters(webgpu):
     webgpu(APPLE)
     with pytest.raises(lw.BackendUnavailableError, match=r"dx12 .* none among Apple M2 Pro \(metal\)"):
         lw.init_backend("dx12")
@@ -133,7 +133,7 @@ def test_a_cpu_library_names_what_the_cpu_lacks(monkeypatch):
     assert "has no scalar library" in registry.CpuLibrary(lw.Backend.SCALAR).missing()
 
 
-def test_the_priority_puts_what_it_leaves_out_last():
+def test_backends_missing_from_the_priority_come_last():
     try:
         lw.set_backend_priority(["scalar"])
         assert selection.available(selection.parse_backend("cpu"), "test")[0] is lw.Backend.SCALAR

@@ -84,7 +84,7 @@ except lw.BackendUnavailableError as error:
     assert best not in features.lower().replace("-", "").split("\n")
 
 
-def test_what_is_hidden_hides_what_needs_it():
+def test_hiding_an_instruction_set_hides_those_that_need_it():
     code = "import lanewise as lw; print(*(info.name.value for info in lw.backends() if info.available))"
     assert python(code, LANEWISE_HIDE="sse2,neon,simd128").stdout.strip() == "scalar"
 

@@ -134,7 +134,7 @@ def test_nonzero_of_special_values():
         lw.nonzero(1.0)
 
 
-def test_dtypes_and_places():
+def test_dtypes_and_backends():
     assert lw.sort([True, False]).tolist() == [0, 1]
     assert lw.argsort([3, 1, 2]).tolist() == [1, 2, 0]
     assert [each.tolist() for each in lw.topk([True, False, True], 2)] == [[True, True], [0, 2]]

@@ -27,7 +27,7 @@ def imported(value: str | None, program: str = "print(lw.get_num_threads())") ->
 
 
 @pytest.mark.parametrize("n", [1, 2, 7, 1024])
-def test_what_is_set_holds(n):
+def test_set_num_threads_sets_the_number(n):
     lw.set_num_threads(n)
     assert lw.get_num_threads() == n
 

@@ -24,7 +24,7 @@ def test_every_library_is_measured(results: dict[str, Any], engine: Engine, note
     notes.append(f"calibrated, {engine.version}: {results['times']}")
 
 
-def test_it_lasts_as_long_as_the_page(results: dict[str, Any]) -> None:
+def test_the_calibration_lasts_as_long_as_the_page(results: dict[str, Any]) -> None:
     assert results["kept"] and results["used"] == results["order"][0]
     assert results["path"] is None
     assert results["forgotten"] and results["default"] in ("relaxed_simd", "simd128", "scalar")

@@ -20,7 +20,7 @@ def results(emcc_wheel: Path, pyodide: Path, node: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("backend", ["simd128", "scalar"])
-def test_it_computes(results: dict[str, object], backend: str) -> None:
+def test_the_wheel_of_emcc_computes(results: dict[str, object], backend: str) -> None:
     assert results[backend] == [backend, [[19.0, 22.0], [43.0, 50.0]], 750.0]
 
 

@@ -32,7 +32,9 @@ def results(engine: engines.Engine) -> Results:
         ("empty", "float32", [], "Float32Array"),
     ],
 )
-def test_there_and_back(results: Results, case: str, dtype: str, values: list[float], array: str) -> None:
+def test_arrays_round_trip_through_tensors(
+    results: Results, case: str, dtype: str, values: list[float], array: str
+) -> None:
     text = " ".join(f"{value:g}" if isinstance(value, float) else str(value) for value in values)
     assert results[case] == [dtype, [len(values)], values, array, text]
 
@@ -43,7 +45,7 @@ def test_pixels_are_read_as_int32_or_the_given_dtype(results: Results, name: str
 
 
 @pytest.mark.parametrize("name", ["Uint32Array", "BigUint64Array", "ArrayBuffer", "DataView"])
-def test_what_has_no_dtype_is_refused(results: Results, name: str) -> None:
+def test_arrays_without_a_dtype_are_refused(results: Results, name: str) -> None:
     cure = "new Float32Array(buffer)" if name == "ArrayBuffer" else "Float32Array.from(array)"
     assert results["refused"][name] == (
         "DTypeError: asarray: expected one of Float32Array, Float64Array, Int32Array, BigInt64Array, Uint8Array, "
@@ -51,7 +53,7 @@ def test_what_has_no_dtype_is_refused(results: Results, name: str) -> None:
     )
 
 
-def test_memory_is_apart(results: Results) -> None:
+def test_arrays_and_tensors_share_no_memory(results: Results) -> None:
     assert results["apart"] == [1.0, 2.0, 3.0]
     assert results["copy=False"] == (
         "ArgumentError: asarray: expected copy=None or True for JavaScript's memory, got False; leave copy out"
@@ -73,6 +75,6 @@ def test_out_goes_in_row_major_order(results: Results) -> None:
     )
 
 
-def test_elsewhere_there_is_no_javascript() -> None:
+def test_to_js_is_refused_outside_pyodide() -> None:
     with pytest.raises(lw.BackendUnavailableError, match=r"^to_js: expected Python in Pyodide"):
         lw.ones(2).to_js()

@@ -44,7 +44,7 @@ def test_a_full_heap_is_survived(results: dict[str, Any]) -> None:
     assert full["afterwards"] == 2 << 22
 
 
-def test_growth_loses_nothing(results: dict[str, Any]) -> None:
+def test_growth_keeps_all_values(results: dict[str, Any]) -> None:
     growth = results["growth"]
     assert growth["sizes"] == sorted(set(growth["sizes"])) and len(growth["sizes"]) == 4
     assert growth["wrong"] == []

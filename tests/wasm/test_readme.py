@@ -29,11 +29,11 @@ def shown() -> str:
     return BLOCKS[2]
 
 
-def test_there_are_ten(ten_lines: str) -> None:
+def test_the_example_has_ten_lines(ten_lines: str) -> None:
     assert len([line for line in ten_lines.splitlines() if line.strip()]) == 10
 
 
-def test_a_console_here_shows_what_the_readme_shows(ten_lines: str, shown: str) -> None:
+def test_a_native_console_prints_what_the_readme_shows(ten_lines: str, shown: str) -> None:
     output = io.StringIO()
     console = code.InteractiveConsole()
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
@@ -42,6 +42,6 @@ def test_a_console_here_shows_what_the_readme_shows(ten_lines: str, shown: str) 
     assert output.getvalue() == shown
 
 
-def test_a_pyodide_console_shows_it_too(ten_lines: str, shown: str, engine: Engine, tmp_path: Path) -> None:
+def test_a_pyodide_console_prints_the_same(ten_lines: str, shown: str, engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "lines.txt").write_text(ten_lines, encoding="utf-8")
     assert engine.run(PROGRAM, mounts={"/lines": tmp_path}) == shown

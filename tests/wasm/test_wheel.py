@@ -40,7 +40,7 @@ def test_zig_makes_every_library(wheel: Path) -> None:
     assert build.left_out(wheel) == {}
 
 
-def test_what_no_page_runs_is_left_out(unpacked: Path) -> None:
+def test_modules_that_no_page_runs_are_left_out(unpacked: Path) -> None:
     assert (unpacked / "timing.py").exists() and (unpacked / "demo" / "data").exists()
     for pattern in NOT_IN_BROWSERS:
         assert (ROOT / pattern).exists() and not (unpacked.parent / pattern).exists()
@@ -146,7 +146,7 @@ def test_tags_are_sorted_and_the_same_in_name_and_metadata(any_wheel: Path, unpa
     assert sorted(written) == [f"{python}-{abi}-{platform}" for platform in platforms.split(".")]
 
 
-def test_what_no_browser_uses_is_left_out(unpacked: Path) -> None:
+def test_stubs_headers_and_shaders_are_left_out(unpacked: Path) -> None:
     assert not [path.name for path in unpacked.rglob("*") if path.suffix in (".pyi", ".h", ".c", ".wgsl")]
 
 
