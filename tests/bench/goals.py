@@ -59,7 +59,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Reach:
-    """A figure in the unit of the goal: at least, for rates; at most, for anything else."""
+    """A bar: at least this figure for rates, at most this figure for anything else, in the unit of the goal."""
 
     figure: float
 

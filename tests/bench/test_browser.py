@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals --backends browser`: one small row with every peer, in Chromium, and errors.
+"""Tests `python -m tests.bench --goals --backends browser`: one small row with every peer, in Chromium, and errors.
 
 The whole table is measured by hand: it takes minutes, and a quiet machine.
 """

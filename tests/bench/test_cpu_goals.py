@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals`: rows from times that the tests set, the limits, and errors.
+"""Tests `python -m tests.bench --goals`: rows from times that the tests set, the limits, and errors.
 
 The whole table is measured by hand: it takes minutes, and a quiet machine.
 """

@@ -1,4 +1,4 @@
-"""Contracts are consistent: special values with references, examples and help texts with the package."""
+"""Contracts are consistent: special values match references; examples and docstrings match the package."""
 
 import doctest
 from pathlib import Path

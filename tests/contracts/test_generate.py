@@ -1,4 +1,4 @@
-"""contracts/generate.py: what it writes, when it writes nothing, and when it stops with an error."""
+"""Tests contracts/generate.py: what it writes, when it writes nothing, and when it stops with an error."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""The CUDA plugin: its table is readable without a GPU; on a GPU every elementwise kernel passes the oracle's cases."""
+"""Tests the CUDA plugin: its table without a GPU, and on a GPU every elementwise kernel on the oracle's cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`python -m lanewise demo`, on every backend of this machine."""
+"""Tests `python -m lanewise demo` on every backend of this machine."""
 
 import json
 import shutil

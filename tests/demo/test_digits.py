@@ -1,4 +1,4 @@
-"""The demo's data: format, size and split."""
+"""Tests the demo's data: format, size and split."""
 
 import struct
 from importlib.resources import files

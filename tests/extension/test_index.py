@@ -1,4 +1,4 @@
-"""Basic indexing and assignment against NumPy, and views that share memory."""
+"""Tests basic indexing and assignment against NumPy, and views that share memory."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operators of Tensor: promotion with Python scalars, NumPy arrays on either side, in-place forms, comparisons."""
+"""Tests the operators of Tensor: promotion with Python scalars, NumPy arrays on either side, in-place, comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calls from several threads, interruption, fork, and memory leaks."""
+"""Tests calls from several threads, interruption, fork, and memory leaks."""
 
 from __future__ import annotations
 

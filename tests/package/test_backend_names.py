@@ -1,4 +1,4 @@
-"""Names of backends: the enum, its spellings, and the names that other libraries use."""
+"""Tests names of backends: the enum, its spellings, and the names that other libraries use."""
 
 from __future__ import annotations
 

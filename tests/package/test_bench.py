@@ -1,4 +1,4 @@
-"""`python -m lanewise bench`: what a user's benchmark prints, and what it says about mistakes."""
+"""Tests `python -m lanewise bench`: what a user's benchmark prints, and what it says about mistakes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""lw.calibrate(): what it measures, how AUTO uses it, and the file that stores it."""
+"""Tests lw.calibrate(): what it measures, how AUTO uses it, and the file that stores it."""
 
 from __future__ import annotations
 

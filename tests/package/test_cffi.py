@@ -1,4 +1,4 @@
-"""lanewise.cffi: the raw kernels, on memory that the caller allocates."""
+"""Tests lanewise.cffi: the raw kernels, on memory that the caller allocates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of `python -m lanewise`."""
+"""Tests the commands of `python -m lanewise`."""
 
 from __future__ import annotations
 

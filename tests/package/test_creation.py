@@ -1,4 +1,4 @@
-"""Creation functions: results, dtypes, and the errors about wrong arguments."""
+"""Tests creation functions: results, dtypes, and the errors about wrong arguments."""
 
 from __future__ import annotations
 

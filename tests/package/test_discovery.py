@@ -1,4 +1,4 @@
-"""Reports about what this machine can run."""
+"""Tests the reports about what this machine can run."""
 
 from __future__ import annotations
 

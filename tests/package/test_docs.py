@@ -1,4 +1,4 @@
-"""The examples run: in docstrings of the Python side, of the contracts, and in the pages of site/docs."""
+"""Runs the examples in docstrings of Python functions and of the contracts, and in the pages of site/docs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""dtypes: their names, comparison, limits and promotion."""
+"""Tests dtypes: their names, comparison, limits and promotion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The hierarchy of errors."""
+"""Tests the hierarchy of errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Indexing with arrays and masks against NumPy."""
+"""Tests indexing with arrays and masks against NumPy."""
 
 from __future__ import annotations
 

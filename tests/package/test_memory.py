@@ -1,4 +1,4 @@
-"""The memory estimate, and opening a backend with enough memory."""
+"""Tests the memory estimate, and opening a backend with enough memory."""
 
 from __future__ import annotations
 

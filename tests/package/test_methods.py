@@ -1,4 +1,4 @@
-"""Copying, pickling, NumPy and the array API's methods of Tensor."""
+"""Tests methods of Tensor: copying, pickling, and those of NumPy and the array API."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""repr and str: NumPy's layout, with the dtype and the backend if these are not the default."""
+"""Tests repr and str: NumPy's layout, with the dtype and the backend if these are not the default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The statistics of rand and randn: moments, tails and independence.
+"""Tests the statistics of rand and randn: moments, tails and independence.
 
 The streams are fixed, so a test always passes or always fails. A true random sample exceeds a bound once in 10^5.
 """

@@ -1,4 +1,4 @@
-"""Providers of backends, and the adapters that the names of other libraries select."""
+"""Tests providers of backends, and the adapters that the names of other libraries select."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Choosing a backend: at import, for a block, for the process, for a tensor."""
+"""Tests the choice of a backend: at import, for a block, for the process, for a tensor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Operations that move elements: results compared with NumPy's on generated shapes, and errors."""
+"""Compares operations that move elements with NumPy on generated shapes, and tests their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""sort, argsort, topk, searchsorted and nonzero compared with NumPy, at lengths where the algorithm changes, on views,
+"""Compares sort, argsort, topk, searchsorted and nonzero with NumPy, at lengths where the algorithm changes, on views,
 ties and NaN."""
 
 from __future__ import annotations

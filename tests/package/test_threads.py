@@ -1,4 +1,4 @@
-"""The number of threads that share a call: the functions and LANEWISE_NUM_THREADS."""
+"""Tests the number of threads that share a call: the functions and LANEWISE_NUM_THREADS."""
 
 from __future__ import annotations
 

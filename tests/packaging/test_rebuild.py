@@ -1,4 +1,4 @@
-"""`python native/build.py`: what it builds, what it rebuilds, and what it refuses."""
+"""Tests `python native/build.py`: what it builds, what it rebuilds, and what it refuses."""
 
 from __future__ import annotations
 

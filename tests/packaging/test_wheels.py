@@ -1,4 +1,4 @@
-"""Wheels: their tags and contents, and that pip builds and installs one on a machine that has only Python."""
+"""Tests wheels: their tags and contents, and that pip builds and installs one on a machine that has only Python."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> Non
 
 
 def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:
-    """The README's first command, from a source archive, on a path with no compiler. Everything is compiled once."""
+    """Runs the README's first command on a source archive, with no compiler on the path. Compiles everything once."""
     folder = tmp_path / "venv"
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")

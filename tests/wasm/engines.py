@@ -1,6 +1,6 @@
-"""The engines that the WASM tests run in: the oldest and the newest Pyodide in the system's Node, in a newer Node, in a
-page of Chromium and in a worker, and in another browser; one between them in two of these. A test asks its `engine` to
-run a program and does not know which it is."""
+"""Lists the engines that the WASM tests run in. The oldest and the newest Pyodide run in the system's Node, in a newer
+Node, in a page and a worker of Chromium, and in another browser; the one in between runs in the system's Node and a
+page. A test asks its `engine` to run a program and does not know which it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The digits demo in every engine: each backend predicts what NumPy and the native scalar backend predict."""
+"""Tests the digits demo in every engine: each backend predicts what NumPy and the native scalar backend predict."""
 
 from __future__ import annotations
 

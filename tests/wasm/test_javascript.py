@@ -1,4 +1,4 @@
-"""JavaScript's typed arrays in every engine: to tensors, from tensors, and those that are refused."""
+"""Tests conversion of JavaScript's typed arrays to tensors and back, and which are refused, in every engine."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""A JupyterLite site with the wheel for one Pyodide ABI. jupyterlite-pyodide-kernel 0.6 and 0.7 accept only that:
-they list a wheel once per platform tag, and `jupyter lite build` stops at the second entry ("duplicated
+"""Builds a JupyterLite site with the wheel for one Pyodide ABI. jupyterlite-pyodide-kernel 0.6 and 0.7 accept only
+that: they list a wheel once per platform tag, and `jupyter lite build` stops at the second entry ("duplicated
 definition")."""
 
 from __future__ import annotations

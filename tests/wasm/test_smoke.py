@@ -1,4 +1,4 @@
-"""lanewise in Pyodide, installed from its wheel: it adds and sums, with the same bits as the native backends."""
+"""Tests lanewise in Pyodide, installed from its wheel: it adds and sums, with the same bits as the native backends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every operation in every engine: the oracle's cases, on each backend of the engine. Operations come from the
+"""Tests every operation in every engine: the oracle's cases, on each backend of the engine. Operations come from the
 contracts; no test names one."""
 
 from __future__ import annotations
