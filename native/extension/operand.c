@@ -4,48 +4,8 @@
 #include "errors.h"
 #include "exchange.h"
 #include "float_modes.h"
-#include "module.h"
 #include <stdio.h>
 #include <string.h>
-
-/* The code of one element in a buffer's format, after its byte order; NULL where that is not this machine's. All
- * supported machines are little-endian. */
-static const char *element_code(const char *format, Py_ssize_t item_size) {
-    if (*format == '>' || *format == '!') {
-        return item_size == 1 ? format + 1 : NULL;
-    }
-    return *format == '@' || *format == '=' || *format == '<' ? format + 1 : format;
-}
-
-/* The dtype of a buffer's elements, -1 where Lanewise has none. */
-static int dtype_of_code(const char *code, Py_ssize_t item_size) {
-    if (!code || code[0] == '\0' || code[1] != '\0') {
-        return -1;
-    }
-    int dtype = -1;
-    switch (*code) {
-    case '?':
-        dtype = LW_BOOL;
-        break;
-    case 'i':
-    case 'l':
-    case 'q':
-        dtype = item_size == 4 ? LW_INT32 : LW_INT64;
-        break;
-    case 'e':
-        dtype = LW_FLOAT16;
-        break;
-    case 'f':
-        dtype = LW_FLOAT32;
-        break;
-    case 'd':
-        dtype = LW_FLOAT64;
-        break;
-    default:
-        return -1;
-    }
-    return item_size == lw_item_size(dtype) ? dtype : -1;
-}
 
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part) {
     part->data = operand->data;
@@ -72,7 +32,7 @@ lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
     return LW_WEAK_BIG_INT;
 }
 
-static void operand_from_number(PyObject *object, lw_operand *operand) {
+void lw_operand_from_number(PyObject *object, lw_operand *operand) {
     operand->data = (const char *)&operand->scalar;
     operand->shape = operand->local_shape;
     operand->strides = operand->local_strides;
@@ -90,244 +50,9 @@ int lw_weaken_operand(lw_operand *operand) {
         return -1;
     }
     lw_release_operand(operand);
-    operand_from_number(number, operand);
+    lw_operand_from_number(number, operand);
     Py_DECREF(number);
     return 0;
-}
-
-/* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
- * buffer is not one. */
-static int read_integer_scalar(PyObject *object, lw_operand *operand) {
-    if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
-        return 0;
-    }
-    PyObject *number = PyNumber_Index(object);
-    if (!number) {
-        PyErr_Clear();
-        return 0;
-    }
-    lw_release_operand(operand);
-    operand_from_number(number, operand);
-    Py_DECREF(number);
-    return 1;
-}
-
-/* Zf, Zd and Zg in NumPy, F and D in Python 3.14. */
-static int is_complex(const char *code) {
-    if (!code || code[0] != 'Z') {
-        return code && (code[0] == 'F' || code[0] == 'D');
-    }
-    return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
-}
-
-/* Raises the error of elements for which Lanewise has no dtype. `code` is NULL for another byte order. */
-static void refuse_elements(const char *operation, const char *format, const char *code) {
-    static const struct {
-        char code;
-        const char *name;
-        const char *dtype; /* Lanewise's dtype to convert to; NULL for elements that are not real numbers */
-    } types[] = {{'b', "int8", "int32"},         {'h', "int16", "int32"},       {'H', "uint16", "int32"},
-                 {'I', "uint32", "int64"},       {'L', "uint64", "int64"},      {'Q', "uint64", "int64"},
-                 {'g', "longdouble", "float64"}, {'w', "strings", NULL},        {'s', "bytes", NULL},
-                 {'c', "bytes", NULL},           {'O', "Python objects", NULL}, {'T', "records", NULL}};
-    if (is_complex(code)) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                     "%s: expected real numbers, got complex ones; compute with their real and imaginary parts "
-                     "separately",
-                     operation);
-        return;
-    }
-    const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
-    const char *letter = code ? code + strspn(code, "0123456789") : ""; /* skips the length of strings, as in 12w */
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        if (*letter == types[i].code) {
-            name = types[i].name;
-            dtype = types[i].dtype;
-        }
-    }
-    if (!dtype) {
-        PyErr_Format(lw_error_class(LW_DTYPE_ERROR), "%s: expected numbers, got %s%s", operation, name,
-                     *letter == 'T'   ? "; give one field, as x['name'] in NumPy"
-                     : *letter == 'O' ? "; give an array of one dtype, as x.astype('float32') in NumPy"
-                                      : "");
-        return;
-    }
-    PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                 "%s: expected an array of bool, int32, int64, float16, float32, float64 or uint8, got %s (format "
-                 "'%s'); convert it first, as x.astype('%s') does in NumPy",
-                 operation, name, format, dtype);
-}
-
-/* Turns the exporter's error, such as NumPy's for dates, into one of this operation. */
-static void reword_refusal(const char *operation, PyObject *object) {
-    if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
-        return;
-    }
-    PyObject *type, *reason, *traceback;
-    PyErr_Fetch(&type, &reason, &traceback);
-    PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: expected numbers in memory that can be shared, got %S (%S); convert it first, as "
-                 "x.astype('float32') does in NumPy",
-                 operation, lw_describe(object), reason);
-    Py_XDECREF(type);
-    Py_XDECREF(reason);
-    Py_XDECREF(traceback);
-}
-
-/* The shape and strides of a buffer. An exporter may leave out either, as ctypes leaves out the strides. */
-static int read_geometry(const char *operation, const Py_buffer *view, lw_operand *operand) {
-    if (view->ndim > LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected an array of at most %d dimensions, got %d",
-                     operation, LW_MAX_NDIM, view->ndim);
-        return -1;
-    }
-    int is_indirect = !view->shape && view->ndim > 1;
-    for (int i = 0; view->suboffsets && i < view->ndim; i++) {
-        is_indirect |= view->suboffsets[i] >= 0;
-    }
-    if (is_indirect) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "%s: expected an array in one block of memory, got pointers to several; copy it first", operation);
-        return -1;
-    }
-    for (int i = 0; i < view->ndim; i++) {
-        operand->local_shape[i] = view->shape ? view->shape[i] : view->len / view->itemsize;
-        operand->local_strides[i] = view->strides ? view->strides[i] : 0;
-    }
-    operand->ndim = (int8_t)view->ndim;
-    operand->shape = operand->local_shape;
-    operand->strides = operand->local_strides;
-    if (!view->strides) {
-        lw_row_major(view->ndim, operand->local_shape, view->itemsize, operand->local_strides);
-    }
-    operand->contiguous = (uint8_t)lw_is_row_major(operand->ndim, operand->shape, operand->strides, view->itemsize);
-    return 0;
-}
-
-/* A new int32 or float32 tensor of the elements of a uint8 buffer. */
-static lw_tensor *convert_uint8(const char *operation, const lw_operand *buffer, int dtype) {
-    int committed, backend = lw_host_backend(&committed);
-    lw_tensor *result = lw_tensor_new(operation, dtype, buffer->ndim, buffer->shape, backend, committed);
-    if (!result || result->size == 0) {
-        return result;
-    }
-    int last = buffer->ndim - 1;
-    int64_t row = buffer->contiguous ? result->size : buffer->shape[last];
-    int64_t stride = buffer->contiguous ? 1 : buffer->strides[last];
-    int64_t index[LW_MAX_NDIM] = {0};
-    const uint8_t *data = (const uint8_t *)buffer->data;
-    for (int64_t start = 0; start < result->size; start += row) {
-        if (dtype == LW_FLOAT32) {
-            float *floats = (float *)(void *)result->data + start;
-            for (int64_t i = 0; i < row; i++) {
-                floats[i] = data[i * stride];
-            }
-        } else {
-            int32_t *ints = (int32_t *)(void *)result->data + start;
-            for (int64_t i = 0; i < row; i++) {
-                ints[i] = data[i * stride];
-            }
-        }
-        for (int axis = last - 1; axis >= 0; axis--) { /* to the next row */
-            data += buffer->strides[axis];
-            if (++index[axis] < buffer->shape[axis]) {
-                break;
-            }
-            data -= index[axis] * buffer->strides[axis];
-            index[axis] = 0;
-        }
-    }
-    return result;
-}
-
-static int is_bytes(PyObject *object) {
-    return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
-}
-
-/* Whether any element of a numpy.ma.MaskedArray is masked, -1 with an exception set. */
-static int is_masked(PyObject *array) {
-    PyObject *mask = PyObject_GetAttrString(array, "mask");
-    PyObject *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
-    int result = any ? PyObject_IsTrue(any) : -1;
-    Py_XDECREF(any);
-    Py_XDECREF(mask);
-    return result;
-}
-
-/* Whether an object is a numpy.ma.MaskedArray with masked elements, which its buffer does not reveal; -1 with an
- * exception set. Remembers the last type without a mask, so that ndarray costs one comparison. */
-static int has_mask(PyObject *object) {
-    static PyTypeObject *unmasked;
-    PyTypeObject *type = Py_TYPE(object);
-    if (type == unmasked) {
-        return 0;
-    }
-    PyObject *method = PyObject_GetAttrString((PyObject *)type, "soften_mask");
-    if (method) {
-        Py_DECREF(method);
-        return is_masked(object);
-    }
-    PyErr_Clear();
-    Py_INCREF((PyObject *)type);
-    Py_XDECREF((PyObject *)unmasked);
-    unmasked = type;
-    return 0;
-}
-
-lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand) {
-    Py_buffer *view = &operand->view;
-    if (is_bytes(object)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "%s: expected numbers, got %s; give memoryview(x) to read each byte as an int", operation,
-                     lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) ? "bytes" : "bytearray");
-        return LW_FAILED;
-    }
-    int masked = has_mask(object);
-    if (masked < 0) {
-        return LW_FAILED;
-    }
-    if (masked) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "%s: expected an array without a mask, got a numpy.ma array, whose mask would be lost; "
-                     "call .filled() first",
-                     operation);
-        return LW_FAILED;
-    }
-    if (PyObject_GetBuffer(object, view, PyBUF_RECORDS_RO) < 0) {
-        reword_refusal(operation, object);
-        return LW_FAILED;
-    }
-    operand->has_view = 1;
-    operand->owned = NULL;
-    const char *format = view->format ? view->format : "B";
-    const char *code = element_code(format, view->itemsize);
-    int dtype = dtype_of_code(code, view->itemsize);
-    if (dtype < 0 && read_integer_scalar(object, operand)) {
-        return LW_DONE;
-    }
-    int is_uint8 = view->itemsize == 1 && code && strcmp(code, "B") == 0;
-    if (dtype < 0 && !is_uint8) {
-        refuse_elements(operation, format, code);
-        return LW_FAILED;
-    }
-    if (read_geometry(operation, view, operand) < 0) {
-        return LW_FAILED;
-    }
-    operand->data = view->buf;
-    operand->tensor = NULL;
-    operand->dtype = (int8_t)dtype;
-    operand->weakness = LW_STRONG;
-    if (is_uint8) {
-        lw_tensor *converted = convert_uint8(operation, operand, uint8_as);
-        if (!converted) {
-            return LW_FAILED;
-        }
-        lw_release_operand(operand);
-        lw_operand_from_tensor(converted, operand);
-        operand->tensor = NULL; /* a temporary, so its backend does not decide where the call runs */
-        operand->owned = (PyObject *)converted;
-    }
-    return LW_DONE;
 }
 
 lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand) {
@@ -338,7 +63,7 @@ lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *
     operand->has_view = 0;
     operand->owned = NULL;
     if (lw_is_float(object) || lw_is_int(object)) {
-        operand_from_number(object, operand);
+        lw_operand_from_number(object, operand);
         return LW_DONE;
     }
     if (PyObject_CheckBuffer(object)) {

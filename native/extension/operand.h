@@ -36,6 +36,8 @@ lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *
 /* Fills `operand` from a buffer. uint8 is not a dtype of Lanewise: such elements are converted to `uint8_as`, int32 or
  * float32, into a new tensor that the operand owns. */
 lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand);
+/* Fills `operand` from a Python bool, int or float. */
+void lw_operand_from_number(PyObject *number, lw_operand *operand);
 /* Fills `operand` from a tensor. */
 static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand) {
     operand->data = tensor->data;
