@@ -145,7 +145,7 @@ def _pe(data: bytes) -> Symbols:
         for virtual_size, start, raw_size, raw in sections:
             if start <= address < start + max(virtual_size, raw_size):
                 return int(address - start + raw)
-        raise ValueError(f"address {address:#x} is in no section")
+        raise ValueError(f"address {address:#x} is not in any section")
 
     def quadwords(at: int) -> Iterator[int]:
         while value := int.from_bytes(data[at : at + 8], "little"):

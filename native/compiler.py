@@ -55,8 +55,8 @@ class Compiler:
 
     command: tuple[str, ...]
     family: str  # zig, clang, gcc or emcc
-    version: str  # detects that the command is another compiler now
-    cflags: tuple[str, ...] = ()  # the user's; ours follow them and take precedence
+    version: str  # changes when the command becomes another compiler
+    cflags: tuple[str, ...] = ()  # the user's flags; ours follow and take precedence
     ldflags: tuple[str, ...] = ()
     sanitizer: str = ""  # one of SANITIZERS
 

@@ -53,7 +53,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag chooses one tag; `pyodide build` replaces all of them by that of its own Pyodide
+        # wasm/build.py --tag chooses one tag; `pyodide build` replaces them all with that of its own Pyodide
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
