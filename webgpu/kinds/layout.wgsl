@@ -12,7 +12,7 @@ struct LwLayout {
     outer: u32,                    // dimensions of the result; those from there to ndim are reduced
     ndim: u32,
     length: u32,                   // elements reduced into one
-    blocks: u32,                   // of 4096 elements into which `length` is split
+    blocks: u32,                   // blocks of 4096 elements in `length`
 }
 
 // The byte offsets from the first element to element `i`, in row-major order, of the dimensions begin .. end - 1.

@@ -1,13 +1,13 @@
-// C[m, n] = A[m, k] B[k, n] for every index of the batch, followed by the operation on each element of C. A workgroup
+// C[m, n] = A[m, k] B[k, n] for every index of the batch, then applies the operation to each element of C. A workgroup
 // computes a tile of C, 4 x 4 elements per invocation, from strips of A and B that it loads into workgroup memory.
 // Beyond the edges both strips hold zeros, so no infinity or NaN spreads. Tiles are assigned with a grid stride: any
 // size runs in one dispatch.
 override lw_columns: u32 = 16u; // invocations along n
-override lw_rows: u32 = 16u;    // and along m
-override lw_depth: u32 = 16u;   // of a strip, along k
+override lw_rows: u32 = 16u;    // invocations along m
+override lw_depth: u32 = 16u;   // length of a strip along k
 
 struct LwMatrixLayout {
-    offsets: vec4<u32>,        // of A, B and the other operands, in bytes; strides are modulo 2^32
+    offsets: vec4<u32>,        // of A, B and the other operands, in bytes modulo 2^32, like strides
     scalars: vec4<u32>,        // parameters of the operation, as bits
     row_strides: vec4<u32>,
     column_strides: vec4<u32>,

@@ -1,5 +1,5 @@
-// float32 by its bits. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals, and ignore the
-// sign of zero. Integer arithmetic is exact everywhere, so code that depends on those works on bits.
+// Operations on the bits of float32. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals,
+// and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on those works on bits.
 
 // A function rather than bitcast alone, because WGSL rejects NaN and infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {

@@ -1,4 +1,4 @@
-// Comparisons of every dtype, by bits (bits.wgsl says why). Elements of 64 bits are (low word, high word).
+// Comparisons of every dtype, on bits (bits.wgsl says why). Elements of 64 bits are (low word, high word).
 
 fn lw_is_nan_float64(x: vec2<u32>) -> bool {
     let high = x.y & 0x7fffffffu;

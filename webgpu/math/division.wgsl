@@ -1,4 +1,4 @@
-// Division by bits (bits.wgsl says why), for divide and floor_divide.
+// Division on the bits of floats (bits.wgsl says why), for divide and floor_divide.
 
 // Whether `bits` are those of a positive finite number.
 fn lw_is_positive(bits: u32) -> bool {

@@ -4,7 +4,7 @@ struct LwPair {
     low: f32,
 }
 
-// Returns x, hidden from the compiler, which could otherwise replace (a + b) - a with b: WGSL allows that. lw.count is
+// Returns x, but hides from the compiler how it was computed: WGSL lets it replace (a + b) - a with b. lw.count is
 // below 2^31, so its highest bit is 0, but the compiler does not know that.
 fn lw_rounded(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ (lw.count & 0x80000000u));
@@ -25,7 +25,7 @@ fn lw_two_sum(a: f32, b: f32) -> LwPair {
 fn lw_pair_add(a: LwPair, b: LwPair) -> LwPair {
     let sum = lw_two_sum(a.high, b.high);
     let low = lw_rounded(sum.low + lw_rounded(a.low + b.low));
-    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // keeps a sum of -0, as -0 + 0 is 0
+    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // keeps a sum of -0, because -0 + 0 is 0
         return LwPair(sum.high, 0.0);
     }
     return lw_two_sum(sum.high, low);

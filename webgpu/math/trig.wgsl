@@ -6,12 +6,12 @@ struct LwTrigParts {
 // pi/2 in units of 2^-31.
 const lw_PI_2_Q31 = 0xc90fdaa2u;
 
-// |x| = n pi/2 + r, |r| <= pi/4, for a finite x. By Payne and Hanek (core/math/trig.h) for every size of x, because
-// integer arithmetic is exact on every GPU. r is rounded once.
+// |x| = n pi/2 + r, |r| <= pi/4, for a finite x. Uses the algorithm of Payne and Hanek (core/math/trig.h) for all x,
+// because integer arithmetic is exact on every GPU. r is rounded once.
 // 1. |x| = mantissa * 2^(exponent - 150).
-// 2. Take 96 bits of 2/pi from the bit on that the exponent selects; those before contribute multiples of 4.
+// 2. Take 96 bits of 2/pi, starting at a bit that depends on the exponent; earlier bits contribute multiples of 4.
 // 3. Of their product with mantissa, keep 2 bits before the binary point and 62 after it.
-// 4. Round to the nearest integer, the quadrant; what is left, times pi/2, is r.
+// 4. Round to the nearest integer, the quadrant; the remainder, times pi/2, is r.
 fn lw_trig_reduce(x: f32) -> LwTrigParts {
     let size = lw_magnitude(x);
     if (size < 0.5) {

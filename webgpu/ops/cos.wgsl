@@ -1,4 +1,4 @@
-// cos r, sin r or a negative by the quadrant.
+// cos r, -sin r, -cos r or sin r by the quadrant.
 fn lw_cos_float32(x: f32) -> f32 {
     if (!lw_isfinite_float32(x)) {
         return lw_from_bits(0x7fc00000u);

@@ -1,9 +1,9 @@
-// The integral part of the quotient, in integers. Special values are those of core/ops/floor_divide.h.
+// The floor of the quotient, computed in integers. Special values are those of core/ops/floor_divide.h.
 fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    // 0 or -1. Compilers turn a select of these into a product with -1, which makes -0 of 0.
+    // 0 or -1. Not a select, which some compilers turn into a product with -1, so that 0 becomes -0.
     let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
     if (lw_is_positive(a) && b == 0x7f800000u) {
         return below;
