@@ -20,7 +20,7 @@ enum {
     ATTENTION_ROWS = 48,                   /* queries per block; a multiple of every GEMM_MR */
     ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries that share packed keys and values */
     ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
-    ATTENTION_UNPACKED_KEYS = 512,         /* keys per block with few queries */
+    ATTENTION_UNPACKED_KEYS = 512,         /* keys per block of attention_unpacked */
     ATTENTION_GRAIN = 1 << 20              /* multiply-adds per task */
 };
 
@@ -28,29 +28,31 @@ typedef struct attention {
     const lw_attention_layout *layout;
     const void *const *inputs;
     char *out;
-    int64_t chunks;          /* chunks of queries per index of the batch */
+    int64_t chunks;          /* per index of the batch */
     int64_t count, per_task; /* chunks in total; per task */
-    int64_t width;           /* columns of the sums: value_depth in whole tiles */
-    int is_unpacked;         /* few queries */
+    int64_t width;           /* columns of the sums: value_depth rounded up to whole tiles */
+    int is_unpacked;         /* too few queries for packing to pay */
 } attention;
 
 /* The state of one chunk. */
 typedef struct attention_chunk {
     const lw_attention_layout *layout;
-    const char *query, *key, *value, *mask; /* for its first query; mask may be NULL */
+    const char *query, *key, *value, *mask; /* rows of the chunk's first query; mask may be NULL */
     char *out;
-    int64_t first, rows, width; /* the first query; queries; as in attention */
-    float *queries;             /* scaled; packed, or row by row if unpacked */
-    float *sums;                /* weighted values, rows x width */
+    int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; width as in attention */
+    float *queries;             /* multiplied by the scale; packed, or row-major if unpacked */
+    float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
-    float *keys, *values;       /* a packed block */
-    float *scores, *weights;    /* scores of a block; weights, packed, or a block's sums if unpacked */
+    float *keys, *values;       /* packed; one block at a time */
+    float *scores, *weights;    /* of one block; weights are packed. If unpacked, `weights` holds the block's sums */
 } attention_chunk;
 
-/* Returns the keys that any of queries first .. last sees, relative to `key`. Empty if end <= begin. */
+/* Keys or scores begin .. end - 1. Empty if end <= begin. */
 typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
+
+/* Returns the keys that at least one of queries first .. last sees, relative to `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
@@ -96,21 +98,21 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
         attention_hide(c, row, scores, key, range, visible);
     }
-    vf32 most = vf32_set(c->largest[row]), total = vf32_set(0);
+    vf32 maxima = vf32_set(c->largest[row]), total = vf32_set(0);
     for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
         vf32 score = vf32_load(scores + i);
-        most = vf32_select(vf32_gt(score, most), score, most);
+        maxima = vf32_select(vf32_gt(score, maxima), score, maxima);
     }
-    float before = c->largest[row], largest = vf32_reduce_maximum(most);
-    vf32 less = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf - -inf would be NaN */
+    float previous = c->largest[row], largest = vf32_reduce_maximum(maxima);
+    vf32 shift = vf32_set(largest == -__builtin_inff() ? 0 : largest); /* -inf - -inf would be NaN */
     for (int64_t i = range.begin; i < range.end; i += VF32_LANES) {
-        vf32 weight = attention_exp(vf32_load(scores + i) - less);
+        vf32 weight = attention_exp(vf32_load(scores + i) - shift);
         total = total + weight;
         vf32_store(scores + i, weight);
     }
     float sum = vf32_reduce_add(total);
-    if (largest != before) {
-        vf32 scale = attention_exp(vf32_set(before) - less);
+    if (largest != previous) {
+        vf32 scale = attention_exp(vf32_set(previous) - shift);
         float *sums = c->sums + row * c->width;
         for (int64_t i = 0; i < c->width; i += VF32_LANES) {
             vf32_store(sums + i, vf32_load(sums + i) * scale);
@@ -177,7 +179,7 @@ static void attention_blocks(const attention_chunk *c, attention_range visible) 
     }
 }
 
-/* The same without packing, for few queries. */
+/* Processes all keys that the chunk sees, without packing. */
 static void attention_unpacked(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_UNPACKED_KEYS) {
@@ -226,8 +228,8 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
         }
-        for (int64_t i = 0; i < c->rows * c->width;
-             i += VF32_LANES) { /* products do not write columns from value_depth on */
+        /* Products do not write the columns from value_depth on. */
+        for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->weights + i, vf32_set(0));
         }
     } else {
@@ -250,8 +252,8 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     }
 }
 
-/* Computes a row again, from visible keys only. The products of blocks multiply hidden values by 0, which is NaN if they
- * are not finite. Weights are divided first, so that sums do not overflow. */
+/* Computes a row again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives NaN if they are
+ * infinite or NaN. Each weight is divided by the total before the summation, so that sums do not overflow. */
 static void attention_recompute_row(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
@@ -309,7 +311,7 @@ static void attention_finish(const attention_chunk *c) {
     }
 }
 
-/* Takes `count` floats, in whole vectors, from scratch memory. With NULL it only adds up the sizes. */
+/* Reserves `count` floats of scratch memory, rounded up to whole vectors. If `memory` is NULL, only adds to `used`. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

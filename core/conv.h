@@ -1,10 +1,10 @@
 /* Convolution, by one of two algorithms:
  *
- * 1. As a matrix product (implicit im2col). B holds the patches of the images; it exists only as the packed panels that
- *    the micro-kernel reads. Row (c, p, q) and column (image, i, j) of B is the element of channel c that result (i, j)
- *    sees at the window's (p, q). A is the weight, and a row of C is an output channel. Large images are one product
- *    each. Small images share a product, so that packing A and filling whole panels of B pay off; because the images of
- *    the output are not adjacent, such a product is computed in scratch memory and copied.
+ * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
+ *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that result (i, j) of the image multiplies by
+ *    weight (p, q). B exists only as packed panels, which are made directly from x. A large image is one product. Small
+ *    images share a product, to amortize packing A and to fill whole panels of B. In the output, the columns of
+ *    different images are not adjacent, so such a product is computed in scratch memory and copied.
  * 2. Directly, in strips of results, for groups with too few output channels to fill the micro-kernel's rows, and for
  *    strides that a matrix cannot have.
  *
@@ -15,16 +15,16 @@
 #include "window.h"
 
 enum {
-    CONV_MIN_ROWS = 4,  /* output channels of a group; with fewer, compute in strips */
+    CONV_MIN_ROWS = 4,  /* output channels of a group; groups with fewer are computed in strips */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
     CONV_TAPS = 16,     /* taps that are packed together */
-    CONV_COLUMNS = 512  /* columns of a product of several images, to amortize its fixed cost */
+    CONV_COLUMNS = 512  /* small images share a product of up to this many columns, to amortize its fixed cost */
 };
 
 typedef struct conv {
     const lw_window_layout *layout;
     gemm product;    /* for the first image and the first group */
-    int64_t x_group; /* bytes between groups of channels in x */
+    int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* per product */
     int64_t products, per_task;
 } conv;
@@ -35,10 +35,10 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
-/* Taps for which the columns of a panel are contiguous in memory. */
+/* Taps that read contiguous memory for all columns of a panel. */
 typedef struct conv_taps {
     int64_t count;
-    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* position in the window; offset in a channel, in bytes */
+    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* index in the window, row-major; byte offset in a channel */
     int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
 } conv_taps;
 
@@ -51,8 +51,8 @@ INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number)
     }
 }
 
-/* Packs the collected taps, channel by channel: the taps of a channel share elements, which stay in L1, and B is written
- * front to back. */
+/* Packs the collected taps, channel by channel, so that B is written front to back, and the elements that a channel's
+ * taps share stay in L1. */
 static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -80,9 +80,9 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
     int64_t taps = w->kernel_size[0] * w->kernel_size[1], stride = w->strides[0][1];
     window_strip strip;
     window_tap tap;
-    conv_taps together;
+    conv_taps pending;
     window_strip_start(&strip, w, first_column, min_int64(g->n - first_column, GEMM_NR));
-    together.count = 0;
+    pending.count = 0;
     for (int64_t t = 0; t < taps; t++) {
         int64_t p = t / w->kernel_size[1], q = t % w->kernel_size[1];
         if (q == 0) {
@@ -96,9 +96,9 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         }
         window_tap_start(&tap, q);
         if (tap.runs == 1 && tap.run[0].count == GEMM_NR && strip.step == sizeof(float)) {
-            conv_add_tap(&together, &tap, t);
-            if (together.count == CONV_TAPS) {
-                conv_pack_taps(&together, g, first_row, depth, to);
+            conv_add_tap(&pending, &tap, t);
+            if (pending.count == CONV_TAPS) {
+                conv_pack_taps(&pending, g, first_row, depth, to);
             }
             continue;
         }
@@ -106,7 +106,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             window_tap_read(&tap, x, to + row * GEMM_NR, GEMM_NR);
         }
     }
-    conv_pack_taps(&together, g, first_row, depth, to);
+    conv_pack_taps(&pending, g, first_row, depth, to);
 }
 
 /* Copies a product of several images from scratch memory to the output. */
@@ -285,8 +285,9 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    int64_t most = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1)); /* up to one task's work */
-    all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, most), w->batch);
+    /* As many as fit in one task. */
+    int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
+    all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
     if (all.images < 1) {
         all.images = 1;
     }

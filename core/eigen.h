@@ -18,7 +18,7 @@ enum {
     EIGEN_GROUP = 16,      /* partial sums */
     EIGEN_GRAIN = 1 << 16, /* multiplications per task */
     EIGEN_SWEEP = 1 << 20, /* elements that a sweep must rotate to be divided into tasks */
-    EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: a sweep's rows of these stay in the cache */
+    EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: few enough that a sweep's rows stay in the cache */
     EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 are usual */
 };
 

@@ -13,9 +13,9 @@
 
 enum {
     CHUNK = 512,   /* elements copied at a time: four operands of 8 bytes are 16 KB, which fits in L1 */
-    LONG_ROW = 64, /* from this length on, one call of the body per row is cheaper than copying */
-    /* Vectors per iteration in a short body. With one, an addition in L1 takes 1.2 times as long. One in WebAssembly,
-     * for download size. */
+    LONG_ROW = 64, /* from this length on, calling the body for each row is cheaper than copying */
+    /* Vectors per iteration in a short body. With one, an addition in L1 takes 1.2 times as long. WebAssembly uses one
+     * to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
 };
 
@@ -26,15 +26,15 @@ typedef struct elementwise {
     int32_t operands; /* the inputs, then the output */
     int32_t size[LW_MAX_OPERANDS];
     int64_t grain; /* elements per task */
-    int is_short;  /* a few instructions: with large arrays, DRAM is the bottleneck */
+    int is_short;  /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
 } elementwise;
 
 /* How an operand is passed to the body. */
 typedef enum passage {
     IN_PLACE, /* contiguous */
     BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
-    FILLED,   /* a single element, copied to a buffer once */
-    REPEATED, /* a single short row, copied to a buffer once, as often as it fits */
+    FILLED,   /* a single element, repeated in a buffer that is filled once */
+    REPEATED, /* a single short row, repeated in a buffer that is filled once */
     PACKED,   /* copied to a buffer chunk by chunk */
     STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
 } passage;
@@ -48,7 +48,7 @@ typedef struct elementwise_call {
     int64_t row;       /* length of the last dimension; if all operands are contiguous, the total */
     int64_t max_count; /* elements per call of the body */
     int by_row;        /* a call must not cross rows */
-    int64_t lead;      /* elements of a task's first call, so that streamed results continue at a cache line */
+    int64_t lead; /* elements of a task's first call; later calls then write streamed results from a cache line on */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
 
@@ -86,7 +86,7 @@ static passage choose_passage(const lw_layout *layout, int32_t operand, int32_t 
 }
 
 static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t size) {
-    char item[8]; /* a local copy, which stores to the buffer cannot change: it stays in a register */
+    char item[8]; /* a local copy stays in a register, because stores to the buffer cannot alias it */
     for (int32_t i = 0; i < size; i++) {
         item[i] = place[i];
     }
@@ -106,7 +106,7 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     }
 }
 
-/* Skips rows. */
+/* Advances by `rows` rows. */
 static void skip_rows(layout_iterator *it, int64_t rows) {
     int32_t d = it->end - 1;
     while (rows > 0 && d >= it->first) {
@@ -229,9 +229,10 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     return LW_OK;
 }
 
-/* Returns whether to stream the result. Not if it is also an input, which is in the caches already. On Zen 4, streaming
- * makes an addition of 8M elements 1.4 times and relu 1.2 times as fast; on an Intel Xeon both 1.06 times. Long bodies
- * produce results too slowly to profit: on the Xeon, exp, tanh and sin of 16M elements would take 1.4 times as long. */
+/* Returns whether to stream the result. A result that is also an input is not streamed: it is in the caches. On Zen 4,
+ * streaming makes an addition of 8M elements 1.4 times and relu 1.2 times as fast; on an Intel Xeon both 1.06 times.
+ * Long bodies produce results too slowly to profit: on the Xeon, exp, tanh and sin of 16M elements would take 1.4 times
+ * as long. */
 static int is_streamed(const elementwise_call *call, const lw_context *context) {
     int32_t last = call->kernel->operands - 1;
     int in_place = 0;

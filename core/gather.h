@@ -18,7 +18,7 @@ INLINE int64_t gather_index(const char *p) {
 }
 
 typedef struct gather_indices {
-    lw_layout layout; /* only the dimensions along which the indices do not repeat */
+    lw_layout layout; /* without the dimensions along which the indices are broadcast */
     const char *data;
     int64_t count, extent;
 } gather_indices;

@@ -15,18 +15,19 @@
 #include "gemm_skinny.h"
 #include "gemm_unpacked.h"
 
-/* The part of a product that is packed at a time. */
+/* The part of a product that is packed at a time: rows i .. i + rows - 1, columns j .. j + columns - 1, and k from p to
+ * p + depth - 1. */
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows;                  /* the first rows of A, which are read in place */
+    int64_t unpacked_rows;                  /* A's first rows that are read in place; the others are packed */
     float *a, *b;                           /* packed; b is NULL if each task packs its own panels */
-    int64_t a_panels, b_panels, pack_tasks; /* panels to pack; tasks to pack them in */
+    int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of a task */
 } gemm_part;
 
-/* Packs one task's share of an operand that is `extent` wide, reading memory in contiguous runs: whole panels if the
- * operand is contiguous along k, else some steps of k for all panels. A single panel would use only one or two cache
+/* Packs one task's share of an operand that is `extent` wide. If the operand is contiguous along k, the share is some
+ * whole panels; otherwise it is some steps of k of all panels, because a single panel would use only one or two cache
  * lines of each row, and every row is on another page. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
@@ -61,7 +62,7 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     return LW_OK;
 }
 
-/* Packs a panel of B that no other task uses. */
+/* Packs a panel of B for the calling task alone. */
 static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
@@ -165,7 +166,7 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
                 if (status != LW_OK) {
                     return status;
                 }
-                part.b_panels = 0; /* B stays packed for the next rows */
+                part.b_panels = 0; /* B is packed already when the next rows are processed */
             }
             part.p += part.depth;
         } while (part.p < g->k);
@@ -206,7 +207,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         sizes.columns = g.n;
     }
     int64_t a_rows = sizes.is_narrow ? GEMM_MR : divide_up(min_int64(g.m, sizes.rows), GEMM_MR) * GEMM_MR;
-    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* so that b is aligned too */
+    int64_t a_size = divide_up(a_rows * sizes.depth, 16) * 16; /* a multiple of 64 bytes, so that b is aligned too */
     int64_t b_size = shares_b ? divide_up(min_int64(g.n, sizes.columns), GEMM_NR) * GEMM_NR * sizes.depth : 0;
     int64_t size = is_skinny ? skinny_scratch_floats(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;

@@ -6,10 +6,13 @@
 #include "layout_iterator.h"
 #include "strided.h"
 
-/* In multiply-adds, but for GEMM_MANY_PRODUCTS. A product of GEMM_SMALL_WORK is divided into tasks. In a batch of
- * GEMM_MANY_PRODUCTS or more, only products of GEMM_LARGE_WORK are: tasks of whole products pack for themselves and never
- * wait for each other. */
-enum { GEMM_SMALL_WORK = 1 << 20, GEMM_LARGE_WORK = 1 << 26, GEMM_MANY_PRODUCTS = 16 };
+enum {
+    GEMM_SMALL_WORK = 1 << 20, /* multiply-adds from which on a product is divided into tasks */
+    /* The same in batches of GEMM_MANY_PRODUCTS or more: there, tasks of whole products are faster, because they never
+     * wait for each other to pack. */
+    GEMM_LARGE_WORK = 1 << 26,
+    GEMM_MANY_PRODUCTS = 16
+};
 
 /* Applies an activation in place; count is a multiple of VF32_LANES. */
 typedef void gemm_activation(float *values, int64_t count);
@@ -39,7 +42,8 @@ INLINE float gemm_float(const char *p) {
     return x;
 }
 
-/* Adds the bias to `columns` values of row i of C. The buffer is padded to `width`, whole vectors. */
+/* Adds the bias to `columns` values of row i of C, from column j on. The buffer is padded to `width`, a whole number of
+ * vectors. */
 static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
@@ -71,7 +75,8 @@ static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t row
     }
 }
 
-/* Stores rows x columns of a tile to C, added to C's values if `add`. The epilogue follows the `last` block of k. */
+/* Stores rows x columns of a tile to C, or adds them to C if `add`. Applies the epilogue if this is the `last` block of
+ * k. */
 static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
                             int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;

@@ -10,9 +10,12 @@
 #define GEMM_ALIGN_LOOP
 #endif
 
-/* Whether the sums replace the tile or are added to it. PREFETCH: the same, and prefetches the tile below, which comes
- * next: both were last used a whole block of k ago. */
-typedef enum gemm_store_mode { GEMM_SET, GEMM_ADD, GEMM_ADD_PREFETCH } gemm_store_mode;
+typedef enum gemm_store_mode {
+    GEMM_SET,         /* the sums replace the tile */
+    GEMM_ADD,         /* the sums are added to the tile */
+    GEMM_ADD_PREFETCH /* the same, and prefetches the next tile, below this one, which may have left the caches since
+                       * the previous block of k */
+} gemm_store_mode;
 
 /* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. All its lines at once would delay loads of the panels. */
 INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
@@ -25,9 +28,9 @@ INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     }
 }
 
-/* Computes a tile of `rows` rows and `vectors` vectors, both compile-time constants. a_row is the distance of A's rows,
- * a_step and b_step that of the steps along k, all in bytes. The loops over the tile must be unrolled completely: only
- * then does the compiler keep `sum` in registers. */
+/* Computes a tile of `rows` rows and `vectors` vectors, both compile-time constants. a_row is the stride between A's
+ * rows; a_step and b_step are the strides along k, all in bytes. The loops over the tile must be unrolled completely:
+ * only then does the compiler keep `sum` in registers. */
 INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
                          const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
@@ -62,7 +65,7 @@ INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, in
     }
 }
 
-/* Reads a packed panel of A. */
+/* Computes a tile from a packed panel of A. */
 INLINE void gemm_panel_tile(int rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
                             char *tile, int64_t tile_row, gemm_store_mode mode) {
     gemm_tile_of(rows, vectors, depth, a, sizeof(float), GEMM_MR * sizeof(float), b, b_step, tile, tile_row, mode);
@@ -96,8 +99,8 @@ static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const c
     }
 }
 
-/* Reads GEMM_MR rows of A in place, without packing. Not inlined: WebAssembly engines keep the loops of small functions in
- * registers, but not those of large ones. */
+/* Computes a tile from GEMM_MR rows of A in place, without packing. Not inlined: WebAssembly engines keep the loops of
+ * small functions in registers, but not those of large ones. */
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {

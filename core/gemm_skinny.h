@@ -12,7 +12,7 @@ enum {
     SKINNY_MAX_ROWS = 48,    /* a multiple of every GEMM_MR */
     SKINNY_KC = 32,          /* rows of B per block */
     SKINNY_MAX_BLOCKS = 256, /* k-blocks summed in sequence; bounds the accumulated rounding error */
-    SKINNY_NC = 512          /* columns of a strip, at most */
+    SKINNY_NC = 512          /* maximum columns of a strip */
 };
 
 typedef struct skinny {

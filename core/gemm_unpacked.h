@@ -1,7 +1,7 @@
 /* Unpacked GEMM: small products, where packing costs more than it saves. Reads B in place.
  *
- * Sums over k are cut into blocks of UNPACKED_KC and the blocks added up, so that the rounding error stays that of a
- * shorter sum. */
+ * Each block of UNPACKED_KC steps along k is summed separately, then added to the result: shorter sums have smaller
+ * rounding errors. */
 #pragma once
 
 #include "gemm.h"
@@ -12,11 +12,12 @@ enum {
     UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; smaller products of any shape are not packed */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
-    UNPACKED_STREAM_NC = 1024, /* when B is streamed once from DRAM: 4 KB of each of its rows */
-    UNPACKED_STREAM_ROWS = 8   /* rows of B at once */
+    UNPACKED_STREAM_NC = 1024, /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
+    UNPACKED_STREAM_ROWS = 8   /* rows of B that are added up in registers */
 };
 
-/* Computes `rows` rows of C, `vectors` vectors wide, the last of which has n lanes. Requires contiguous rows of B. */
+/* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
+ * B. */
 INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vectors, int n) {
     float tile[UNPACKED_MR * UNPACKED_NR_VECTORS * VF32_LANES];
     int width = vectors * VF32_LANES;
@@ -95,7 +96,7 @@ INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b,
     }
 }
 
-/* For few rows of C and a large B: reads each row of B in long runs and adds its products to sums in the cache. */
+/* For few rows of C and a large B: streams B once from DRAM, in long runs along its rows, into sums that stay in L1. */
 static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {

@@ -43,7 +43,7 @@ static inline void iterator_start(layout_iterator *it, const lw_layout *layout, 
     }
 }
 
-/* Moves to the next position; from the last one to the first. */
+/* Moves to the next position; after the last one, back to the first. */
 static inline void iterator_next(layout_iterator *it) {
     for (int32_t d = it->end - 1; d >= it->first; d--) {
         int64_t last = it->layout->shape[d] - 1;

@@ -48,8 +48,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
     *square = (vi32)((vf32)deviation * (vf32)deviation);
 }
 
-/* Computes deviations and squares in one pass. Adding deviations by FMA balances the load: with the subtraction these are
- * three additions and one product, and the multiplier executes two of them. */
+/* Computes deviations and squares in one pass. A step is three additions and one multiplication. Adding the
+ * deviations on the FMA unit leaves two operations to the adder and two to the FMA unit. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);

@@ -1,18 +1,20 @@
 /* Pooling: reduces each window to its maximum, sum or mean.
  *
  * A block is a rectangle of results: some columns, and many rows, which can belong to several channels and images.
- * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. Each row of the
- *    buffer is a whole number of steps long.
- * 2. Result n joins the elements n * step + q of the buffer, across all its rows, so that short rows fill vectors as well
- *    as long ones.
+ * Joining values means adding them, or taking their maximum.
+ * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. Its length is a
+ *    multiple of the stride, `step`.
+ * 2. Result n joins the elements n * step + q * dilation of the buffer, for each column q of the window. n counts
+ *    through all rows of the buffer, so that short rows fill vectors as well as long ones.
  * The order in which elements are joined depends only on the window. */
 #pragma once
 
 #include "window.h"
 
 enum {
-    POOL_SPAN =
-        256, /* elements of a row of x: that the first elements of a block's windows span; that one part of a window spans */
+    /* Elements of a row of x. Bounds the distance between the first elements of a block's first and last window, and
+     * the width of the part of a window that is processed at once. */
+    POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
 };
@@ -21,14 +23,14 @@ typedef struct pool {
     const lw_window_layout *layout;
     const char *x;
     char *out;
-    int sums;               /* compute means by sums, not maxima */
-    float divisor;          /* of all sums; 0 to divide each by the number of its elements inside the image */
-    float padding;          /* value of the elements around the image */
+    int sums;               /* whether to compute sums, for means; else maxima */
+    float divisor;          /* divides all sums; if 0, each is divided by the number of its elements inside the image */
+    float padding;          /* value of padding elements */
     int64_t rows, per_task; /* rows of results */
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    int rows_are_even; /* rows of results, through channels and images, are equally spaced in x, without padding */
+    int rows_are_even; /* no window has rows of padding, and rows of windows are equally spaced through all of x */
 } pool;
 
 /* The rows of x that the windows of one row of results cover. */
@@ -40,7 +42,7 @@ typedef struct pool_rows {
 
 INLINE vf32 pool_join(int sums, vf32 a, vf32 b) { return sums ? a + b : vf32_maximum(a, b); }
 
-/* Joins n elements, from column c on, over all rows. Other lanes are 0. */
+/* Returns columns c .. c + n - 1, joined over all rows. Other lanes are 0. */
 INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64_t c, int n) {
     vf32 joined = vf32_load_partial((const float *)from + c, n, vf32_set(0));
     for (int64_t r = 1; r < rows->count; r++) {
@@ -50,31 +52,31 @@ INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64
     return joined;
 }
 
-/* Joins the rows of x for each of `results` rows of results. Each advances `to` by `pitch` elements and x by `down` bytes.
- */
+/* Joins the rows of x for each of `results` rows of results, which are `pitch` elements apart in `to`. Their windows
+ * are `down` bytes apart in x. */
 INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    pool_rows same = *rows; /* a local copy, which stores to `to` cannot change */
-    int tail = (int)(same.width % VF32_LANES);
-    for (; results > 0; results--, same.from += down, to += pitch) {
+    pool_rows local = *rows; /* a local copy stays in registers, because stores to `to` cannot alias it */
+    int tail = (int)(local.width % VF32_LANES);
+    for (; results > 0; results--, local.from += down, to += pitch) {
         int64_t c = 0;
-        for (; c + VF32_LANES <= same.width; c += VF32_LANES) {
-            vf32_store(to + c, pool_column(&same, sums, same.from, c, VF32_LANES));
+        for (; c + VF32_LANES <= local.width; c += VF32_LANES) {
+            vf32_store(to + c, pool_column(&local, sums, local.from, c, VF32_LANES));
         }
         if (tail) {
-            vf32_store_partial(to + c, pool_column(&same, sums, same.from, c, tail), tail);
+            vf32_store_partial(to + c, pool_column(&local, sums, local.from, c, tail), tail);
         }
     }
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) { /* a compile-time constant in each loop */
+    if (sums) { /* makes it a compile-time constant in each loop */
         pool_reduce_by(rows, 1, down, results, to, pitch);
     } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
     }
 }
 
-/* The same for one row of results, when the elements of x are `stride` bytes apart. */
+/* Like pool_reduce, for one row of results whose elements of x are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
     float two[2][2 * POOL_SPAN]; /* the rows joined so far, and the next one */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
@@ -102,7 +104,7 @@ INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     return vf32_load(lanes);
 }
 
-/* to[n] = the elements n * step + q * dilation joined, for the window's columns q < window; also joined with to[n] if
+/* Step 2 for `count` results: to[n] joins from[n * step + q * dilation] for q < window, and the previous to[n] if
  * `add`. */
 INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                          int64_t count, int add) {
@@ -123,7 +125,7 @@ INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, i
     }
 }
 
-/* The same; common steps are compile-time constants, for faster loops. */
+/* Calls pool_columns with common steps as compile-time constants, for faster loops. */
 static void pool_columns_by_step(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                                  int64_t count, int add) {
     if (step == 1) {
@@ -139,9 +141,8 @@ static void pool_columns_by_step(float *to, int sums, const float *from, int64_t
 static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
-    float
-        across[POOL_SPAN + VF32_LANES]; /* per column of results: the number of the window's columns inside the image */
-    if (s->divisor > 0) {               /* treat all rows as one */
+    float across[POOL_SPAN + VF32_LANES]; /* for each column of results: columns of the window inside the image */
+    if (s->divisor > 0) {                 /* treat all rows as one */
         columns = rows * pitch;
         rows = 1;
     } else {
@@ -169,7 +170,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
     }
 }
 
-/* Joins the rows of x for rows first .. first + count - 1 of the results, from column `column` of x on. */
+/* Step 1 for rows first .. first + count - 1 of the results: joins `width` columns of x, from `column` on. */
 static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t column, int64_t width, int64_t pitch,
                         float *to) {
     const lw_window_layout *w = s->layout;
@@ -239,7 +240,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, any step will do */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* one result per row: the next result is in the next row */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

@@ -20,29 +20,30 @@ enum {
     REDUCE_PARTIALS = 64,
     REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
     REDUCE_MAX_SETS = 2,
-    /* One pass over a block computes as many partials as fit in REDUCE_PASS_REGISTERS registers: some of every
-     * REDUCE_PERIOD adjacent registers, so that the first pass touches every cache line. Further passes compute the
-     * others. */
+    /* The partials need REDUCE_REGISTERS registers. One pass over a block computes REDUCE_PASS_REGISTERS of them at
+     * most, the same number in every group of REDUCE_PERIOD adjacent ones, so that the first pass already loads every
+     * cache line. Further passes compute the others. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
-    REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials can stay in registers */
-    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* of the loop that joins partials */
+    REDUCE_FITS_REGISTERS = REDUCE_REGISTERS <= 8, /* all partials fit in registers */
+    REDUCE_UNROLL = VF32_LANES == 1 ? 2 : 8,       /* unroll factor of the loop that joins partials */
     REDUCE_MAX_COLUMNS = 32                        /* columns per call of reduce_columns() */
 };
 
-/* The elements of a block. With one input, y is x. */
+/* The elements of a block. If the operation has one input, y is x. */
 typedef struct reduce_source {
     const char *x, *y;
     int64_t x_stride, y_stride; /* for columns: bytes to the next element of a column */
 } reduce_source;
 
-/* Computes what n elements at x and y contribute to a partial of each set. Lanes from n on are ignored. `state` is defined
- * by the operation and the same for a whole block. */
+/* Maps n elements at x and y to values that can be joined to partials, one vector per set; lanes n and up are ignored.
+ * `state` is defined by the operation and the same for a whole block. */
 typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
 typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
 
-/* Computes the partials in registers `first` .. `first` + `width` - 1 of every period, from whole registers. */
+/* One pass: computes the partials in registers `first` .. `first` + `width` - 1 of every period, from the part of the
+ * block that fills all partials. */
 INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
                         vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
                         vi32 partial[][REDUCE_MAX_SETS]) {
@@ -70,8 +71,8 @@ INLINE void reduce_pass(const char *x, const char *y, int first, int width, int6
     }
 }
 
-/* Reduces the last n elements at x and y, up to a register, into `partial`. Unused lanes join the identity, which changes
- * nothing. */
+/* Joins the block's last n elements, or a full register of them, to `partial`. Unused lanes join the identity, which
+ * changes nothing. */
 INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
                         reduce_join *join, vi32 *partial) {
     vi32 mapped[REDUCE_MAX_SETS];
@@ -99,13 +100,13 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
     if (REDUCE_PERIOD % width) {
         reduce_pass(x, y, first, REDUCE_PERIOD % width, count, size, sets, identity, state, map, join, partial);
     }
-    int rest = (int)(count % REDUCE_PARTIALS), registers = (rest + VF32_LANES - 1) / VF32_LANES;
-    x += (count - rest) * size, y += (count - rest) * size;
+    int tail = (int)(count % REDUCE_PARTIALS), registers = (tail + VF32_LANES - 1) / VF32_LANES;
+    x += (count - tail) * size, y += (count - tail) * size;
 #pragma GCC unroll REDUCE_FITS_REGISTERS ? 8 : 1
     for (int r = 0; r < (REDUCE_FITS_REGISTERS ? REDUCE_REGISTERS : registers); r++) {
         int at = r * VF32_LANES;
         if (r < registers) {
-            reduce_tail(x + at * size, y + at * size, rest - at, sets, identity, state, map, join, partial[r]);
+            reduce_tail(x + at * size, y + at * size, tail - at, sets, identity, state, map, join, partial[r]);
         }
     }
 #pragma GCC unroll 6

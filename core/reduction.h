@@ -50,23 +50,23 @@ typedef struct reduction {
     const void *const *inputs;
     char *out;
     const lw_scalar *parameters;
-    int32_t kept;     /* dimensions before the reduced ones */
+    int32_t kept;     /* number of dimensions that are not reduced */
     int64_t count;    /* reduced elements per output */
     int64_t chunk;    /* blocks per chunk, a power of two */
     int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* outputs per group; a group is reduced together */
     int64_t groups;   /* in total */
-    int transposed;   /* a group is packed so that its outputs are adjacent */
+    int transposed;   /* whether a group is transposed into a buffer, so that its outputs are adjacent */
     int whole;        /* the elements of an output are contiguous */
     int64_t per_task; /* groups per task */
-    reduced *ready;   /* results of chunks, [group][chunk][width]; NULL if they are not computed yet */
+    reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
 } reduction;
 
 enum {
     REDUCTION_GRAIN = 1 << 16, /* elements per task */
     REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
-    REDUCTION_SHORT = 16 /* elements per output; up to here, transposing a group of outputs pays */
+    REDUCTION_SHORT = 16 /* elements per output, up to which transposing a group of outputs pays */
 };
 
 /* The addresses of a group's elements and outputs. */
@@ -326,7 +326,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
-    /* Few groups of many chunks: tasks reduce chunks, then the tree joins their results. */
+    /* If there are few groups of many chunks, tasks reduce the chunks, and the tree then joins their results. */
     r.per_task = r.groups;
     if (context->run && context->allocate && r.chunks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
         r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));

@@ -1,10 +1,11 @@
 /* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
  * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which calls that
- * function for each row; kernels.c includes the header and lists the kernel in the table. Most functions call row_reduce,
- * which reduces the row like a reduction does, then row_map, which computes each element with the result. Rows are read
- * and written in chunks; row_read and row_write copy those that are not contiguous. Elements have 4 bytes. The output may
- * be the same memory as the first input, which is not read again after it is written, but not as the others. */
+ * function for each row; kernels.c includes the header and lists the kernel in the table. Most functions call
+ * row_reduce, which reduces the row like a reduction does, then row_map, which computes each element with the result.
+ * Rows are read and written in chunks; row_read and row_write copy those that are not contiguous. Elements have 4
+ * bytes. The output may alias the first input, whose elements are not read after they are overwritten, but no other
+ * input. */
 #pragma once
 
 #include "reduction.h"
@@ -20,7 +21,7 @@ enum {
     ROW_ITEM = 4,         /* bytes per element */
     ROW_LINE = 16,        /* elements per cache line */
     ROWS_GRAIN = 1 << 15, /* elements per task */
-    ROW_MAX_CACHED = 4096 /* elements of a row that stays in L1 or L2 once it is prefetched */
+    ROW_MAX_CACHED = 4096 /* elements of the longest row to prefetch, which then fits in L1 or L2 */
 };
 
 typedef struct row {
@@ -28,7 +29,7 @@ typedef struct row {
     row_operand in[ROW_INPUTS];
     row_operand out;      /* the output, to read it again */
     char *out_data;       /* the output, to write it; NULL to compute only the sum of the results */
-    const char *prefetch; /* the row to prefetch meanwhile: the next one, or this one */
+    const char *prefetch; /* the row to prefetch: the next one, or this one to prefetch nothing new */
     const lw_scalar *parameters;
 } row;
 
@@ -134,9 +135,9 @@ INLINE void row_move(row_source *in, int operands, int count) {
     }
 }
 
-/* Computes a chunk of the result, and adds it to the partial sums unless `partial` is NULL. Stores follow the last load of
- * a step, because neither compiler nor processor can always tell that they do not alias. Prefetches the next row; not with
- * three operands, whose loads keep the load ports busy, so that prefetching costs more than it saves. */
+/* Computes a chunk of the result, and adds it to the partial sums unless `partial` is NULL. A step loads everything
+ * before it stores, because neither compiler nor processor can always tell that the two do not alias. Prefetches the
+ * next row, except with three operands, whose loads already keep the load ports busy. */
 INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
                       float *result, vf32 *partial, const float *prefetch) {
     int64_t i = 0;

@@ -15,7 +15,7 @@
 #include "strided.h"
 
 enum {
-    SEARCH_VECTORS = VF32_LANES < 16 ? 16 / VF32_LANES : 1, /* at a time */
+    SEARCH_VECTORS = VF32_LANES < 16 ? 16 / VF32_LANES : 1, /* vectors that are searched together */
     SEARCH_ELEMENTS = SEARCH_VECTORS * VF32_LANES
 };
 
@@ -33,8 +33,8 @@ INLINE void search_positions(const char *row, const lw_scalar *parameters, int32
         target[v] = key(vi32_load(elements + v * VF32_LANES));
         position[v] = vi32_set(0);
     }
-    /* Invariant: the position is among the `length` elements from `position` on, or just after them. If the middle element
-     * comes before the target, all up to it do. With an even length it stays in the range and is compared again. */
+    /* Invariant: the result is in position .. position + length. If the middle element comes before the target, so do
+     * all elements up to it, which are skipped; with an even length, the middle element itself stays in the range. */
     while (length > 0) {
         int32_t half = length / 2;
         for (int v = 0; v < SEARCH_VECTORS; v++) {

@@ -28,7 +28,7 @@ enum {
     : VF32_LANES > 1             ? 64
                                  : 32,
     SORT_CHUNK = 4096,    /* elements whose keys are computed together; a multiple of VF32_LANES */
-    SORT_BLOCK = 1 << 16, /* elements between two chances to interrupt: less than 1 ms; a multiple of SORT_CHUNK */
+    SORT_BLOCK = 1 << 16, /* elements between two interruption points, less than 1 ms apart; a multiple of SORT_CHUNK */
     SORT_GRAIN = 1 << 14  /* elements per task, when rows are short */
 };
 
@@ -40,7 +40,7 @@ typedef struct sort_row {
     char *out;
     int64_t x_stride, out_stride;
     int64_t length, count;       /* elements of x; results to write */
-    int32_t flip;                /* XOR for the keys: 0, or -1 to sort in descending order */
+    int32_t flip;                /* XORed with the keys: 0, or -1 to sort in descending order */
     int elements, gives_indices; /* an enum sort_elements; whether the results are positions */
 } sort_row;
 
@@ -122,8 +122,8 @@ static void sort_by_rank(const sort_row *s) {
 
 enum { SORT_DIGITS = 4, SORT_DIGIT_VALUES = 256 };
 
-/* The state of a radix sort: counts[d][v] is the number of items whose digit d is v, then the place of the next such
- * item in `sorted`. */
+/* The state of a radix sort. First, counts[d][v] is the number of items whose digit d is v; then it is the index in
+ * `sorted` for the next such item. */
 typedef struct sort_radix_state {
     const void *items;
     void *sorted;
@@ -157,7 +157,8 @@ typedef struct sort_radix_state {
         return status;                                                                                              \
     }
 
-/* Sorts the n items at *items with the memory at *spare. Exchanges the two pointers if the result is in the latter. */
+/* Sorts the n items at *items with the memory at *spare. Exchanges the pointers if needed, so that the result is at
+ * *items. */
 static lw_status sort_radix(lw_context *context, void **items, void **spare, int64_t n, sort_block *count_digits,
                             sort_block *scatter) {
     uint32_t counts[SORT_DIGITS][SORT_DIGIT_VALUES];
@@ -229,15 +230,15 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* The number of candidates from which on they are sorted and all but the best dropped. Selection pays for rows that are
- * longer than this. */
+/* The number of candidates at which they are sorted and all but the best are dropped. Selection is faster than a full
+ * sort for rows longer than this. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {
     const sort_row *row;
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
-    int64_t next;    /* the first element that has not been looked at */
+    int64_t next;    /* the first element that has not been examined */
     int is_full;     /* `row->count` candidates are known, the last of which has the key `limit` */
     int32_t limit;
 } sort_selection;
@@ -355,7 +356,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* the number of results that have the value which comes first */
+    int64_t firsts; /* the number of results equal to the value that comes first */
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

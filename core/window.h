@@ -1,10 +1,11 @@
 /* Windows over images: which elements of x the windows of many results cover.
  *
- * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors as
- * well as large ones. For each element of the window, called a tap, this file computes where in x the results of a strip
- * find it: as runs of equally spaced elements, with a mask that hides padding. Neither depends on the channel, so both are
- * computed once for all channels. A run continues into the next row if the padding is as wide as the overhang of the
- * windows; then the whole strip is one run, and the mask hides the padding in it. */
+ * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors
+ * as well as large ones. A tap is one element of the window. For each tap, this file computes which elements of x it
+ * reads for the results of a strip: runs of equally spaced elements, and a mask that hides padding. Neither depends on
+ * the channel, so both are computed once for all channels. A run continues into the next row if the addresses do, as
+ * with stride 1 and results of the size of the image; then the whole strip is one run, and the mask hides the padding
+ * in it. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -34,15 +35,15 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 typedef struct window_run {
-    int64_t image, from; /* offset of the image; offset in a channel of it; in bytes */
-    int64_t to, count;   /* the first result in the strip; the number of results */
+    int64_t image, from; /* byte offsets: of the image, and of the first element in its channel */
+    int64_t to, count;   /* index in the strip of the first result; number of results */
 } window_run;
 
 typedef struct window_strip {
     const lw_window_layout *layout;
-    int64_t count, step;     /* results; bytes between the elements of a run */
-    int64_t lowest, highest; /* offsets of a channel's elements with the lowest and the highest address, in bytes */
-    int64_t runs;            /* runs of the window's first element, including padding */
+    int64_t count, step;     /* results; bytes from one element of a run to the next */
+    int64_t lowest, highest; /* byte offsets of a channel's elements with the lowest and the highest address */
+    int64_t runs;            /* runs of the first tap, including padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* of the first result */
     int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, as window_place() returns them */
@@ -50,17 +51,17 @@ typedef struct window_strip {
 
 typedef struct window_tap {
     const window_strip *strip;
-    int64_t down; /* offset of the window's row, in bytes */
+    int64_t down; /* byte offset of the tap's row from the window's first row */
     int64_t runs;
     int64_t covered; /* results in all runs */
     window_run run[WINDOW_STRIP];
-    int32_t rows_inside[WINDOW_STRIP]; /* a mask: the window's row is not padding */
-    int32_t inside[WINDOW_STRIP +
-                   VF32_LANES]; /* a mask: row and column are not padding; a vector can be loaded at each result */
+    int32_t rows_inside[WINDOW_STRIP]; /* mask: the tap's row is not padding */
+    /* Mask: row and column are not padding. Has room to load a vector at any result. */
+    int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps a row or column of the results, whatever their extent, to an int32 that compares like it. In a strip they are near
- * the first result's or, after a new row or image, near 0. */
+/* Maps a row or column of the results to an int32, keeping the order of those that occur in one strip. They are near
+ * that of the strip's first result or, once the strip continues in a new row or image, near 0. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);
@@ -113,7 +114,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     }
 }
 
-/* Returns which of the `count` offsets from, from + step ... are between the lowest and the highest of a channel. */
+/* Returns which of the `count` offsets from, from + step ... are in s->lowest .. s->highest. */
 INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
@@ -191,8 +192,8 @@ INLINE void window_copy(float *to, const float *from, const int32_t *inside, int
     window_mask(to + c, vf32_load(from + c), inside + c);
 }
 
-/* to[c] = the element of this channel that the tap has for result c: 0 for padding, and from the strip's end to `width`,
- * which is whole vectors. */
+/* Writes to to[c] the element of this channel that the tap reads for result c, or 0 for padding. Fills with zeros from
+ * the strip's end to `width`, which is a whole number of vectors. */
 static void window_tap_read(const window_tap *t, const char *channel, float *to, int64_t width) {
     int64_t step = t->strip->step;
     if (t->covered < width) {

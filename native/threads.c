@@ -79,7 +79,7 @@ static void pause_processor(void) {
 #endif
 }
 
-/* Tasks of a job. Aligned, so that no two ranges share a cache line. */
+/* A range of a job's tasks. Aligned, so that no two ranges share a cache line. */
 typedef struct range {
     _Alignas(64) _Atomic int64_t next; /* the first task that no thread has started */
     int64_t end;
@@ -95,8 +95,9 @@ struct job {
     const void *argument;
     int range_count;
     atomic_int helpers; /* workers in this job */
-    _Atomic int64_t
-        failed; /* the first task that failed, INTERRUPTED, or the number of tasks; later tasks are skipped */
+    /* The index of the first task that failed, INTERRUPTED, or the number of tasks if none failed. Later tasks are
+     * skipped. */
+    _Atomic int64_t failed;
     /* guarded by the pool's mutex */
     job *later;
     int room;       /* workers that may still join */
@@ -108,7 +109,7 @@ struct job {
 
 /* A task's context, followed by what run_nested() needs. */
 typedef struct task_context {
-    lw_context context; /* the first member: pointers to it are converted */
+    lw_context context; /* must be first: pointers to it are cast to task_context */
     job *job;
     lw_interrupted *interrupted; /* NULL on a worker */
 } task_context;

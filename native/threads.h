@@ -15,6 +15,6 @@ typedef int lw_interrupted(void *host);
 
 /* Runs the tasks on the calling thread and at most `threads` - 1 workers. A task's context can run further tasks, which
  * run in order on the task's thread. If tasks fail, the status, and the index or message in `context`, are those of the
- * first that would have failed in order; an interruption takes precedence. */
+ * failed task with the lowest index; an interruption takes precedence. */
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted);

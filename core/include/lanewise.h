@@ -60,17 +60,17 @@ typedef lw_status lw_task(lw_context *context, int64_t index, const void *argume
  * thread, and scratch memory is not available. */
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
-     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. Tasks may
-     * get other contexts than the caller's, whose `run` may be NULL. Tasks may allocate and release on any thread.
+     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task
+     * may get another context than the caller's, whose `run` may be NULL, and may allocate and release on any thread.
      * Kernels also call `run` with a single task, to let the host interrupt long serial work. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
-    void *host;         /* for the host */
+    void *host;         /* for the host's own use */
     void *stream;       /* the device's stream; NULL on a CPU */
     int64_t bad_index;  /* with LW_BAD_INDEX */
     char message[128];  /* with LW_DEVICE_ERROR */
-    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0: none do */
+    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores; if 0, no result does */
 };
 
 /* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be negative,

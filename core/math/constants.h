@@ -6,7 +6,7 @@
 #define LN2 0x1.62e43p-1f
 #define LN2_F64 0x1.62e42fefa39efp-1
 
-/* pi/2 = PI_2_HI + PI_2_LO: the float32 nearest to it, and what that leaves. */
+/* pi/2 = PI_2_HI + PI_2_LO: the nearest float32, and the remainder. */
 #define PI_2_HI 0x1.921fb6p0f
 #define PI_2_LO (-0x1.777a5cp-25f)
 

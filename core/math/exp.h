@@ -26,7 +26,7 @@ typedef struct exp_parts {
 } exp_parts;
 
 /* Defines name(r) = unit * q(unit * r), so that e^(unit r) - 1 = unit * (r + r^2 * name(r)) for |unit * r| <= 0.3468.
- * unit is a power of two or its negative; it is folded into the coefficients, where it rounds nothing. */
+ * unit is plus or minus a power of two, so multiplying the coefficients by its powers is exact. */
 #define EXP_MINIMAX(name, unit)                                                          \
     INLINE vf32 name(vf32 r) {                                                           \
         vf32 q = vf32_set(0x1.6a23dp-10f * (unit) * (unit) * (unit) * (unit) * (unit));  \
@@ -52,9 +52,9 @@ INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     return parts;
 }
 
-/* Whether e^x and e^-x are normal numbers in all lanes, so that x needs no bounds and 2^k a single factor: a faster way
- * to the same bits. False for NaN, whose bits exceed those of every number. Callers that branch on it write
- * __builtin_expect themselves, because compilers heed it only next to the branch. */
+/* Whether e^x and e^-x are normal numbers in all lanes. Then x needs no bounds and 2^k is a single factor, which is
+ * faster and gives the same bits. False for NaN, whose bits exceed those of every number. Callers that branch on it
+ * write __builtin_expect themselves, because compilers heed it only next to the branch. */
 INLINE int exp_is_normal(vf32 x) {
     return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(EXP_NORMAL_BOUND))));
 }

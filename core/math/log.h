@@ -1,7 +1,8 @@
 /* The logarithm, for log, log2, log10 and the operations that are built on them.
  *
  * ln x = k*ln 2 + ln(1 + f), x = 2^k (1 + f), sqrt(1/2) <= 1 + f < sqrt(2).
- * 1. k and f from the bits of x; f is exact. In that range the two terms never cancel by more than half.
+ * 1. Take k and f from the bits of x; f is exact. |ln(1 + f)| <= ln2/2, so the sum of the two terms cancels at most one
+ *    bit.
  * 2. ln(1 + f) = f + f*t, t = f * (-1/2 + f*r(f)), r a minimax polynomial of degree 7 for the relative error of the
  *    logarithm, by Remez exchange on [sqrt(1/2) - 1, sqrt(2) - 1]: 5.9e-9, a tenth of one rounding.
  * 3. Add k*LN2_HI_15BIT, which is exact without FMA, and k*LN2_LO_15BIT.
@@ -53,7 +54,7 @@ INLINE vf32 log_special(vf32 x, vf32 result) {
     return vf32_select(vf32_eq(x, infinity), x, result);
 }
 
-/* The parts of 1 + x for x > -1. What rounding takes from 1 + x is exactly x - ((1 + x) - 1), and is added to f. k is
+/* The parts of 1 + x for x > -1. The rounding error of 1 + x is exactly x - ((1 + x) - 1), and is added to f. k is
  * bounded to keep 2^-k a normal number: for larger k, 1 + x is x. */
 INLINE log_parts log1p_split(vf32 x) {
     const vf32 one = vf32_set(1);

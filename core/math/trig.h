@@ -1,13 +1,14 @@
 /* Argument reduction and polynomials of sin, cos and tan.
  *
- * |x| = n*pi/2 + r, |r| <= pi/4, or 1.2 % more for large n. The quadrant, n mod 4, selects sin r, cos r or a negative.
- * 1. Up to 1e5, where n has at most 16 bits: r = |x| - n*PI_2_1 - ... - n*PI_2_6. All parts but the last have at most
- *    8 bits, so their products with n are exact without FMA. Source: Cody and Waite, Software Manual for the Elementary
+ * |x| = n*pi/2 + r, |r| <= pi/4, or 1.2 % more for large n. The quadrant, n mod 4, selects sin r, cos r or a negative
+ * of them.
+ * 1. Up to 1e5, where n has at most 16 bits: r = |x| - n*PI_2_1 - ... - n*PI_2_6. All parts but the last have at most 8
+ *    bits, so their products with n are exact without FMA. Source: Cody and Waite, Software Manual for the Elementary
  *    Functions, 1980, chapter 8.
  * 2. Beyond 1e5: |x| * 2/pi mod 4 in integers. Source: Payne and Hanek, "Radian reduction for trigonometric functions",
  *    ACM SIGNUM 18, 1983.
- * 3. sin r = r + r^3 p(r^2) and cos r = 1 + r^2 (-1/2 + r^2 q(r^2)), minimax polynomials by Remez exchange on
- *    |r| <= 0.7949: relative errors 4.2e-9 and 1.5e-10. */
+ * 3. sin r = r + r^3 p(r^2) and cos r = 1 + r^2 (-1/2 + r^2 q(r^2)), minimax polynomials by Remez exchange on |r| <=
+ *    0.7949: relative errors 4.2e-9 and 1.5e-10. */
 #pragma once
 
 #include "simd/simd.h"
@@ -30,14 +31,14 @@ typedef struct trig_parts {
     vf32 r;
 } trig_parts;
 
-/* Step 2, for |x| >= 2^16; the other lanes compute something unused.
+/* Step 2, for lanes with |x| >= 2^16; the results of other lanes are meaningless.
  * 1. |x| = mantissa * 2^(8 index - 7) with an integer mantissa < 2^31.
- * 2. Take 96 bits of 2/pi from bit 8 index on; those before contribute multiples of 4.
+ * 2. Take 96 bits of 2/pi from bit 8 index of the table on; earlier bits contribute multiples of 4.
  * 3. Of their product with mantissa, keep 2 bits before the binary point and 62 after it, in high and low. This is
  *    enough: no float32 is closer than 2^-30 to a multiple of pi/2.
- * 4. Round to the nearest integer, the quadrant; what is left, times pi/2 * 2^-62, is r. */
+ * 4. Round to the nearest integer, the quadrant; the remainder, times pi/2 * 2^-62, is r. */
 RARE trig_parts trig_reduce_far(vf32 size) {
-    /* 32 bits of 2/pi from every 8th bit on. The first word begins with nine zeros, one of them before the point. */
+    /* Word i has the 32 bits of 2/pi from bit 8 i on. Bits 0 to 8, for 2^8 to 2^0, are zeros. */
     static const uint32_t two_over_pi[] = {
         0x00517cc1, 0x517cc1b7, 0x7cc1b727, 0xc1b72722, 0xb727220a, 0x27220a94, 0x220a94fe, 0x0a94fe13,
         0x94fe13ab, 0xfe13abe8, 0x13abe8fa, 0xabe8fa9a, 0xe8fa9a6e, 0xfa9a6ee0, 0x9a6ee06d, 0x6ee06db1,
@@ -66,8 +67,8 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     return parts;
 }
 
-/* Steps 1 and 2 for size = |x|. The differences with parts 1 to 3 are exact, those with parts 4 and 5 where they are
- * small. What those two lose elsewhere is carried into the last step, so r is rounded once and keeps all its digits,
+/* Steps 1 and 2 for size = |x|. Subtracting parts 1 to 3 is exact; subtracting parts 4 and 5 is exact if the result
+ * is small. Otherwise their rounding errors are added in the last step, so r is rounded once and keeps all its digits,
  * however much cancels. */
 INLINE trig_parts trig_reduce(vf32 size) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);

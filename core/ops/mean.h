@@ -1,4 +1,4 @@
-/* The sum divided by the number of elements, in double, so that the division rounds only the result. The mean of no
+/* The sum divided by the number of elements, in double, so that only the result is rounded. The mean of no
  * elements is NaN. */
 #pragma once
 

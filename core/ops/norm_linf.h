@@ -1,4 +1,4 @@
-/* The largest absolute value. Bits of floats without sign are in the order of the floats, with NaN above all others. */
+/* The largest absolute value. As integers, the bits of |x| have the order of the floats, with NaN above all numbers. */
 #pragma once
 
 #include "reduction.h"

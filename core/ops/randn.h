@@ -1,10 +1,10 @@
-/* Normally distributed numbers, by the inverse of the distribution function: z where it is p = (word + 1/2) 2^-32.
+/* Normally distributed numbers, by inversion: z is the quantile of p = (word + 1/2) 2^-32.
  * < 3.5 ulp, |z| < 6.34, bit-identical on every backend (plain arithmetic and a correctly rounded square root, no FMA).
  *
  * 1. y = 2p - 1, and 1 - |y| from the bits of the word instead of y, so that the tails keep their precision.
  * 2. L = -ln(1 - y^2) = -ln((1 - |y|)(1 + |y|)), with ln(1 + f) = f + f^2 q(f), q a minimax polynomial on
  *    [sqrt(1/2) - 1, sqrt(2) - 1]: absolute error 2.7e-8.
- * 3. z/y is a smooth function of L, in the tails of sqrt(L). Minimax polynomials: in L - 1 for L <= 6, relative
+ * 3. z/y is a smooth function of L; in the tails, of sqrt(L). Minimax polynomials: in L - 1 for L <= 6, relative
  *    error 8.1e-8; in sqrt(L) - 2.5 for 6 < L <= 22.2, where |y| > 0.99876, relative error 5.1e-8.
  * Source of the change of variable: Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2011.
  * Coefficients by Remez exchange. */
@@ -22,7 +22,7 @@ INLINE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
     return sum;
 }
 
-/* -ln x for a normal x in (0, 1]. k is small enough for an unsplit ln 2. */
+/* -ln x for a normal x in (0, 1]. k is so small that ln 2 needs no low part. */
 INLINE vf32 randn_minus_log(vf32 x) {
     static const float q[] = {0x1.79ec62p-4f, -0x1.25ef64p-3f, 0x1.2e979ap-3f, -0x1.5330bp-3f,
                               0x1.9913b2p-3f, -0x1.000566p-2f, 0x1.555624p-2f, -0x1.fffffcp-2f};

@@ -8,7 +8,7 @@
 #define NAN_BITS 0x7fc00000
 
 /* x mod divisor for 0 <= x < 2^28 divisor, exactly: the floor of the quotient is exact as in floor_divide, its product
- * with the divisor has at most 52 bits, and the difference has no more than the divisor. */
+ * with the divisor has at most 52 bits, and the difference has no more bits than the divisor. */
 INLINE wf64 remainder_step(wf64 x, wf64 divisor) {
     wf64 reduced = x - wf64_floor(x / divisor) * divisor;
     return wf64_select(wf64_lt(x, divisor), x, reduced); /* the divisor may be infinite */

@@ -7,7 +7,7 @@
  * 3. d/2 is computed directly, from r/2.
  *
  * By a table, < 1 ulp, where vf32_lookup_32 is one instruction: no division, in 0.8 times the time.
- * 1. Split [2^-4, 9.1] into quarters of powers of two; everything below 1.25 * 2^-4 is one more interval.
+ * 1. Split [2^-4, 9.1] into quarters of each power of two; everything below 1.25 * 2^-4 is one more interval.
  * 2. tanh |x| = polynomial of degree 5 in |x| - m, m near the middle of the interval, chosen so that tanh m is within
  *    1/1000 ulp of a float. |x| - m is exact.
  * 3. Coefficients by least squares, weighted for the smallest relative error, each rounded before the next was fitted:
@@ -31,7 +31,8 @@ INLINE vf32 tanh_by_exponential(vf32 x) {
 }
 
 INLINE vf32 tanh_by_table(vf32 x) {
-    /* One power of two a line, indexed by the low bits of its exponent: first those from 2^1 on, then from 2^-4 on. */
+    /* Each line has the four intervals of one power of two, indexed by the low bits of its exponent: first those from
+     * 2^1 on, then those from 2^-4 on. */
     /* clang-format off */
     static const float midpoint[32] = {
         0x1.1fea62p1f, 0x1.5ff05ep1f, 0x1.9feb98p1f, 0x1.dffadap1f,

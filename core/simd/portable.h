@@ -8,7 +8,7 @@
  * 1. The product of two floats is exact in double.
  * 2. Its sum with z is rounded to odd: if it is inexact, take the neighbor whose last bit is 1. The rounding error
  *    comes from Knuth's two-sum; next to infinities it is NaN, and the sum stays.
- * 3. Rounding to float then is as if from the exact sum, because 53 >= 24 + 2 bits.
+ * 3. Rounding that to float gives the rounded exact sum, because 53 >= 24 + 2 bits.
  * Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008. */
 INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);

@@ -1,6 +1,7 @@
-/* Launches elementwise kernels. A thread computes one element, or as many as fit in 16 bytes, in a grid-stride loop, so
- * one launch handles any size. The generated functor (contracts/generator/kernels.py) loads the operands of one element
- * through pointers, evaluates the expression of core/ops and stores the result; this file computes the pointers. */
+/* Launches elementwise kernels. A thread computes one element, or a packet of as many as fit in 16 bytes, in a
+ * grid-stride loop, so one launch handles any size. The generated functor (contracts/generator/kernels.py) loads the
+ * operands of one element through pointers, evaluates the expression of core/ops and stores the result; this file
+ * computes the pointers. */
 #pragma once
 
 #include <cstdint>
