@@ -1,13 +1,13 @@
 /* Scaled dot product attention, softmax(scale Q K^T + mask) V, for every index of the batch.
  *
- * Online softmax: keys are processed in blocks. Each row keeps its largest score so far, the sum of exp(score - largest),
- * and the values weighted by these. When a block brings a larger score, the row is rescaled. So memory does not grow with
- * the number of keys. Sources: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
+ * Online softmax: keys are processed in blocks. Each row keeps its largest score so far, the sum of exp(score -
+ * largest), and the values weighted by these. When a block brings a larger score, the row is rescaled. So memory does
+ * not grow with the number of keys. Sources: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
  * (arXiv:1805.02867); Dao et al., FlashAttention, 2022 (arXiv:2205.14135).
  *
- * A chunk of queries processes the blocks of keys in sequence. Scores and weighted sums of a block of queries are products
- * by the GEMM micro-kernel; keys and values are packed once per chunk. Blocks that no query of the block sees are skipped.
- * With few queries, keys and values are read in place by unpacked GEMM.
+ * A chunk of queries processes the blocks of keys in sequence. Scores and weighted sums of a block of queries are
+ * products by the GEMM micro-kernel; keys and values are packed once per chunk. Blocks that no query of the block sees
+ * are skipped. With few queries, keys and values are read in place by unpacked GEMM.
  *
  * A hidden score is -inf. The result of a row that sees no key is zeros, as in PyTorch. Hidden keys and values have no
  * effect, even if they are NaN or infinite: see attention_recompute_row. */
@@ -58,8 +58,8 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to scores begin .. end - 1, which are whole vectors, and hides keys that the row does not see. A mask of
- * -inf makes the score -inf even if it was NaN. */
+/* Adds the mask to scores begin .. end - 1, which are whole vectors, and hides keys that the row does not see. A mask
+ * of -inf makes the score -inf even if it was NaN. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
@@ -83,7 +83,8 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
     }
 }
 
-/* exp(x) for x <= 0. Below exp(-87) the result is 0, which is negligible next to the largest weight, 1. NaN stays NaN. */
+/* exp(x) for x <= 0. Below exp(-87) the result is 0, which is negligible next to the largest weight, 1. NaN stays
+ * NaN. */
 INLINE vf32 attention_exp(vf32 x) {
     const vf32 low = vf32_set(-87);
     exp_parts parts = exp_reduce(vf32_at_least(x, low), vf32_set(SIMD_EXPONENT_MAGIC));
@@ -91,8 +92,8 @@ INLINE vf32 attention_exp(vf32 x) {
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
-/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. NaN is ignored when looking for
- * the largest score, but becomes a weight, and so makes the total NaN. */
+/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. NaN is ignored when looking
+ * for the largest score, but becomes a weight, and so makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {

@@ -1,13 +1,13 @@
 /* Eigenvalues and eigenvectors of symmetric matrices, computed in float64 and rounded at the end.
  *
  * 1. Householder reflections make the matrix tridiagonal: A = Q T Q^T.
- * 2. Implicit QL steps with Wilkinson's shift make T diagonal. Their rotations, applied to the rows of Q^T, make these the
- *    eigenvectors.
- * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin, Reinsch
- * and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
+ * 2. Implicit QL steps with Wilkinson's shift make T diagonal. Their rotations, applied to the rows of Q^T, make these
+ *    the eigenvectors.
+ * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin,
+ * Reinsch and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
- * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. Sums have EIGEN_GROUP partial sums
- * on every instruction set, and nothing is fused, so results are bit-identical everywhere. */
+ * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. Sums have EIGEN_GROUP partial
+ * sums on every instruction set, and nothing is fused, so results are bit-identical everywhere. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -71,8 +71,8 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
-/* Computes the Householder vector v of the step, which makes the elements beyond the diagonal's neighbor zero, in row i of
- * A. Returns half its squared length, or 0 if these elements are zero already. */
+/* Computes the Householder vector v of the step, which makes the elements beyond the diagonal's neighbor zero, in row i
+ * of A. Returns half its squared length, or 0 if these elements are zero already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -232,8 +232,8 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* Makes T diagonal. Elements below 2^-53 of the largest row sum count as zero. If EIGEN_STEPS do not suffice, which has not
- * been observed, d[0] becomes NaN. */
+/* Makes T diagonal. Elements below 2^-53 of the largest row sum count as zero. If EIGEN_STEPS do not suffice, which has
+ * not been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;

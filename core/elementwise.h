@@ -1,10 +1,10 @@
 /* Elementwise kernels for any layout, built on loops over contiguous arrays.
  *
- * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and a
- * constant `elementwise` that describes it. This file turns a layout into calls of that body. Operands that are
+ * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
+ * a constant `elementwise` that describes it. This file turns a layout into calls of that body. Operands that are
  * contiguous are passed in place. Others are copied to small buffers, CHUNK elements at a time, and a strided result is
- * computed in a buffer and copied out. An output may be the same memory as an input with the same strides: no element is
- * read after it is written. */
+ * computed in a buffer and copied out. An output may be the same memory as an input with the same strides: no element
+ * is read after it is written. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -120,8 +120,8 @@ static void skip_rows(layout_iterator *it, int64_t rows) {
     }
 }
 
-/* Copies `count` elements of an operand, from element `column` of the current row on, to the buffer, or back if `unpack`.
- */
+/* Copies `count` elements of an operand, from element `column` of the current row on, to the buffer, or back if
+ * `unpack`. */
 static void transfer(const elementwise_call *call, layout_iterator it, int64_t column, int64_t count, int32_t operand,
                      char *buffer, int unpack) {
     int32_t size = call->kernel->size[operand], last = call->layout->ndim - 1;
@@ -141,7 +141,8 @@ static void transfer(const elementwise_call *call, layout_iterator it, int64_t c
     }
 }
 
-/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Shared by all kernels. */
+/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Shared by all
+ * kernels. */
 static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t tail,
                                                const void *const *inputs, void *output, const lw_scalar *parameters) {
     _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};

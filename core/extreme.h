@@ -1,7 +1,7 @@
 /* max and min of floats, as maximum and minimum of IEEE 754-2019: NaN wins, and -0 is less than 0.
  *
- * A single instruction that does this is slow, and most processors need half a dozen. One instruction suffices if NaN and
- * the order of zeros are ignored, so:
+ * A single instruction that does this is slow, and most processors need half a dozen. One instruction suffices if NaN
+ * and the order of zeros are ignored, so:
  * 1. Reduce the block with that instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
  * Elements may be combined in any order and more than once, so there are no partials as in reduce_block.h. */
@@ -9,8 +9,8 @@
 
 #include "reduction.h"
 
-/* State of some elements. In the first pass: the extreme value and the sum. In the second: the AND or OR of all bits, and a
- * mask of NaN. */
+/* State of some elements. In the first pass: the extreme value and the sum. In the second: the AND or OR of all bits,
+ * and a mask of NaN. */
 typedef struct extreme {
     vf32 value, other;
 } extreme;
@@ -35,8 +35,8 @@ INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, ex
 
 enum { EXTREME_CHAINS = 4 };
 
-/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration overlaps the one before it.
- */
+/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration overlaps the one before
+ * it. */
 INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
                            extreme_join *other) {
     extreme all[EXTREME_CHAINS];
@@ -79,9 +79,9 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
     return all;
 }
 
-/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the join of the first pass. `signs_join` is that
- * of the second, which gives the sign of a zero result: AND for max, OR for min. `joined` is the exact expression for two
- * partials a and b. <op>_exact runs the second pass. */
+/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the join of the first pass. `signs_join` is
+ * that of the second, which gives the sign of a zero result: AND for max, OR for min. `joined` is the exact expression
+ * for two partials a and b. <op>_exact runs the second pass. */
 #define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
     RARE float op##_exact(const float *x, int64_t count, float value) {                                        \
         extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);               \

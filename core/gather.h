@@ -1,11 +1,11 @@
 /* take and put: move items through int32 indices along one axis, by their size in bytes.
  *
- * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions of
- * the indices; the index times a stride is added instead. Parameters: the extent of the axis, and that stride in bytes.
- * Negative indices count from the end. All indices are checked before anything is written.
+ * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions
+ * of the indices; the index times a stride is added instead. Parameters: the extent of the axis, and that stride in
+ * bytes. Negative indices count from the end. All indices are checked before anything is written.
  *
- * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and lists the kernels
- * in the table. */
+ * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and lists the
+ * kernels in the table. */
 #pragma once
 
 #include "spans.h"

@@ -2,11 +2,11 @@
  * Rapidly Instantiating BLAS Functionality", 2015.
  *
  * The outer loops cut C's columns by GEMM_NC, k by GEMM_KC and C's rows by GEMM_PACKED_ROWS, and pack these parts of A
- * and B into panels. Tasks then compute blocks of C with two more loops, over panels of B and of A. If C has no more rows
- * than one block, no two tasks share a panel of B, and each task packs its panels just before it uses them. Packing
- * accepts any strides and pads the last panel with zeros. If B has few columns, A is read in place; if A has few rows, B
- * is (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is
- * summed depends only on k and on this choice of path. */
+ * and B into panels. Tasks then compute blocks of C with two more loops, over panels of B and of A. If C has no more
+ * rows than one block, no two tasks share a panel of B, and each task packs its panels just before it uses them.
+ * Packing accepts any strides and pads the last panel with zeros. If B has few columns, A is read in place; if A has
+ * few rows, B is (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element
+ * of C is summed depends only on k and on this choice of path. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 

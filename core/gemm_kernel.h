@@ -17,7 +17,8 @@ typedef enum gemm_store_mode {
                        * the previous block of k */
 } gemm_store_mode;
 
-/* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. All its lines at once would delay loads of the panels. */
+/* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. All its lines at once would delay loads of the
+ * panels. */
 INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     enum { LINE = 64 / sizeof(float) };
     const char *below = tile + GEMM_MR * tile_row;

@@ -1,5 +1,5 @@
-/* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is not packed but read in place,
- * along its rows.
+/* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is not packed but read in
+ * place, along its rows.
  *
  * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while blocks of SKINNY_KC rows of B
  * are added to them. */

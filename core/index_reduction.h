@@ -1,11 +1,11 @@
 /* Reductions to the position of an element: argmax and argmin. Uses the blocks and trees of reduction.h.
  *
- * An operation defines, per dtype, the int32 key of an element; the result is the first index of the largest key. Keys of
- * floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced extent is below
- * 2^31.
+ * An operation defines, per dtype, the int32 key of an element; the result is the first index of the largest key. Keys
+ * of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced extent is
+ * below 2^31.
  *
- * core/ops/<op>.h has a line of INDEX_REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes it
- * and lists the kernel in the table. */
+ * core/ops/<op>.h has a line of INDEX_REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes
+ * it and lists the kernel in the table. */
 #pragma once
 
 #include "reduction.h"

@@ -38,8 +38,8 @@ static lw_status matrix_task(lw_context *context, int64_t task, const void *argu
     return matrix_products(context, batch, first, min_int64(first + batch->per_task, batch->count));
 }
 
-/* Returns the product for the first index. The layout's operands are A, B, the bias if `has_bias` (its pointer may still
- * be NULL), and C. */
+/* Returns the product for the first index. The layout's operands are A, B, the bias if `has_bias` (its pointer may
+ * still be NULL), and C. */
 static gemm matrix_product(const lw_matrix_layout *layout, const void *const *inputs, void *const *outputs,
                            int has_bias) {
     const int64_t *row = layout->row_strides, *column = layout->column_strides;

@@ -3,7 +3,8 @@
  * 1. A block is read twice while it is in the cache: for its mean m, rounded to float32; then for sum(x - m), which
  *    corrects the rounding of m, and sum((x - m)^2).
  * 2. Blocks are joined in float64.
- * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise (2.1). */
+ * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise
+ * (2.1). */
 #pragma once
 
 #include "reduction.h"
@@ -84,8 +85,8 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
 }
 
 /* Like moments_block, with other rounding, but reads the block once: uses deviations from the mean of four of its
- * elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most two bits of the
- * sum of squares. Other blocks, including those with NaN or overflow, are read again. */
+ * elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most two bits of
+ * the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -126,8 +127,9 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
     result->moments.squares /= (double)factor * (double)factor;
 }
 
-/* Repeats a block with scaled elements if its sums overflowed float32, or if its squares are so small that denormals lose
- * bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0 and need no scaling. */
+/* Repeats a block with scaled elements if its sums overflowed float32, or if its squares are so small that denormals
+ * lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0 and need no
+ * scaling. */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {

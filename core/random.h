@@ -1,6 +1,6 @@
 /* Random numbers by Philox4x32-10. Element i is computed from word offset + i of a stream whose key is the seed. Each
- * 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the instruction set.
- * Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+ * 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the instruction
+ * set. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
  * core/ops/<op>.h defines op_<op>_word, which converts vectors of words to numbers, and with RANDOM the kernel
  * lw_<op>_float32; kernels.c includes it and lists the kernel in the table. Parameters: seed, offset. */
@@ -10,8 +10,8 @@
 
 enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters computed at once, and their words */
 
-/* Computes the words of counters first .. first + RANDOM_COUNTERS - 1. Each loop is a few statements over separate arrays,
- * so that the compiler vectorizes it. */
+/* Computes the words of counters first .. first + RANDOM_COUNTERS - 1. Each loop is a few statements over separate
+ * arrays, so that the compiler vectorizes it. */
 static void random_philox(uint64_t seed, uint64_t first, uint32_t out[4][RANDOM_COUNTERS]) {
     uint32_t *a = out[0], *b = out[1], *c = out[2], *d = out[3];
     for (int i = 0; i < RANDOM_COUNTERS; i++) {

@@ -1,16 +1,16 @@
 /* Reduces a block of elements to one value, in an order that all instruction sets share.
  *
- * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p + 64,
- *    p + 128 ... in this order, starting from the identity.
+ * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p +
+ *    64, p + 128 ... in this order, starting from the identity.
  * 2. The partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1.
  * The number of lanes decides only how many partials are computed at once, never which values meet. So results are
  * bit-identical everywhere.
  *
- * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent columns.
- * Both treat elements and partials as the bits of 32-bit lanes, and take the operation as two functions that are inlined.
- * Elements come from one input, or pairwise from two. A block can be reduced in two ways at once, to two sets of
- * partials. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers, even with
- * -Os. */
+ * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent
+ * columns. Both treat elements and partials as the bits of 32-bit lanes, and take the operation as two functions that
+ * are inlined. Elements come from one input, or pairwise from two. A block can be reduced in two ways at once, to two
+ * sets of partials. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers,
+ * even with -Os. */
 #pragma once
 
 #include "simd/simd.h"
@@ -128,9 +128,9 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
     }
 }
 
-/* Reduces `registers` registers of adjacent columns, `at` bytes from the first. The last register has n columns. Partials
- * without elements are skipped, since joining the identity changes nothing. The others are computed in bit-reversed order,
- * so that a stack with one value per level joins them like halving does. */
+/* Reduces `registers` registers of adjacent columns, `at` bytes from the first. The last register has n columns.
+ * Partials without elements are skipped, since joining the identity changes nothing. The others are computed in
+ * bit-reversed order, so that a stack with one value per level joins them like halving does. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

@@ -1,11 +1,11 @@
 /* Reductions: the elements along the last `inner` dimensions of a layout become one value.
  *
- * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. reduce_block.h reduces a block, and a tree
- * whose shape depends only on the number of blocks joins their results. So results are bit-identical on every instruction
- * set, for every number of threads and every memory layout.
+ * The reduced elements, in logical order, are cut into blocks of REDUCE_BLOCK. reduce_block.h reduces a block, and a
+ * tree whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
+ * instruction set, for every number of threads and every memory layout.
  *
- * core/ops/<op>.h defines a reduction with one line of REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>. The
- * generated kernels.c includes that header and lists the kernel in the table. */
+ * core/ops/<op>.h defines a reduction with one line of REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>.
+ * The generated kernels.c includes that header and lists the kernel in the table. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -109,8 +109,8 @@ static reduction_group reduction_next(reduction_iterator *it, const reduction *r
     return g;
 }
 
-/* Returns `count` elements of one output, beginning with element `start`: in place, or copied to `packed` if they are not
- * contiguous. */
+/* Returns `count` elements of one output, beginning with element `start`: in place, or copied to `packed` if they are
+ * not contiguous. */
 static const char *reduction_gather(const reduction *r, const reduction_group *g, int32_t input, int64_t start,
                                     int64_t count, char *packed) {
     const lw_layout *layout = r->layout;
@@ -383,8 +383,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     }
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
- * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`: their contribution. `joined`
- * is an expression of two partials a and b, lanes of `out`. */
+ * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`: their contribution.
+ * `joined` is an expression of two partials a and b, lanes of `out`. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
@@ -403,7 +403,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         left->bits = vi32_first(a);                                                              \
     }
 
-/* Defines these steps, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block. `identity` is a vector of `out`. */
+/* Defines these steps, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block. `identity` is a vector of
+ * `out`. */
 #define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
     BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
     INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \

@@ -174,9 +174,9 @@ INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *n
     }
 }
 
-/* Computes the result from the operands, one of which may be the result itself. An absent operand has the constant value
- * in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in reduce_block.h, and
- * chunks in float64. */
+/* Computes the result from the operands, one of which may be the result itself. An absent operand has the constant
+ * value in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in
+ * reduce_block.h, and chunks in float64. */
 INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
                       row_expression *expression, int summed) {
     float packed[ROW_OPERANDS][ROW_CHUNK];

@@ -4,10 +4,11 @@
  * and whether the position is after equal elements. Elements are compared by the keys of index_reduction.h: NaN is the
  * largest, and -0 equals 0.
  *
- * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their cache
- * misses overlap.
+ * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their
+ * cache misses overlap.
  *
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and lists them in the table. */
+ * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and lists them in the
+ * table. */
 #pragma once
 
 #include "index_reduction.h"

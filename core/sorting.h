@@ -1,5 +1,6 @@
-/* Sort kernels: sort and argsort of each row, all of it or only the first elements of the result. Stable: equal elements
- * keep their order. NaN counts as the largest and -0 equals 0. Descending is the reverse order, so NaN comes first.
+/* Sort kernels: sort and argsort of each row, all of it or only the first elements of the result. Stable: equal
+ * elements keep their order. NaN counts as the largest and -0 equals 0. Descending is the reverse order, so NaN comes
+ * first.
  *
  * Elements are compared by int32 keys: choice_key_float32 of a float32, the value itself of an int32. Descending sorts
  * invert the keys. The algorithm depends on the row:
@@ -243,8 +244,8 @@ typedef struct sort_selection {
     int32_t limit;
 } sort_selection;
 
-/* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is known,
- * only smaller keys are candidates: an equal one comes later in the row, and so in the result. */
+/* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is
+ * known, only smaller keys are candidates: an equal one comes later in the row, and so in the result. */
 static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
     (void)context, (void)task;
     sort_selection *state = *(sort_selection *const *)argument;

@@ -1,5 +1,6 @@
 /* Streaming stores, for results larger than the caches. An ordinary store reads its cache line from DRAM before it
- * overwrites it, which is a third of the traffic of an addition. A streaming store writes whole lines past the caches. */
+ * overwrites it, which is a third of the traffic of an addition. A streaming store writes whole lines past the
+ * caches. */
 #pragma once
 
 #include "lanewise.h"

@@ -141,8 +141,8 @@ static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     }
 }
 
-/* Computes the runs and the mask of column q of that row. Runs may include padding, which the mask hides, but stay within
- * the memory of the channel. */
+/* Computes the runs and the mask of column q of that row. Runs may include padding, which the mask hides, but stay
+ * within the memory of the channel. */
 static void window_tap_start(window_tap *t, int64_t q) {
     const window_strip *s = t->strip;
     const lw_window_layout *w = s->layout;

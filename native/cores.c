@@ -1,6 +1,6 @@
-/* Containers limit CPU time, not processors: a quota of 200 ms per period of 100 ms is worth two processors, however many
- * the machine has. The tightest limit of a group and its ancestors applies. Fractions are rounded up, because otherwise
- * the fraction would never be used. */
+/* Containers limit CPU time, not processors: a quota of 200 ms per period of 100 ms is worth two processors, however
+ * many the machine has. The tightest limit of a group and its ancestors applies. Fractions are rounded up, because
+ * otherwise the fraction would never be used. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -66,8 +66,9 @@ static int group_limit(const char *root, const char *group, int is_unified) {
 
 static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
 
-/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. The loop
- * ends at the root of the mounted hierarchy: the path is the host's, and a container may see its group only there. */
+/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. The
+ * loop ends at the root of the mounted hierarchy: the path is the host's, and a container may see its group only
+ * there. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

@@ -8,9 +8,9 @@
 
 #include <cpuid.h>
 
-/* Register state that the operating system saves (XCR0): SSE and AVX; for AVX-512 also the mask registers, the upper halves
- * of zmm0-15, and zmm16-31. macOS sets the latter bits only after a program has used them, so AVX-512 is not detected
- * there; no Mac on sale has it. */
+/* Register state that the operating system saves (XCR0): SSE and AVX; for AVX-512 also the mask registers, the upper
+ * halves of zmm0-15, and zmm16-31. macOS sets the latter bits only after a program has used them, so AVX-512 is not
+ * detected there; no Mac on sale has it. */
 enum { XCR0_AVX = 0x06, XCR0_AVX512 = 0xe6 };
 
 typedef struct {
@@ -85,8 +85,8 @@ static size_t largest_cache(uint32_t number) {
     return largest;
 }
 
-/* AMD and Intel describe one cache per subleaf in the same format, in different leaves. The C library is not used, because
- * on some systems it returns the last-level cache of the whole socket. */
+/* AMD and Intel describe one cache per subleaf in the same format, in different leaves. The C library is not used,
+ * because on some systems it returns the last-level cache of the whole socket. */
 size_t lw_cpu_cache_bytes(void) {
     const uint32_t amd = 0x8000001d, intel = 4;
     size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd) : 0;
@@ -99,8 +99,8 @@ uint64_t lw_cpu_features(void) { return LW_CPU_NEON; } /* part of AArch64 */
 
 #elif defined(__wasm__)
 
-/* A WebAssembly module cannot query features. One with unsupported instructions does not open at all, and lanewise/wasm.py
- * probes the engine before opening it. */
+/* A WebAssembly module cannot query features. One with unsupported instructions does not open at all, and
+ * lanewise/wasm.py probes the engine before opening it. */
 uint64_t lw_cpu_features(void) { return LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD; }
 
 #else

@@ -1,6 +1,6 @@
 /* The processor's floating-point modes, which a thread inherits from its creator: rounding, treatment of denormals, and
- * trapping exceptions. Kernels require the defaults: round to nearest, keep denormals, no traps. A program may have changed
- * them, by fesetround() or by loading a library that was linked with -ffast-math. */
+ * trapping exceptions. Kernels require the defaults: round to nearest, keep denormals, no traps. A program may have
+ * changed them, by fesetround() or by loading a library that was linked with -ffast-math. */
 #pragma once
 
 #include <stdint.h>

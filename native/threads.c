@@ -1,10 +1,10 @@
-/* The thread pool. A job is the tasks of one call. It is stored on the stack of the calling thread, which offers it to the
- * workers, works on it itself, and returns when the last worker has left it.
+/* The thread pool. A job is the tasks of one call. It is stored on the stack of the calling thread, which offers it to
+ * the workers, works on it itself, and returns when the last worker has left it.
  *
- * The tasks are divided into one range per thread. Workers are numbered from 1; the caller is 0. A thread starts with the
- * range of its number, so that successive jobs find their data in the cache of the same core. It then helps with the
- * other ranges, one task at a time. On two Zen 4 cores without a shared cache, a matrix product is a third faster this
- * way than with one range for all threads.
+ * The tasks are divided into one range per thread. Workers are numbered from 1; the caller is 0. A thread starts with
+ * the range of its number, so that successive jobs find their data in the cache of the same core. It then helps with
+ * the other ranges, one task at a time. On two Zen 4 cores without a shared cache, a matrix product is a third faster
+ * this way than with one range for all threads.
  *
  * Several threads may call at once. A worker joins the oldest job that has room and tasks left; a caller that gets no
  * worker does all the work itself. So there are never more workers than configured, however many threads call.
@@ -347,7 +347,8 @@ static int start_worker(int number) {
 
 #endif
 
-/* Appends a job to the list, and starts or wakes workers for it. If no more threads can be created, fewer work on it. */
+/* Appends a job to the list, and starts or wakes workers for it. If no more threads can be created, fewer work on
+ * it. */
 static void offer(job *job) {
     lock(&pool.mutex);
     struct job **end = &pool.jobs;

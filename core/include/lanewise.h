@@ -1,7 +1,7 @@
-/* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A library
- * exports one data symbol, `lanewise_kernels`, of type lw_library, which the generator derives from the contracts
- * (lanewise_table.h). A kernel receives everything through its five parameters: it calls no library function, allocates
- * only through its context, and has no state. */
+/* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A
+ * library exports one data symbol, `lanewise_kernels`, of type lw_library, which the generator derives from the
+ * contracts (lanewise_table.h). A kernel receives everything through its five parameters: it calls no library function,
+ * allocates only through its context, and has no state. */
 #pragma once
 
 #include <stddef.h>
@@ -47,7 +47,8 @@ enum {
     LW_CPU_CUDA = 1 << 9
 };
 
-/* A parameter of an operation: `f` for a float, `i` for an int, a bool or a choice (its index in the list of choices). */
+/* A parameter of an operation: `f` for a float, `i` for an int, a bool or a choice (its index in the list of
+ * choices). */
 typedef union lw_scalar {
     double f;
     int64_t i;
@@ -73,9 +74,9 @@ struct lw_context {
     size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores; if 0, no result does */
 };
 
-/* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be negative,
- * and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all operands allow
- * it, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
+/* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
+ * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all
+ * operands allow it, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
     int32_t inner; /* trailing dimensions that the kernel works along: reduced dimensions, 1 for rows, 0 elementwise */
@@ -94,9 +95,9 @@ typedef struct lw_matrix_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_matrix_layout;
 
-/* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last. Operands: query
- * (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is added to the scores, and
- * the result. Heads that share keys and values have stride 0 there. Requires `allocate`. */
+/* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last. Operands:
+ * query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is added to the
+ * scores, and the result. Heads that share keys and values have stride 0 there. Requires `allocate`. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
@@ -108,8 +109,8 @@ typedef struct lw_attention_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_attention_layout;
 
-/* Windows over images. Dimensions are NCHW and OIHW; the strides allow any order in memory. Operands: x, then weight and
- * bias if the operation has them, then the result. Pairs are (height, width). */
+/* Windows over images. Dimensions are NCHW and OIHW; the strides allow any order in memory. Operands: x, then weight
+ * and bias if the operation has them, then the result. Pairs are (height, width). */
 typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];

@@ -7,8 +7,8 @@
 
 #include "lanewise.h"
 
-/* On an error, writes the operation and the error to context->message and returns LW_NO_MEMORY or LW_DEVICE_ERROR from the
- * function. */
+/* On an error, writes the operation and the error to context->message and returns LW_NO_MEMORY or LW_DEVICE_ERROR from
+ * the function. */
 #define CUDA_CHECK(context, operation, call)                                               \
     do {                                                                                   \
         cudaError_t cuda_error = (call);                                                   \

@@ -8,14 +8,13 @@
 
 #include "check.cuh"
 
-/* 256 threads per block, and at most 32 blocks for each of a GPU's up to 150 multiprocessors: more than are ever resident,
- * so that the last ones balance the load.
- * NVIDIA H200, 2026-11, 2^28 float32: add moves 4.16 TB/s, relu 3.98, exp 3.95; with one element per thread 3.57, 2.96 and
- * 2.89. */
+/* 256 threads per block, and at most 32 blocks for each of a GPU's up to 150 multiprocessors: more than are ever
+ * resident, so that the last ones balance the load. NVIDIA H200, 2026-11, 2^28 float32: add moves 4.16 TB/s, relu 3.98,
+ * exp 3.95; with one element per thread 3.57, 2.96 and 2.89. */
 enum { CUDA_THREADS = 256, CUDA_MAX_BLOCKS = 32 * 150 };
 
-/* A layout, passed by value: kernel arguments are stored in constant memory, which is fast when all threads read the same
- * word. Indices have 32 bits, because 64-bit division is several times slower. */
+/* A layout, passed by value: kernel arguments are stored in constant memory, which is fast when all threads read the
+ * same word. Indices have 32 bits, because 64-bit division is several times slower. */
 template <int Operands> struct strided {
     char *base[Operands];
     uint32_t count;
@@ -54,8 +53,8 @@ static __device__ __forceinline__ void move_packet(char *to, const char *from, i
     }
 }
 
-/* `per` is per_packet() if every operand is aligned to its packet, else 1. All loads of a packet precede its store, so an
- * operand may be the result. */
+/* `per` is per_packet() if every operand is aligned to its packet, else 1. All loads of a packet precede its store, so
+ * an operand may be the result. */
 template <int per, class Element, int... Sizes>
 __global__ void __launch_bounds__(CUDA_THREADS)
     elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {

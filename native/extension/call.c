@@ -64,8 +64,8 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
     return -1;
 }
 
-/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. -1 without
- * an error if there are more. */
+/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. -1
+ * without an error if there are more. */
 static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {

@@ -3,8 +3,8 @@
  *
  *     every_float KERNEL RESULT_BYTES CHUNK TASK EVERY [PARAMETER...]
  *
- * Prints one checksum per range of TASK floats, for every EVERYth range. Within a CHUNK, bits are weighted by position; all
- * NaNs count as one pattern. */
+ * Prints one checksum per range of TASK floats, for every EVERYth range. Within a CHUNK, bits are weighted by position;
+ * all NaNs count as one pattern. */
 #include "kernels.c"
 
 #include "kernel_names.h"

@@ -4,8 +4,8 @@
  *     runner ORACLE...                      built with LW_STATIC and the kernels linked in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *
- * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between libraries.
- * contracts/generator/oracle.py defines the format of the files; is_near() follows tests/sweep/judge.py. */
+ * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
+ * libraries. contracts/generator/oracle.py defines the format of the files; is_near() follows tests/sweep/judge.py. */
 #include "cpu.h"
 #include "kernel_names.h"
 #include "lanewise_table.h"

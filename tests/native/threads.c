@@ -1,5 +1,5 @@
-/* Tests the thread pool without Python. A test prints nothing and exits with 0, or prints the failed check. test_threads.py
- * also builds it with ThreadSanitizer.
+/* Tests the thread pool without Python. A test prints nothing and exits with 0, or prints the failed check.
+ * test_threads.py also builds it with ThreadSanitizer.
  *
  *     threads NAME            runs a test
  *     threads cores ROOT      prints the control groups' limit, from files under ROOT */
@@ -29,8 +29,8 @@ enum { MAX_TASKS = 5000, CALLERS = 8 };
 
 static int never(void *host) { return host != NULL && *(int *)host < 0; }
 
-/* Each task writes its own cell without atomics, so that the sanitizer reports a race if a task runs twice, or while the
- * caller reads. */
+/* Each task writes its own cell without atomics, so that the sanitizer reports a race if a task runs twice, or while
+ * the caller reads. */
 typedef struct board {
     int64_t count;
     int64_t cells[MAX_TASKS];
@@ -178,7 +178,8 @@ static void hold_meeting(int threads) {
     CHECK(lw_share_tasks(&context, threads, threads, meet, &m, never) == LW_OK);
 }
 
-/* All configured threads work at once. Workers have the default modes, whatever those of the thread that starts them. */
+/* All configured threads work at once. Workers have the default modes, whatever those of the thread that starts
+ * them. */
 static void test_modes(void) {
     lw_set_threads(5);
     fesetround(FE_UPWARD);

@@ -1,6 +1,6 @@
 """Checks the tracked sources as files: `python tests/style/check_files.py`. Part of the lint stage.
 
-- A source has at most 500 lines.
+- A source has at most 500 lines, of at most 120 columns.
 - A header has no include guard, and one that several files include has `#pragma once`."""
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 LONGEST = 500  # lines
+WIDEST = 120  # columns; clang-format leaves comments as they are
 LIMITED = ("py", "c", "h", "cu", "cuh", "wgsl", "js", "mjs")
 GUARD = re.compile(r"^#ifndef (\w+_H_*)\n#define \1$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#include "(?:[^"]*/)?([^"/]+)"', re.MULTILINE)
@@ -35,7 +36,13 @@ def complaints(sources: dict[str, str]) -> list[str]:
         for name, text in headers.items()
         if including[name.rpartition("/")[2]] > 1 and "#pragma once" not in text
     ]
-    return long + guarded + unmarked
+    wide = [
+        f"{name}:{number}: {len(line)} columns; wrap it, {WIDEST} is the most"
+        for name, text in sources.items()
+        for number, line in enumerate(text.splitlines(), 1)
+        if len(line) > WIDEST
+    ]
+    return long + guarded + unmarked + wide
 
 
 def main() -> int:

@@ -42,7 +42,8 @@ async function run(request) {
 }
 
 function answer(line, exitCode) {
-    process.stdout.write(`${line}\n`, () => process.exit(exitCode)); // exit after the last byte: writing to a pipe is asynchronous
+    // exits after the last byte: writing to a pipe is asynchronous
+    process.stdout.write(`${line}\n`, () => process.exit(exitCode));
 }
 
 function fail(error) {

@@ -75,7 +75,8 @@ fn lw_multiply_tile(base: vec4<u32>, m: u32, n: u32, invocation: u32) {
         workgroupBarrier();
         for (var d = 0u; d < lw_depth; d += 1u) {
             let b = d * lw_columns * 4u + x;
-            let right = vec4<$item>(lw_b[b], lw_b[b + lw_columns], lw_b[b + 2u * lw_columns], lw_b[b + 3u * lw_columns]);
+            let right =
+                vec4<$item>(lw_b[b], lw_b[b + lw_columns], lw_b[b + 2u * lw_columns], lw_b[b + 3u * lw_columns]);
             let a = d * lw_rows * 4u + y;
             acc[0] += lw_a[a] * right;
             acc[1] += lw_a[a + lw_rows] * right;

@@ -15,7 +15,8 @@ fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
 }
 
 fn lw_is_less_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
-    return !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2) && lw_is_less_wide(lw_order_float64(x1), lw_order_float64(x2));
+    let ordered = !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2);
+    return ordered && lw_is_less_wide(lw_order_float64(x1), lw_order_float64(x2));
 }
 
 fn lw_is_equal_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {

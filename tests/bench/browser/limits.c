@@ -30,8 +30,8 @@ static float total(v128_t x) {
 /* The floating-point operations per iteration of `madd`. */
 EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
 
-/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would remove
- * the chain that starts at 1 and stays there. */
+/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would
+ * remove the chain that starts at 1 and stays there. */
 EXPORT(madd) void madd(int iterations) {
     v128_t chain[CHAINS];
     volatile float half = 0.5f;

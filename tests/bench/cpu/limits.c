@@ -27,8 +27,8 @@ INLINE float total(const vf32 *x, int count) {
 /* The floating-point operations per iteration of `madd`. */
 EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
 
-/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would remove
- * the chain that starts at 1 and stays there. */
+/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would
+ * remove the chain that starts at 1 and stays there. */
 EXPORT float madd(int64_t iterations) {
     vf32 chain[CHAINS];
     volatile float half = 0.5f;
@@ -71,8 +71,8 @@ EXPORT float read_apart(const float *from, int64_t count, int64_t times) { retur
 
 INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
 
-/* c = a*y and c = a*y + b, on aligned arrays of `count` floats. The variants _past write with streaming stores, which do
- * not read the lines that they overwrite. */
+/* c = a*y and c = a*y + b, on aligned arrays of `count` floats. The variants _past write with streaming stores, which
+ * do not read the lines that they overwrite. */
 #define WRITING(suffix, store)                                                                          \
     EXPORT void scale##suffix(float *c, const float *a, int64_t count, int64_t times) {                 \
         const vf32 y = vf32_set(0.5f);                                                                  \
