@@ -14,8 +14,7 @@ import sys
 from pathlib import Path
 
 FOLDER = Path(__file__).resolve().parent
-if str(FOLDER) not in sys.path:
-    sys.path.insert(0, str(FOLDER))  # `generator` is not an installed package
+sys.path.insert(0, str(FOLDER))  # `generator` is not an installed package
 
 from generator import extension, kernels, metadata, sources, stubs, table, wgsl  # noqa: E402
 from generator.fields import ContractError  # noqa: E402
