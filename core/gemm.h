@@ -7,9 +7,9 @@
 #include "strided.h"
 
 enum {
-    GEMM_SMALL_WORK = 1 << 20, /* multiply-adds from which on a product is divided into tasks */
-    /* The same in batches of GEMM_MANY_PRODUCTS or more: there, tasks of whole products are faster, because they never
-     * wait for each other to pack. */
+    GEMM_SMALL_WORK = 1 << 20, /* a product of at least this many multiply-adds is divided into tasks */
+    /* The threshold in batches of GEMM_MANY_PRODUCTS or more: there, tasks of whole products are faster, because they
+     * never wait for each other to pack. */
     GEMM_LARGE_WORK = 1 << 26,
     GEMM_MANY_PRODUCTS = 16
 };

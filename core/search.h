@@ -71,7 +71,8 @@ INLINE void search_span(const span *p, const lw_scalar *parameters, search_key *
     }
 }
 
-/* Defines the kernel lw_<op>_<dtype>. Operands: x1, x2, the sorter, which the host has applied, and the result. */
+/* Defines the kernel lw_<op>_<dtype>. Operands: x1, x2, the sorter and the result. The kernel ignores the sorter: the
+ * host has already reordered x1 by it. */
 #define SEARCH(op, dtype)                                                                                  \
     static void op##_span_##dtype(const span *p, const lw_scalar *parameters) {                            \
         search_span(p, parameters, search_key_##dtype);                                                    \

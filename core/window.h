@@ -42,7 +42,7 @@ typedef struct window_run {
 typedef struct window_strip {
     const lw_window_layout *layout;
     int64_t count, step;     /* results; bytes from one element of a run to the next */
-    int64_t lowest, highest; /* byte offsets of a channel's elements with the lowest and the highest address */
+    int64_t lowest, highest; /* byte offsets of the first and the last element of a channel in memory */
     int64_t runs;            /* runs of the first tap, including padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* of the first result */

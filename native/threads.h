@@ -1,5 +1,5 @@
-/* The thread pool, which is lw_context.run of a native host. Knows nothing of Python. WebAssembly has one thread, so
- * threads.c is not compiled there. */
+/* The thread pool, which implements lw_context.run on native platforms. It does not depend on Python. WebAssembly has
+ * one thread, so threads.c is not compiled there. */
 #pragma once
 
 #include "lanewise.h"

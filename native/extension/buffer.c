@@ -86,7 +86,10 @@ static void refuse_elements(const char *operation, const char *format, const cha
         return;
     }
     const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
-    const char *letter = code ? code + strspn(code, "0123456789") : ""; /* skips the length of strings, as in 12w */
+    const char *letter = code ? code : "";
+    while (*letter >= '0' && *letter <= '9') { /* the length of strings, as in 12w */
+        letter++;
+    }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         if (*letter == types[i].code) {
             name = types[i].name;

@@ -28,8 +28,9 @@ static _Atomic int64_t cached_bytes,
     cache_limit =
         (int64_t)256 << 20; /* 1/16 of WebAssembly's memory; replaced on other platforms by read_cache_limit() */
 static int64_t reserved_bytes, peak_bytes; /* from the system, cached blocks included; maximum in use at once */
-static int64_t allocation_count, system_allocation_count,
-    retry_count; /* allocations: all, those from the system, and those that succeeded after freeing the cache */
+static int64_t allocation_count;           /* all allocations */
+static int64_t system_allocation_count;    /* those that the cache could not serve */
+static int64_t retry_count;                /* those that succeeded only after the cache was freed */
 static int cache_limit_is_known;
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }

@@ -1,7 +1,7 @@
-"""--figure: rows of a table of goals as bars, for a README, as SVG. The same figures give the same bytes.
+"""Implements --figure: draws rows of a table of goals as a bar chart for a README, in SVG.
 
-Text stays text in a reader's own typeface, and the background is transparent. A file whose name ends in -dark.svg has
-colors for dark pages.
+Equal measurements give identical bytes. Text is not converted to outlines, so the reader's own typeface shows it, and
+the background is transparent. A file whose name ends in -dark.svg has colors for dark pages.
 """
 
 from __future__ import annotations

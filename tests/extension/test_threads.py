@@ -18,7 +18,7 @@ import lanewise as lw
 
 
 def test_eight_threads_at_once():
-    """Each thread uses its own backend, changing sizes and shared inputs; each result is checked."""
+    """Each thread has its own backend and computes with inputs of several sizes that all threads share."""
     names = [info.name for info in lw.backends() if info.available]
     shared = lw.rand((1 << 16,))
     reference = np.asarray(shared).copy()

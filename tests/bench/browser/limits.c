@@ -8,7 +8,7 @@
 
 enum {
     LARGEST = 64 << 20, /* bytes in a stream; three of them exceed any cache */
-    CHAINS = 12,        /* 2 additions and 2 multiplications per cycle, with a latency of 3; fits 16 registers */
+    CHAINS = 12,        /* (2 additions + 2 multiplications) per cycle * 3 cycles of latency; fits 16 registers */
     APART = 341 << 6,   /* a third of 64 KB; streams at equal distances would compete for the same cache sets */
     STREAMS = 8,
 };

@@ -1,5 +1,5 @@
-// One Pyodide, in a page or in a worker. tests/wasm/console.py asks it to start, then to run programs. It answers
-// {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
+// Runs one Pyodide instance, in a page or in a worker. tests/wasm/console.py tells it to start, then to run programs.
+// Each request is answered with {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
 let pyodide;
 const printed = []; // output of the current program, for its error message
 
