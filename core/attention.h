@@ -1,16 +1,19 @@
 /* Scaled dot product attention, softmax(scale Q K^T + mask) V, for every index of the batch.
  *
- * Online softmax: keys are processed in blocks. Each row keeps its largest score so far, the sum of exp(score -
- * largest), and the values weighted by these. When a block brings a larger score, the row is rescaled. So memory does
- * not grow with the number of keys. Sources: Milakov and Gimelshein, Online Normalizer Calculation for Softmax, 2018
- * (arXiv:1805.02867); Dao et al., FlashAttention, 2022 (arXiv:2205.14135).
+ * Online softmax: keys are processed in blocks. For each query, the kernel keeps the largest score so far, the sum of
+ * the weights exp(score - largest), and the sum of the values multiplied by these weights. When a block contains a
+ * larger score, both sums are rescaled. So memory use does not grow with the number of keys. Sources: Milakov and
+ * Gimelshein, Online Normalizer Calculation for Softmax, 2018 (arXiv:1805.02867); Dao et al., FlashAttention, 2022
+ * (arXiv:2205.14135).
  *
- * A chunk of queries processes the blocks of keys in sequence. Scores and weighted sums of a block of queries are
- * products by the GEMM micro-kernel; keys and values are packed once per chunk. Blocks that no query of the block sees
- * are skipped. With few queries, keys and values are read in place by unpacked GEMM.
+ * Queries are divided into chunks, and chunks into blocks. For each chunk, the kernel iterates over the blocks of keys.
+ * It packs the keys and values of a block once, then multiplies them by each block of queries: the GEMM micro-kernel
+ * computes both the scores and the weighted sums. Blocks of keys that no query of the block sees are skipped. If there
+ * are few queries, unpacked GEMM reads keys and values in place.
  *
- * A hidden score is -inf. The result of a row that sees no key is zeros, as in PyTorch. Hidden keys and values have no
- * effect, even if they are NaN or infinite: see attention_recompute_row. */
+ * A key is hidden from a query that does not see it: its score is -inf. The result of a query that sees no keys is
+ * zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite: see
+ * attention_recompute_row. */
 #pragma once
 
 #include "gemm.c"
@@ -28,31 +31,31 @@ typedef struct attention {
     const lw_attention_layout *layout;
     const void *const *inputs;
     char *out;
-    int64_t chunks;          /* per index of the batch */
-    int64_t count, per_task; /* chunks in total; per task */
-    int64_t width;           /* columns of the sums: value_depth rounded up to whole tiles */
+    int64_t chunks;          /* chunks per index of the batch */
+    int64_t count, per_task; /* chunks in the whole batch; chunks per task */
+    int64_t width;           /* columns of `sums`: value_depth rounded up to a multiple of GEMM_NR */
     int is_unpacked;         /* too few queries for packing to pay */
 } attention;
 
 /* The state of one chunk. */
 typedef struct attention_chunk {
     const lw_attention_layout *layout;
-    const char *query, *key, *value, *mask; /* rows of the chunk's first query; mask may be NULL */
+    const char *query, *key, *value, *mask; /* query, mask: row of the chunk's first query; mask may be NULL */
     char *out;
     int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; width as in attention */
-    float *queries;             /* multiplied by the scale; packed, or row-major if unpacked */
+    float *queries;             /* the queries times the scale; packed, or row-major if is_unpacked */
     float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
-    float *keys, *values;       /* packed; one block at a time */
-    float *scores, *weights;    /* of one block; weights are packed. If unpacked, `weights` holds the block's sums */
+    float *keys, *values;       /* one packed block of keys and of values */
+    float *scores, *weights;    /* scores and packed weights of a block; if is_unpacked, `weights` holds its sums */
 } attention_chunk;
 
-/* Keys or scores begin .. end - 1. Empty if end <= begin. */
+/* The keys or scores begin .. end - 1. The range is empty if end <= begin. */
 typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the keys that at least one of queries first .. last sees, relative to `key`. */
+/* Returns the range of keys that at least one of the queries first .. last sees, as indices relative to `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
@@ -92,8 +95,8 @@ INLINE vf32 attention_exp(vf32 x) {
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
-/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. NaN is ignored when looking
- * for the largest score, but becomes a weight, and so makes the total NaN. */
+/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. The search for the largest
+ * score ignores NaN, but the weight of a NaN score is NaN, which makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
@@ -229,7 +232,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
         }
-        /* Products do not write the columns from value_depth on. */
+        /* The products write only the first value_depth columns; the others must be zeros. */
         for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->weights + i, vf32_set(0));
         }
@@ -299,7 +302,7 @@ static void attention_finish(const attention_chunk *c) {
     for (int64_t i = 0; i < c->rows; i++) {
         char *out = c->out + i * l->row_strides[4];
         float *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
-        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN if a result is not finite */
+        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN if any result is infinite or NaN */
         for (int64_t j = 0; j < c->width; j += VF32_LANES) {
             vf32 result = vf32_load(sums + j) / total;
             differences = differences + (result - result);

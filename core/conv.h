@@ -2,13 +2,13 @@
  *
  * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that result (i, j) of the image multiplies by
- *    weight (p, q). B exists only as packed panels, which are made directly from x. A large image is one product. Small
- *    images share a product, to amortize packing A and to fill whole panels of B. In the output, the columns of
- *    different images are not adjacent, so such a product is computed in scratch memory and copied.
+ *    weight (p, q). B is never stored as a matrix: its packed panels are made directly from x. A large image is one
+ *    product. Small images share a product, to amortize packing A and to fill whole panels of B. In the output, the
+ *    columns of different images are not adjacent, so such a product is computed in scratch memory and copied.
  * 2. Directly, in strips of results, for groups with too few output channels to fill the micro-kernel's rows, and for
  *    strides that a matrix cannot have.
  *
- * Padding is multiplied like any other zeros, so infinity times padding is NaN in both. */
+ * Padding is multiplied like any other zeros, so infinity times padding is NaN with both algorithms. */
 #pragma once
 
 #include "gemm.c"
@@ -23,13 +23,13 @@ enum {
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* for the first image and the first group */
+    gemm product;    /* the product of the first image and the first group */
     int64_t x_group; /* bytes from one group of channels of x to the next */
-    int64_t images;  /* per product */
+    int64_t images;  /* images per product */
     int64_t products, per_task;
 } conv;
 
-/* gemm.source of one product: the images that conv_pack reads. */
+/* What gemm.source points to: the images of one product, which conv_pack reads. */
 typedef struct conv_images {
     const lw_window_layout *layout;
     const char *x;
@@ -38,7 +38,7 @@ typedef struct conv_images {
 /* Taps that read contiguous memory for all columns of a panel. */
 typedef struct conv_taps {
     int64_t count;
-    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* index in the window, row-major; byte offset in a channel */
+    int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */
     int32_t inside[CONV_TAPS][GEMM_NR];         /* as in window_tap */
 } conv_taps;
 
@@ -51,8 +51,8 @@ INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number)
     }
 }
 
-/* Packs the collected taps, channel by channel, so that B is written front to back, and the elements that a channel's
- * taps share stay in L1. */
+/* Packs the collected taps channel by channel. B is then written front to back, and elements of x that several taps of
+ * a channel read stay in L1. */
 static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -73,7 +73,7 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
     taps->count = 0;
 }
 
-/* Packs a panel of B: gemm.pack_b of a convolution. */
+/* Packs a panel of B. This is gemm.pack_b of a convolution. */
 static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -173,13 +173,13 @@ typedef struct conv_strips {
     const lw_window_layout *layout;
     const char *x, *weight, *bias; /* bias may be NULL */
     char *out;
-    int64_t results;  /* of one channel, over all images */
-    int64_t blocks;   /* blocks of channels */
-    int64_t count;    /* strips x blocks */
-    int64_t per_task; /* strips x blocks per task */
+    int64_t results;  /* results of one output channel, in all images */
+    int64_t blocks;   /* blocks of CONV_CHANNELS output channels */
+    int64_t count;    /* number of strips times number of blocks */
+    int64_t per_task; /* how many of these a task computes */
 } conv_strips;
 
-/* Computes a strip of results for several output channels, which share the window_tap of each tap. */
+/* Computes a strip of results for several output channels. Each window_tap is computed once for all of them. */
 static void conv_compute_strip(const conv_strips *s, const window_strip *strip, int64_t first, int64_t rows,
                                float result[][WINDOW_STRIP]) {
     const lw_window_layout *w = s->layout;
@@ -285,7 +285,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    /* As many as fit in one task. */
+    /* How many images one task can process. */
     int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
     if (all.images < 1) {

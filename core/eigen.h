@@ -1,13 +1,14 @@
 /* Eigenvalues and eigenvectors of symmetric matrices, computed in float64 and rounded at the end.
  *
  * 1. Householder reflections make the matrix tridiagonal: A = Q T Q^T.
- * 2. Implicit QL steps with Wilkinson's shift make T diagonal. Their rotations, applied to the rows of Q^T, make these
- *    the eigenvectors.
+ * 2. Implicit QL steps with Wilkinson's shift make T diagonal. The same rotations, applied to the rows of Q^T, turn
+ *    them into the eigenvectors.
  * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin,
  * Reinsch and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
- * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. Sums have EIGEN_GROUP partial
- * sums on every instruction set, and nothing is fused, so results are bit-identical everywhere. */
+ * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. A sum is divided into
+ * EIGEN_GROUP partial sums on every instruction set, and no multiply-add is fused, so results are bit-identical
+ * everywhere. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -15,17 +16,17 @@
 #include "strided.h"
 
 enum {
-    EIGEN_GROUP = 16,      /* partial sums */
+    EIGEN_GROUP = 16,      /* partial sums per sum */
     EIGEN_GRAIN = 1 << 16, /* multiplications per task */
-    EIGEN_SWEEP = 1 << 20, /* elements that a sweep must rotate to be divided into tasks */
+    EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks */
     EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: few enough that a sweep's rows stay in the cache */
     EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 are usual */
 };
 
 typedef struct eigen {
     int64_t n, width;    /* rows; elements per row in memory */
-    double *a;           /* the matrix, then the Householder vectors: row i has that of step i */
-    double *z;           /* Q^T, then eigenvectors as rows; NULL if they are not needed */
+    double *a;           /* first the matrix; then row i is the Householder vector of step i */
+    double *z;           /* first Q^T; then the eigenvectors, as rows. NULL if they are not needed */
     double *d, *e;       /* the diagonal of T; e[i] is the element between d[i] and d[i + 1] */
     double *h;           /* half the squared length of each Householder vector; 0 if there was no reflection */
     double *q;           /* a scratch vector */
@@ -71,8 +72,8 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
-/* Computes the Householder vector v of the step, which makes the elements beyond the diagonal's neighbor zero, in row i
- * of A. Returns half its squared length, or 0 if these elements are zero already. */
+/* Stores the Householder vector v of step i in row i of A. Its reflection makes the elements of the row beyond the
+ * diagonal's neighbor zero. Returns half the squared length of v, or 0 if these elements are zero already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -202,7 +203,8 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* One implicit QL step on rows first .. last of T. Stores its rotations, and in m->first and m->last their rows. */
+/* Applies one implicit QL step to rows first .. last of T. Stores its rotations in m->c and m->s, and the range of rows
+ * that they rotate in m->first and m->last. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
@@ -279,7 +281,7 @@ static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
         for (int64_t j = 0; j <= i; j++) {
             float value;
             __builtin_memcpy(&value, x + i * row + j * column, sizeof value);
-            differences += (double)value - (double)value; /* 0, or NaN */
+            differences += (double)value - (double)value; /* adds 0 if the value is finite, else NaN */
             m->a[i * m->width + j] = m->a[j * m->width + i] = value;
         }
     }
@@ -291,7 +293,7 @@ static void eigen_store(char *to, double value) {
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Writes the results in ascending order. Reuses q for the order. */
+/* Writes the results in ascending order of eigenvalues. Stores this order in q. */
 static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char *vectors) {
     int64_t *order = (int64_t *)m->q;
     for (int64_t k = 0; k < m->n; k++) {

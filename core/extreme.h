@@ -1,7 +1,8 @@
-/* max and min of floats, as maximum and minimum of IEEE 754-2019: NaN wins, and -0 is less than 0.
+/* max and min of floats, as maximum and minimum of IEEE 754-2019: the result is NaN if any element is NaN, and -0 is
+ * less than 0.
  *
- * A single instruction that does this is slow, and most processors need half a dozen. One instruction suffices if NaN
- * and the order of zeros are ignored, so:
+ * Where one instruction does this, it is slow; most processors need half a dozen instructions. One instruction suffices
+ * if NaN and the order of zeros are ignored, so:
  * 1. Reduce the block with that instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
  * Elements may be combined in any order and more than once, so there are no partials as in reduce_block.h. */
@@ -9,8 +10,8 @@
 
 #include "reduction.h"
 
-/* State of some elements. In the first pass: the extreme value and the sum. In the second: the AND or OR of all bits,
- * and a mask of NaN. */
+/* The result of reducing some elements. After the first pass: their largest or smallest value, and their sum. After the
+ * second: the AND or OR of their bits, and a mask of NaN. */
 typedef struct extreme {
     vf32 value, other;
 } extreme;

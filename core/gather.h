@@ -1,8 +1,9 @@
-/* take and put: move items through int32 indices along one axis, by their size in bytes.
+/* take and put: copy items from or to the positions along one axis that int32 indices give. A kernel serves all dtypes
+ * of one size.
  *
  * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions
- * of the indices; the index times a stride is added instead. Parameters: the extent of the axis, and that stride in
- * bytes. Negative indices count from the end. All indices are checked before anything is written.
+ * of the indices; the kernel adds the index times the stride of the axis instead. Parameters: the extent of the axis,
+ * and its stride in bytes. Negative indices count from the end. All indices are checked before anything is written.
  *
  * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and lists the
  * kernels in the table. */
@@ -18,7 +19,7 @@ INLINE int64_t gather_index(const char *p) {
 }
 
 typedef struct gather_indices {
-    lw_layout layout; /* without the dimensions along which the indices are broadcast */
+    lw_layout layout; /* of the indices, without the dimensions along which they are broadcast */
     const char *data;
     int64_t count, extent;
 } gather_indices;
@@ -64,7 +65,7 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
         int64_t along = (index < 0 ? index + extent : index) * stride;
         const char *from = p->data[0] + i * p->step[0] + (indexed == 0 ? along : 0);
         char *to = p->data[2] + i * p->step[2] + (indexed == 2 ? along : 0);
-        if (p->step[1] == 0) { /* one index for the whole span */
+        if (p->step[1] == 0) { /* the whole span has the same index */
             copy_strided(to, p->step[2], from, p->step[0], p->count, size);
             return;
         }

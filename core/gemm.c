@@ -1,12 +1,13 @@
 /* Matrix multiplication: five loops around a micro-kernel, after Van Zee and van de Geijn, "BLIS: A Framework for
  * Rapidly Instantiating BLAS Functionality", 2015.
  *
- * The outer loops cut C's columns by GEMM_NC, k by GEMM_KC and C's rows by GEMM_PACKED_ROWS, and pack these parts of A
- * and B into panels. Tasks then compute blocks of C with two more loops, over panels of B and of A. If C has no more
- * rows than one block, no two tasks share a panel of B, and each task packs its panels just before it uses them.
- * Packing accepts any strides and pads the last panel with zeros. If B has few columns, A is read in place; if A has
- * few rows, B is (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element
- * of C is summed depends only on k and on this choice of path. */
+ * The three outer loops divide C's columns into blocks of GEMM_NC, k into blocks of GEMM_KC, and C's rows into blocks
+ * of GEMM_PACKED_ROWS. They pack the corresponding parts of A and B into panels. Tasks then compute blocks of C with
+ * two more loops, over panels of B and of A. If C has no more rows than one block, no two tasks share a panel of B, so
+ * each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel with
+ * zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
+ * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is summed
+ * depends only on k and on this choice of path. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -20,15 +21,15 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows;                  /* A's first rows that are read in place; the others are packed */
-    float *a, *b;                           /* packed; b is NULL if each task packs its own panels */
+    int64_t unpacked_rows; /* how many rows of A, from the first, are read in place; the others are packed */
+    float *a, *b;          /* packed panels; b is NULL if each task packs its own */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of a task */
 } gemm_part;
 
-/* Packs one task's share of an operand that is `extent` wide. If the operand is contiguous along k, the share is some
- * whole panels; otherwise it is some steps of k of all panels, because a single panel would use only one or two cache
- * lines of each row, and every row is on another page. */
+/* Packs one task's share of an operand that is `extent` wide. If the operand is contiguous across k, the share is a
+ * range of k, for all panels: packing one panel would use only one or two cache lines at each index of k, each on
+ * another page. Otherwise, the share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
@@ -62,7 +63,7 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
     return LW_OK;
 }
 
-/* Packs a panel of B for the calling task alone. */
+/* Packs a panel of B that only the calling task uses. */
 static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
@@ -107,8 +108,8 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
-/* Computes one block of C. With a short k, writing C dominates, so tiles go along its rows while B's panels stay in the
- * caches. Otherwise they go down the columns, and a panel of B stays in L1. */
+/* Computes one block of C. If k is short, writing C takes most of the time, so tiles are computed row by row, while B's
+ * panels stay in the caches. Otherwise they are computed column by column, and a panel of B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
@@ -138,10 +139,10 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
 }
 
 typedef struct gemm_sizes {
-    int64_t rows, columns, depth; /* of the part that is packed at a time */
+    int64_t rows, columns, depth; /* the size of a gemm_part */
     int64_t block, task_columns;  /* rows and columns that a task computes */
     int64_t packing;              /* floats that a task packs */
-    int is_narrow;                /* too few columns for packing A to pay; only the last, partial panel is packed */
+    int is_narrow;                /* too few columns for packing A to pay: only A's last, partial panel is packed */
 } gemm_sizes;
 
 static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes sizes, float *a, float *b) {

@@ -8,8 +8,8 @@
 
 enum {
     GEMM_SMALL_WORK = 1 << 20, /* a product of at least this many multiply-adds is divided into tasks */
-    /* The threshold in batches of GEMM_MANY_PRODUCTS or more: there, tasks of whole products are faster, because they
-     * never wait for each other to pack. */
+    /* The same threshold for batches of at least GEMM_MANY_PRODUCTS products. In these, tasks that compute whole
+     * products are faster, because no task waits for another to pack. */
     GEMM_LARGE_WORK = 1 << 26,
     GEMM_MANY_PRODUCTS = 16
 };
@@ -29,9 +29,9 @@ struct gemm {
     const char *a, *b, *bias; /* bias may be NULL */
     char *c;
     int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
-    gemm_activation *activate; /* or NULL */
+    gemm_activation *activate; /* may be NULL */
     gemm_b_packer *pack_b;     /* NULL if b is a matrix in memory */
-    const void *source;        /* for pack_b */
+    const void *source;        /* what pack_b reads */
 };
 
 INLINE double gemm_work(const gemm *g) { return (double)g->m * (double)g->n * (double)g->k; }

@@ -13,12 +13,12 @@
 typedef enum gemm_store_mode {
     GEMM_SET,         /* the sums replace the tile */
     GEMM_ADD,         /* the sums are added to the tile */
-    GEMM_ADD_PREFETCH /* the same, and prefetches the next tile, below this one, which may have left the caches since
-                       * the previous block of k */
+    GEMM_ADD_PREFETCH /* like GEMM_ADD; also prefetches the tile below, which may have been evicted since the previous
+                       * block of k */
 } gemm_store_mode;
 
-/* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. All its lines at once would delay loads of the
- * panels. */
+/* Prefetches one of GEMM_PREFETCH_PARTS parts of the tile below. Prefetching all its cache lines at once would delay
+ * loads of the panels. */
 INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     enum { LINE = 64 / sizeof(float) };
     const char *below = tile + GEMM_MR * tile_row;

@@ -18,7 +18,7 @@ enum {
 typedef struct skinny {
     const gemm *g;
     const float *a;        /* packed */
-    int64_t strip, strips; /* columns of a strip; strips of a task */
+    int64_t strip, strips; /* columns per strip; strips per task */
 } skinny;
 
 static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t columns) {

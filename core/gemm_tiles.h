@@ -1,23 +1,24 @@
 /* GEMM's block sizes, one row per instruction set. Names are those of BLIS.
  *
- * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more. At the
- * lower edge of C, tiles have a multiple of EDGE_MR rows: a half, a third or all of MR. A panel of A, KC x MR floats,
- * fits in L1. A panel of B, KC x NR floats, fits there too, or comes from L2, which also holds a block of A, MC x KC;
- * on avx512 each step along k loads 128 bytes of B for 24 multiply-adds.
+ * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more registers.
+ * At the lower edge of C, tiles have a multiple of EDGE_MR rows: a half, a third or all of MR. A panel of A, KC x MR
+ * floats, fits in L1. A panel of B, KC x NR floats, fits there too, or comes from L2, which also holds an MC x KC block
+ * of A; on avx512 each step along k loads 128 bytes of B for 24 multiply-adds.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
- * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. On avx512 fewer rows also reach the
- * peak there, and 8 rows gain 3 for 64 x 64.
+ * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
+ * tiles with fewer rows also reach the peak, and tiles with 8 rows gain 3 GFLOP/s for 64 x 64.
  *
- * On an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, which multiplies twice as much per cycle:
- *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with 8 rows and 195 with 12; 14 rows
- *     gain nothing.
- *   - For 512, 1024 and 2048 squared, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and 149; KC = 512
- *     reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
- *   - Packing B panel by panel would cost 8 at 1024 x 1024. Prefetching a tile of C all at once would cost 10 at 2048 x
+ * On an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, a core of which does twice as many
+ * multiply-adds per cycle, also in GFLOP/s:
+ *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12; a
+ *     larger MR of 14 gains nothing.
+ *   - For square matrices of 512, 1024 and 2048 rows, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and
+ *     149; KC = 512 reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
+ *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
- * On all other instruction sets one more row or vector spills registers. relaxed_simd in Node 24 reaches 46, 42 and 42
- * of 50 with KC = 384; with KC = 256 it reaches 41 for 1024 x 1024. neon is not tuned. */
+ * On all other instruction sets one more row or vector spills registers. With KC = 384, relaxed_simd in Node 24 reaches
+ * 46, 42 and 42 of at most 50 for these three sizes; with KC = 256 it reaches 41 for 1024 x 1024. neon is not tuned. */
 #pragma once
 
 #include "simd/simd.h"
@@ -42,11 +43,11 @@ enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
     GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
-    GEMM_TASK_NC = 512,                          /* a task computes up to GEMM_MC x GEMM_TASK_NC elements of C, */
-    GEMM_TASK_WORK = 1 << 20,                    /* or fewer columns, with about this many multiply-adds */
-    GEMM_NARROW_N = 160,                         /* up to this many columns of C, packing A does not pay */
+    GEMM_TASK_NC = 512,                          /* maximum columns of C per task; it has up to GEMM_MC rows */
+    GEMM_TASK_WORK = 1 << 20,                    /* a task has columns for about this many multiply-adds */
+    GEMM_NARROW_N = 160,                         /* packing A does not pay if C has at most this many columns */
     GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in L1 and L2 */
-    GEMM_PREFETCH_PARTS = 3, /* parts in which a tile of C is prefetched, to limit misses in flight */
+    GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
     GEMM_PACK_KC = 32,       /* steps along k that are packed for all panels at once */
     GEMM_STACK_KC = 128      /* KC if there is no scratch memory and panels are on the stack */
 };

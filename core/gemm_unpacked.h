@@ -122,8 +122,8 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* Computes the dot products of a row of A with columns j .. j + 3 of B; columns after `last` repeat it. Requires A and
- * B to be contiguous along k. */
+/* Computes the dot products of a row of A with columns j .. j + 3 of B; column `last` replaces those after it. Requires
+ * A and B to be contiguous along k. */
 INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {

@@ -4,8 +4,8 @@
  * of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced extent is
  * below 2^31.
  *
- * core/ops/<op>.h has a line of INDEX_REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes
- * it and lists the kernel in the table. */
+ * core/ops/<op>.h invokes INDEX_REDUCTION once per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes
+ * that header and lists the kernel in the table. */
 #pragma once
 
 #include "reduction.h"

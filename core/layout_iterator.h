@@ -1,4 +1,4 @@
-/* An iterator over some dimensions of a layout in row-major order, which keeps the byte offset of every operand. Also
+/* An iterator over some dimensions of a layout, in row-major order. It keeps the byte offset of every operand. Also
  * run_tasks(), which all kernels use. */
 #pragma once
 

@@ -14,12 +14,12 @@ INLINE vi32 moments_identity(void) { return (vi32)vf32_set(-0.0f); }
 
 static inline float moments_round_mean(float sum, int64_t count) { return (float)((double)sum / (double)count); }
 
-/* Computes a block's moments from its rounded mean and the sums of deviations from that. */
+/* Computes a block's moments from its rounded mean, the sum of the deviations from it, and the sum of their squares. */
 static inline void moments_of(float mean, float deviations, float squares, int64_t count, reduced *result) {
     double lost = (double)deviations / (double)count;
     double sum = (double)squares - (double)deviations * lost;
     result->moments.mean = (double)mean + lost;
-    result->moments.squares = sum < 0 ? 0 : sum; /* rounding can make it negative; NaN stays */
+    result->moments.squares = sum < 0 ? 0 : sum; /* rounding can make the sum of squares negative; NaN stays NaN */
 }
 
 static void moments_join(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
@@ -49,8 +49,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
     *square = (vi32)((vf32)deviation * (vf32)deviation);
 }
 
-/* Computes deviations and squares in one pass. A step is three additions and one multiplication. Adding the
- * deviations on the FMA unit leaves two operations to the adder and two to the FMA unit. */
+/* Computes deviations and squares in one pass. Each vector takes three additions and one multiplication. Summing the
+ * deviations by FMA instead of addition gives two of these operations to the adder and two to the FMA unit. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -74,7 +74,7 @@ INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int
     reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
-/* reducer.block. */
+/* The `block` function of the reducer. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
     vi32 sum;
@@ -84,9 +84,9 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
     moments_of(mean, deviations, squares, count, result);
 }
 
-/* Like moments_block, with other rounding, but reads the block once: uses deviations from the mean of four of its
- * elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most two bits of
- * the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
+/* Like moments_block, but reads the block only once, and rounds differently: uses deviations from the mean of four of
+ * the block's elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most
+ * two bits of the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -117,8 +117,8 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
     }
 }
 
-/* Computes a block's moments from its elements times a power of two: scaled down they are below 2^52, scaled up below
- * 2^81. */
+/* Computes a block's moments from its elements times a power of two: scaled down, elements are below 2^52; scaled up,
+ * below 2^81. */
 RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
     float scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);

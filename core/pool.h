@@ -12,8 +12,8 @@
 #include "window.h"
 
 enum {
-    /* Elements of a row of x. Bounds the distance between the first elements of a block's first and last window, and
-     * the width of the part of a window that is processed at once. */
+    /* A number of elements of a row of x. It limits both the distance between the first elements of a block's first and
+     * last window, and the width of the part of a window that is processed at once. */
     POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
@@ -23,10 +23,10 @@ typedef struct pool {
     const lw_window_layout *layout;
     const char *x;
     char *out;
-    int sums;               /* whether to compute sums, for means; else maxima */
-    float divisor;          /* divides all sums; if 0, each is divided by the number of its elements inside the image */
-    float padding;          /* value of padding elements */
-    int64_t rows, per_task; /* rows of results */
+    int sums;      /* 1 to compute sums, from which means follow; 0 to compute maxima */
+    float divisor; /* divides every sum; if 0, a sum is divided by the number of its elements inside the image */
+    float padding; /* value of padding elements */
+    int64_t rows, per_task; /* rows of results: in total, per task */
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
@@ -36,7 +36,7 @@ typedef struct pool {
 /* The rows of x that the windows of one row of results cover. */
 typedef struct pool_rows {
     const char *from;
-    int64_t count, step; /* rows, and bytes from one to the next */
+    int64_t count, step; /* number of rows; bytes from one row to the next */
     int64_t width;       /* elements per row */
 } pool_rows;
 
@@ -52,8 +52,8 @@ INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64
     return joined;
 }
 
-/* Joins the rows of x for each of `results` rows of results, which are `pitch` elements apart in `to`. Their windows
- * are `down` bytes apart in x. */
+/* Joins the rows of x for each of `results` rows of results. These rows are `pitch` elements apart in `to`, and the
+ * rows of windows that they come from are `down` bytes apart in x. */
 INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
     pool_rows local = *rows; /* a local copy stays in registers, because stores to `to` cannot alias it */
     int tail = (int)(local.width % VF32_LANES);
@@ -69,7 +69,7 @@ INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) { /* makes it a compile-time constant in each loop */
+    if (sums) { /* makes `sums` a compile-time constant in each loop */
         pool_reduce_by(rows, 1, down, results, to, pitch);
     } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
@@ -141,7 +141,7 @@ static void pool_columns_by_step(float *to, int sums, const float *from, int64_t
 static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
-    float across[POOL_SPAN + VF32_LANES]; /* for each column of results: columns of the window inside the image */
+    float across[POOL_SPAN + VF32_LANES]; /* per column of results: columns of its window that are inside the image */
     if (s->divisor > 0) {                 /* treat all rows as one */
         columns = rows * pitch;
         rows = 1;

@@ -3,14 +3,14 @@
  * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p +
  *    64, p + 128 ... in this order, starting from the identity.
  * 2. The partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1.
- * The number of lanes decides only how many partials are computed at once, never which values meet. So results are
- * bit-identical everywhere.
+ * The number of lanes decides only how many partials are computed at once, never which values are combined. So results
+ * are bit-identical everywhere.
  *
  * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent
  * columns. Both treat elements and partials as the bits of 32-bit lanes, and take the operation as two functions that
  * are inlined. Elements come from one input, or pairwise from two. A block can be reduced in two ways at once, to two
- * sets of partials. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers,
- * even with -Os. */
+ * sets of partials: for example, of deviations and of their squares. Loops over partials are unrolled explicitly: only
+ * then does every compiler keep them in registers, even with -Os. */
 #pragma once
 
 #include "simd/simd.h"
@@ -20,9 +20,9 @@ enum {
     REDUCE_PARTIALS = 64,
     REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
     REDUCE_MAX_SETS = 2,
-    /* The partials need REDUCE_REGISTERS registers. One pass over a block computes REDUCE_PASS_REGISTERS of them at
-     * most, the same number in every group of REDUCE_PERIOD adjacent ones, so that the first pass already loads every
-     * cache line. Further passes compute the others. */
+    /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
+     * these. It computes the same number in every group of REDUCE_PERIOD adjacent registers, so that the first pass
+     * already loads every cache line. Further passes compute the others. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
@@ -130,7 +130,7 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
 
 /* Reduces `registers` registers of adjacent columns, `at` bytes from the first. The last register has n columns.
  * Partials without elements are skipped, since joining the identity changes nothing. The others are computed in
- * bit-reversed order, so that a stack with one value per level joins them like halving does. */
+ * bit-reversed order, so that a stack with one value per level joins the same pairs as halving. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

@@ -4,8 +4,8 @@
  * tree whose shape depends only on the number of blocks joins their results. So results are bit-identical on every
  * instruction set, for every number of threads and every memory layout.
  *
- * core/ops/<op>.h defines a reduction with one line of REDUCTION per dtype, which defines the kernel lw_<op>_<dtype>.
- * The generated kernels.c includes that header and lists the kernel in the table. */
+ * core/ops/<op>.h invokes REDUCTION once per dtype, which defines the kernel lw_<op>_<dtype>. The generated kernels.c
+ * includes that header and lists the kernel in the table. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -32,9 +32,10 @@ static inline float reduced_float32(const reduced *r) {
 
 /* The functions of a reduction, for one dtype. */
 typedef struct reducer {
-    int32_t inputs; /* one, or two that are reduced pairwise */
+    int32_t inputs; /* 1, or 2 if each value comes from a pair of elements */
     int32_t size;   /* bytes per element */
-    /* Reduces one block of contiguous elements. `start` is the index of the first among its output's elements. */
+    /* Reduces one block of contiguous elements. `start` is the index of the block's first element among the elements of
+     * its output. */
     void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
     /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent outputs. */
     void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);
@@ -56,9 +57,9 @@ typedef struct reduction {
     int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* outputs per group; a group is reduced together */
-    int64_t groups;   /* in total */
+    int64_t groups;   /* number of groups */
     int transposed;   /* whether a group is transposed into a buffer, so that its outputs are adjacent */
-    int whole;        /* the elements of an output are contiguous */
+    int whole;        /* whether the elements of every output are contiguous */
     int64_t per_task; /* groups per task */
     reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
 } reduction;
@@ -66,7 +67,7 @@ typedef struct reduction {
 enum {
     REDUCTION_GRAIN = 1 << 16, /* elements per task */
     REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
-    REDUCTION_SHORT = 16 /* elements per output, up to which transposing a group of outputs pays */
+    REDUCTION_SHORT = 16 /* transposing a group pays if its outputs have at most this many elements each */
 };
 
 /* The addresses of a group's elements and outputs. */
@@ -360,7 +361,7 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     return LW_OK;
 }
 
-/* Multiplies a block of float32 by `factor` into `scaled`, and returns the latter as a source. */
+/* Writes the elements of a float32 block, times `factor`, to `scaled`. Returns a source that reads `scaled`. */
 static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t count, float factor, float *scaled) {
     copy_strided((char *)scaled, sizeof(float), x, stride, count, sizeof(float));
     for (int64_t i = 0; i < count; i++) {
@@ -369,7 +370,7 @@ static reduce_source reduction_scaled(const char *x, int64_t stride, int64_t cou
     return (reduce_source){.x = (const char *)scaled, .y = (const char *)scaled};
 }
 
-/* The join of reducers that use `sum`. */
+/* The `join` function of reducers that use reduced.sum. */
 static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *right, int64_t right_count) {
     (void)left_count, (void)right_count;
     left->sum += right->sum;
@@ -383,8 +384,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     }
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
- * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`: their contribution.
- * `joined` is an expression of two partials a and b, lanes of `out`. */
+ * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`, for the value that they
+ * add to the reduction. `joined` is an expression of two partials a and b, lanes of `out`. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
@@ -403,8 +404,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
         left->bits = vi32_first(a);                                                              \
     }
 
-/* Defines these steps, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block. `identity` is a vector of
- * `out`. */
+/* Defines the functions of BLOCK_REDUCTION_STEPS, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block.
+ * `identity` is a vector of `out`. */
 #define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
     BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
     INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \

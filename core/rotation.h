@@ -1,8 +1,8 @@
 /* Rotary position embedding: rotates pairs of a row's elements by angles proportional to the row's position.
  *
- * Pair i at position p is rotated by p f^i. The cosines and sines are computed from those of the previous position by
- * one complex product in float64, once for all rows at a position. After a million positions they are accurate to
- * 1e-10, and large angles lose no digits. */
+ * Pair i at position p is rotated by the angle p * slowest * ratio^i. The cosines and sines are computed from those of
+ * the previous position by one complex product in float64, once for all rows at a position. After a million positions
+ * they are accurate to 1e-10, and large angles lose no digits. */
 #pragma once
 
 #include "layout_iterator.h"

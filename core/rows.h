@@ -1,11 +1,11 @@
 /* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
- * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with ROWS, which calls that
- * function for each row; kernels.c includes the header and lists the kernel in the table. Most functions call
- * row_reduce, which reduces the row like a reduction does, then row_map, which computes each element with the result.
- * Rows are read and written in chunks; row_read and row_write copy those that are not contiguous. Elements have 4
- * bytes. The output may alias the first input, whose elements are not read after they are overwritten, but no other
- * input. */
+ * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro ROWS. The
+ * kernel calls that function for each row; kernels.c includes the header and lists the kernel in the table. Most
+ * functions call row_reduce, which reduces the row like a reduction does, then row_map, which computes each element
+ * with the result. Rows are read and written in chunks; row_read and row_write copy those that are not contiguous.
+ * Elements have 4 bytes. The output may alias the first input, because no element of that is read after it is
+ * overwritten. It may not alias other inputs. */
 #pragma once
 
 #include "reduction.h"
@@ -21,15 +21,15 @@ enum {
     ROW_ITEM = 4,         /* bytes per element */
     ROW_LINE = 16,        /* elements per cache line */
     ROWS_GRAIN = 1 << 15, /* elements per task */
-    ROW_MAX_CACHED = 4096 /* elements of the longest row to prefetch, which then fits in L1 or L2 */
+    ROW_MAX_CACHED = 4096 /* longer rows are not prefetched, because they may not fit in L1 or L2 */
 };
 
 typedef struct row {
     int64_t length;
     row_operand in[ROW_INPUTS];
-    row_operand out;      /* the output, to read it again */
-    char *out_data;       /* the output, to write it; NULL to compute only the sum of the results */
-    const char *prefetch; /* the row to prefetch: the next one, or this one to prefetch nothing new */
+    row_operand out;      /* for reading the output again */
+    char *out_data;       /* for writing the output; NULL to compute only the sum of the results */
+    const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
     const lw_scalar *parameters;
 } row;
 
@@ -102,7 +102,8 @@ INLINE float row_reduce_float32(const row *r, row_operand x, const reducer *f) {
     return reduced_float32(&result);
 }
 
-/* Computes elements of the result from those of the operands, x, and from numbers that are constant along the row. */
+/* Computes a vector of the result from x, one vector of each operand, and from `numbers`, which are constant along the
+ * row. */
 typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
 enum {
@@ -112,7 +113,8 @@ enum {
     ROW_STEP = ROW_REGISTERS * VF32_LANES
 };
 
-/* A chunk of an operand. `moves` is 0 for an absent one, which is a buffer of one step filled with a constant. */
+/* A chunk of an operand. `moves` is 0 for an absent operand, whose chunk is a buffer for one step, filled with a
+ * constant. */
 typedef struct row_source {
     const float *at;
     int moves;
@@ -136,8 +138,8 @@ INLINE void row_move(row_source *in, int operands, int count) {
 }
 
 /* Computes a chunk of the result, and adds it to the partial sums unless `partial` is NULL. A step loads everything
- * before it stores, because neither compiler nor processor can always tell that the two do not alias. Prefetches the
- * next row, except with three operands, whose loads already keep the load ports busy. */
+ * before it stores, because neither compiler nor processor can always tell that loads and stores do not alias.
+ * Prefetches the next row, except with three operands, whose loads already keep the load ports busy. */
 INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
                       float *result, vf32 *partial, const float *prefetch) {
     int64_t i = 0;

@@ -1,7 +1,7 @@
 /* Search kernels: the position of each element in a sorted row, which is the number of the row's elements before it.
  *
  * The layout iterates over x2 and the result; x1, the row, is fixed. Parameters: the length of x1, its stride in bytes,
- * and whether the position is after equal elements. Elements are compared by the keys of index_reduction.h: NaN is the
+ * and whether the position is after equal elements. Elements are compared by their keys (index_reduction.h): NaN is the
  * largest, and -0 equals 0.
  *
  * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their

@@ -6,11 +6,11 @@
  * invert the keys. The algorithm depends on the row:
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
  *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
- *   longer rows, few results      Selection: collects the elements below the last of the best so far, and radix-sorts
- *                                 them when the buffer is full.
+ *   longer rows, few results      Selection: collects elements that come before the last of the best so far, and
+ *                                 radix-sorts them when the buffer is full.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0. Bools are counted.
- * Radix sort moves single elements on every instruction set. It reads and writes each element four times.
+ * Radix sort is not vectorized on any instruction set. It reads and writes each element four times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
  * A row is sorted in passes, and a pass in blocks of SORT_BLOCK elements that go through context->run one at a time, so
@@ -231,8 +231,8 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* The number of candidates at which they are sorted and all but the best are dropped. Selection is faster than a full
- * sort for rows longer than this. */
+/* When there are this many candidates, they are sorted, and all but the best are dropped. Selection is faster than a
+ * full sort for rows longer than this. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {
@@ -240,7 +240,7 @@ typedef struct sort_selection {
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
     int64_t next;    /* the first element that has not been examined */
-    int is_full;     /* `row->count` candidates are known, the last of which has the key `limit` */
+    int is_full;     /* `row->count` candidates are known; `limit` is the key of the last */
     int32_t limit;
 } sort_selection;
 
@@ -301,7 +301,7 @@ INLINE vi32 sort_ordered(vi32 bits) {
 typedef struct sort_values_state {
     const sort_row *row;
     uint32_t *keys;
-    int is_ambiguous; /* an element is NaN or -0, which its key does not identify */
+    int is_ambiguous; /* an element is NaN or -0, so its bits do not follow from its key */
 } sort_values_state;
 
 static void sort_make_value_keys(void *argument, int64_t begin, int64_t end) {
@@ -386,7 +386,7 @@ static lw_status sort_bools(lw_context *context, const sort_row *s) {
 
 typedef struct sort_call {
     const lw_layout *layout;
-    sort_row row; /* without x and out */
+    sort_row row; /* the same for all rows; x and out are not set */
     const char *x;
     char *out;
     int64_t rows, per_task;

@@ -3,9 +3,9 @@
  * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors
  * as well as large ones. A tap is one element of the window. For each tap, this file computes which elements of x it
  * reads for the results of a strip: runs of equally spaced elements, and a mask that hides padding. Neither depends on
- * the channel, so both are computed once for all channels. A run continues into the next row if the addresses do, as
- * with stride 1 and results of the size of the image; then the whole strip is one run, and the mask hides the padding
- * in it. */
+ * the channel, so both are computed once for all channels. A run continues into the next row of results if its elements
+ * are still equally spaced there. With stride 1 and results of the size of the image, the whole strip is one run, and
+ * the mask hides the padding in it. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -35,33 +35,33 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 typedef struct window_run {
-    int64_t image, from; /* byte offsets: of the image, and of the first element in its channel */
-    int64_t to, count;   /* index in the strip of the first result; number of results */
+    int64_t image, from; /* byte offsets: of the image in x; of the run's first element in a channel */
+    int64_t to, count;   /* the run's results: index of the first in the strip; count */
 } window_run;
 
 typedef struct window_strip {
     const lw_window_layout *layout;
-    int64_t count, step;     /* results; bytes from one element of a run to the next */
+    int64_t count, step;     /* number of results; bytes from one element of a run to the next */
     int64_t lowest, highest; /* byte offsets of the first and the last element of a channel in memory */
-    int64_t runs;            /* runs of the first tap, including padding */
+    int64_t runs;            /* the runs of the window's first tap, including padding */
     window_run run[WINDOW_STRIP];
-    int64_t first_row, first_column;                 /* of the first result */
-    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* of each result, as window_place() returns them */
+    int64_t first_row, first_column;                 /* row and column of the first result */
+    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* those of each result, from window_place() */
 } window_strip;
 
 typedef struct window_tap {
     const window_strip *strip;
     int64_t down; /* byte offset of the tap's row from the window's first row */
     int64_t runs;
-    int64_t covered; /* results in all runs */
+    int64_t covered; /* results in all runs together */
     window_run run[WINDOW_STRIP];
-    int32_t rows_inside[WINDOW_STRIP]; /* mask: the tap's row is not padding */
-    /* Mask: row and column are not padding. Has room to load a vector at any result. */
+    int32_t rows_inside[WINDOW_STRIP]; /* mask of results: the tap's row is in the image */
+    /* Mask of results: the tap's row and column are in the image. Has room to load a vector at any result. */
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps a row or column of the results to an int32, keeping the order of those that occur in one strip. They are near
- * that of the strip's first result or, once the strip continues in a new row or image, near 0. */
+/* Maps a row or column of the results to an int32, keeping the order of those that occur in one strip. Within a strip,
+ * all are near that of the first result or, after the strip continues in a new row or image, near 0. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);

@@ -18,7 +18,7 @@ TABLE = "lanewise_kernels"
 
 @dataclass(frozen=True)
 class Symbols:
-    """Symbols as C spells them, and the names of libraries that the loader would open as well."""
+    """Symbols as C spells them, and the names of the libraries that the loader would open along with this one."""
 
     undefined: tuple[str, ...]
     exported: tuple[str, ...]

@@ -93,7 +93,7 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
     if (
         target.binary_format == "wasm"
-    ):  # pages download everything, but use no types, no headers and, so far, no shaders
+    ):  # a page downloads the whole wheel, but uses no types, no headers and, so far, no shaders
         files = {name: path for name, path in files.items() if path.suffix not in (".pyi", ".wgsl")}
     else:
         files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}

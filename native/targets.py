@@ -17,8 +17,8 @@ class Isa:
 
     name: str  # as in lw_library_head.name
     cpu_features: tuple[str, ...]  # the LW_CPU_* bits that it needs, in lower case
-    zig_cpu: str  # for zig's -mcpu
-    flags: tuple[str, ...]  # for gcc, clang and emcc
+    zig_cpu: str  # the value of zig's -mcpu
+    flags: tuple[str, ...]  # the flags for gcc, clang and emcc
     base: str = ""  # the instruction set that provides kernels which this library omits
     probe: str = ""  # C code to test the compiler with, if some compilers lack the instructions
 
@@ -33,13 +33,13 @@ class Target:
     """A platform, which has one wheel."""
 
     name: str
-    zig_triple: str  # names the oldest system that the binaries run on
+    zig_triple: str  # zig's name of the platform, with the oldest system that it supports
     wheel_platform: str
     binary_format: str  # elf, macho, pe or wasm
     library_suffix: str
     extension: str  # file name of lanewise._ext
     isas: tuple[Isa, ...]
-    python_tag: str = "cp311"  # the oldest supported Python
+    python_tag: str = "cp311"  # the wheel's tag for the oldest supported Python
     optimization: str = "-O3"
 
     def library(self, isa: Isa) -> str:
@@ -69,7 +69,7 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# What every engine since 2021 has, except SIMD. Explicit, because zig's default includes more than Node 20 supports.
+# The features of every engine since 2021, except SIMD. Listed because zig's default has more than Node 20 supports.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (

@@ -26,7 +26,7 @@
 enum {
     SPIN_PAUSES = 1000,   /* about 40 us on Zen 4, 2026-11; sleeping and waking up takes 5 to 50 us */
     MAX_RANGES = 64,      /* with more threads, some start with the same range */
-    STACK_BYTES = 2 << 20 /* kernels use up to 100 KB; the defaults of macOS and musl are small */
+    STACK_BYTES = 2 << 20 /* kernels use up to 100 KB of stack; the default stacks of macOS and musl are small */
 };
 
 /* Mutexes and condition variables of the operating system. */
@@ -85,7 +85,7 @@ typedef struct range {
     int64_t end;
 } range;
 
-enum { INTERRUPTED = -1 }; /* job.failed when the host has asked to stop */
+enum { INTERRUPTED = -1 }; /* the value of job.failed after the host has asked to stop */
 
 typedef struct job job;
 struct job {
@@ -94,14 +94,14 @@ struct job {
     lw_task *task;
     const void *argument;
     int range_count;
-    atomic_int helpers; /* workers in this job */
+    atomic_int helpers; /* workers that are working on this job */
     /* The index of the first task that failed, INTERRUPTED, or the number of tasks if none failed. Later tasks are
      * skipped. */
     _Atomic int64_t failed;
     /* guarded by the pool's mutex */
     job *later;
-    int room;       /* workers that may still join */
-    int is_awaited; /* the caller sleeps until the last helper leaves */
+    int room;       /* how many more workers may join */
+    int is_awaited; /* the caller sleeps until the last worker has left */
     lw_status status;
     int64_t bad_index;
     char message[sizeof(((lw_context *)NULL)->message)];
@@ -117,7 +117,7 @@ typedef struct task_context {
 static struct {
     mutex mutex;
     condition offered;  /* workers sleep on this */
-    condition left;     /* callers sleep on this until their job's last helper has left */
+    condition left;     /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the limit, including the caller; 0 before the first use */
     atomic_uint news;   /* incremented when a spinning worker should look at the pool again */
     int workers, asleep, busy;
@@ -130,7 +130,7 @@ int lw_threads(void) {
     if (threads == 0) {
         int cores = lw_usable_cores(), none = 0;
         threads = cores < LW_MAX_THREADS ? cores : LW_MAX_THREADS;
-        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* another thread has set it */
+        if (!atomic_compare_exchange_strong(&pool.threads, &none, threads)) { /* another thread set the limit first */
             threads = none;
         }
     }
@@ -168,7 +168,7 @@ static int is_interrupted(task_context *own) {
     return atomic_load_explicit(&own->job->failed, memory_order_relaxed) == INTERRUPTED;
 }
 
-/* lw_context.run of a task: runs tasks of a task in order, on its thread. */
+/* lw_context.run in the context of a task: runs the task's own tasks in order, on its thread. */
 static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
         lw_status status = task(context, index, argument);
@@ -241,7 +241,7 @@ static void help(job *job, int number) {
     work(job, number, NULL);
     lock(&pool.mutex);
     pool.busy--;
-    int is_awaited = job->is_awaited; /* read now: once its last helper has left, the job may be gone */
+    int is_awaited = job->is_awaited; /* read now: after the last worker has left, the job may no longer exist */
     if (atomic_fetch_sub(&job->helpers, 1) == 1 && is_awaited) {
         wake_all(&pool.left);
     }
@@ -307,8 +307,8 @@ static void after_fork_in_child(void) {
     pool.forks++;
 }
 
-/* Registers the handlers when the library is loaded, before any thread can hold the mutex: after a fork() without them
- * while it is held, the child's first call would wait for it forever. */
+/* Registers the handlers when the library is loaded, before any thread can hold the mutex. Without the handlers, if the
+ * process forked while the mutex was held, the child's first call would wait for it forever. */
 __attribute__((constructor)) static void handle_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -318,7 +318,8 @@ static void *worker_on_posix(void *number) {
     return NULL;
 }
 
-/* Leaves signals to Python's threads, except those that a fault of the thread itself raises. */
+/* Blocks signals, so that Python's threads handle them, except those that are raised by a fault of the thread
+ * itself. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;
@@ -372,7 +373,7 @@ static void offer(job *job) {
     }
 }
 
-/* Removes the job from the list and waits until its last helper has left. */
+/* Removes the job from the list and waits until the last worker has left it. */
 static void withdraw(job *job) {
     lock(&pool.mutex);
     struct job **place = &pool.jobs;

@@ -8,7 +8,7 @@ enum { LW_MAX_THREADS = 1024 };
 
 /* Returns how many threads may work on one call, including the calling one. The default is lw_usable_cores(). */
 int lw_threads(void);
-void lw_set_threads(int threads); /* 1 .. LW_MAX_THREADS; running calls keep the threads they have */
+void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; running calls keep the threads they have */
 
 /* Returns whether to stop. Called between tasks, on the calling thread only, with the host of its context. */
 typedef int lw_interrupted(void *host);

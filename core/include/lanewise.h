@@ -33,7 +33,7 @@ typedef enum lw_status {
     LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
 } lw_status;
 
-/* CPU features that a library needs. Readable before any of its code runs. */
+/* CPU features that a library needs. The host can read them before it runs any of the library's code. */
 enum {
     LW_CPU_SSE2 = 1 << 0,
     LW_CPU_AVX = 1 << 1,
@@ -71,7 +71,7 @@ struct lw_context {
     void *stream;       /* the device's stream; NULL on a CPU */
     int64_t bad_index;  /* with LW_BAD_INDEX */
     char message[128];  /* with LW_DEVICE_ERROR */
-    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores; if 0, no result does */
+    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 if none should */
 };
 
 /* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
@@ -79,7 +79,7 @@ struct lw_context {
  * operands allow it, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
-    int32_t inner; /* trailing dimensions that the kernel works along: reduced dimensions, 1 for rows, 0 elementwise */
+    int32_t inner; /* number of trailing dimensions that are reduced; 1 for row kernels, 0 for elementwise kernels */
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
 } lw_layout;
@@ -97,14 +97,14 @@ typedef struct lw_matrix_layout {
 
 /* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last. Operands:
  * query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is added to the
- * scores, and the result. Heads that share keys and values have stride 0 there. Requires `allocate`. */
+ * scores, and the result. Where heads share keys and values, the batch strides of these are 0. Requires `allocate`. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
     int64_t batch_strides[LW_MAX_OPERANDS][LW_MAX_NDIM];
     int64_t queries, keys, depth, value_depth;
     int64_t first, last;
-    double scale; /* of the products, before the mask is added */
+    double scale; /* multiplies Q K^T before the mask is added */
     int64_t row_strides[LW_MAX_OPERANDS];
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_attention_layout;
@@ -114,8 +114,8 @@ typedef struct lw_attention_layout {
 typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];
-    int64_t stride[2], padding[2], dilation[2]; /* padding is that before the first row and column */
-    int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes; a bias uses the first */
+    int64_t stride[2], padding[2], dilation[2]; /* padding: before the first row and column */
+    int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes, per operand; a bias has only the first */
 } lw_window_layout;
 
 /* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). */

@@ -5,10 +5,10 @@
 
 #include "math/constants.h"
 
-#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* adding it leaves no bits for a fraction, so the sum rounds */
+#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* added to x, it leaves no bits for a fraction, so the sum is an integer */
 #define DOUBLE_LOG2_E 0x1.71547652b82fep0
 
-/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. k has up to 11 bits, so its product with the first is exact. */
+/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. k has up to 11 bits, so its product with the first part is exact. */
 #define DOUBLE_LN2_HI_42BIT 0x1.62e42fefa3800p-1
 #define DOUBLE_LN2_LO 0x1.ef35793c76730p-45
 
@@ -56,7 +56,7 @@ static double double_exp(double x) {
 }
 
 /* Computes the cosine and sine of x.
- * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; beyond, r is off by 1e-16 |x|.
+ * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; above, the error of r is 1e-16 |x|.
  * 2. cos r and sin r by their Taylor series; the first term left out is r^20/20! = 3e-21.
  * 3. Exchange and negate them by the quadrant, k mod 4. */
 static void double_sincos(double x, double *cosine, double *sine) {

@@ -11,17 +11,18 @@
 #include "math/constants.h"
 #include "simd/simd.h"
 
-/* ln 2 = LN2_HI_9BIT + LN2_LO_9BIT. k has up to 8 bits, so its product with the 9 bits of the first is exact. */
+/* ln 2 = LN2_HI_9BIT + LN2_LO_9BIT. k has up to 8 bits, so its product with the first part, which has 9 bits, is
+ * exact. */
 #define LN2_HI_9BIT 0x1.63p-1f
 #define LN2_LO_9BIT (-0x1.bd0106p-13f)
 
-#define EXP_UNDERFLOW (-104) /* e^x rounds to 0 for x up to here */
-#define EXP_OVERFLOW 89      /* e^x is infinite for x from here on */
-#define EXP_NORMAL_BOUND 87  /* e^x is a normal number for |x| up to here */
+#define EXP_UNDERFLOW (-104) /* e^x rounds to 0 for x of at most this */
+#define EXP_OVERFLOW 89      /* e^x is infinite for x of at least this */
+#define EXP_NORMAL_BOUND 87  /* e^x is a normal number for |x| of at most this */
 
 typedef struct exp_parts {
-    vf32 r;       /* x - k ln 2 */
-    vf32 k;       /* an integer */
+    vf32 r;       /* the reduced argument, x - k ln 2 */
+    vf32 k;       /* round(x / ln 2), as a float */
     vf32 k_magic; /* k + magic: its low bits hold k */
 } exp_parts;
 
@@ -52,9 +53,9 @@ INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     return parts;
 }
 
-/* Whether e^x and e^-x are normal numbers in all lanes. Then x needs no bounds and 2^k is a single factor, which is
- * faster and gives the same bits. False for NaN, whose bits exceed those of every number. Callers that branch on it
- * write __builtin_expect themselves, because compilers heed it only next to the branch. */
+/* Returns whether e^x and e^-x are normal numbers in all lanes. In that case x need not be clamped, and 2^k is a single
+ * factor, which is faster and gives the same bits. False for NaN, whose bits exceed those of every number. Callers that
+ * branch on it write __builtin_expect themselves, because compilers heed it only next to the branch. */
 INLINE int exp_is_normal(vf32 x) {
     return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(EXP_NORMAL_BOUND))));
 }

@@ -6,10 +6,10 @@
 
 typedef struct asin_parts {
     vf32 angle;         /* asin s */
-    vm32 is_complement; /* asin |x| = pi/2 - 2 * angle; elsewhere asin |x| = angle */
+    vm32 is_complement; /* where true, asin |x| = pi/2 - 2 * angle; elsewhere, asin |x| = angle */
 } asin_parts;
 
-/* asin |x| from an argument s <= 1/2. NaN for |x| > 1, from the square root.
+/* Computes asin |x| from asin s, 0 <= s <= 1/2. If |x| > 1, the square root makes the result NaN.
  * 1. |x| <= 1/2: s = |x|. Otherwise s = sqrt((1 - |x|)/2) = sin((pi/2 - asin |x|)/2).
  * 2. asin s = s + s^3 p(s^2), p a minimax polynomial by Remez exchange: relative error 4.9e-9. */
 INLINE asin_parts asin_reduce(vf32 x) {

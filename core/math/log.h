@@ -12,7 +12,8 @@
 #include "math/constants.h"
 #include "simd/simd.h"
 
-/* ln 2 = LN2_HI_15BIT + LN2_LO_15BIT. k has up to 8 bits, so its product with the 15 bits of the first is exact. */
+/* ln 2 = LN2_HI_15BIT + LN2_LO_15BIT. k has up to 8 bits, so its product with the first part, which has 15 bits, is
+ * exact. */
 #define LN2_HI_15BIT 0x1.62e4p-1f
 #define LN2_LO_15BIT 0x1.7f7d1cp-20f
 
@@ -23,7 +24,7 @@ typedef struct log_parts {
     vf32 f;
 } log_parts;
 
-/* Whether log_split accepts all lanes: positive normal numbers. */
+/* Returns whether log_split accepts all lanes, which must be positive normal numbers. */
 INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(FLOAT32_MIN_NORMAL)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
@@ -37,8 +38,8 @@ INLINE log_parts log_split(vf32 x) {
     return parts;
 }
 
-/* Step 1 for a denormal x, too, which is scaled by 2^24 first. For zero, negative numbers, infinity and NaN the parts
- * are meaningless: log_special replaces the result. */
+/* Step 1 for any positive finite x: a denormal x is first scaled by 2^24. For zero, negative numbers, infinity and NaN
+ * the parts are meaningless: log_special replaces the result. */
 INLINE log_parts log_split_with_denormals(vf32 x) {
     vm32 denormal = vf32_lt(x, vf32_set(FLOAT32_MIN_NORMAL));
     log_parts parts = log_split(vf32_select(denormal, x * vf32_set(0x1p24f), x));
@@ -55,7 +56,7 @@ INLINE vf32 log_special(vf32 x, vf32 result) {
 }
 
 /* The parts of 1 + x for x > -1. The rounding error of 1 + x is exactly x - ((1 + x) - 1), and is added to f. k is
- * bounded to keep 2^-k a normal number: for larger k, 1 + x is x. */
+ * limited so that 2^-k is a normal number. That changes nothing, because 1 + x is x for larger k. */
 INLINE log_parts log1p_split(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 sum = one + x;

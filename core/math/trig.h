@@ -24,7 +24,7 @@
 #define PI_2_5 0x1.0cp-34f
 #define PI_2_6 (-0x1.73dcb4p-43f)
 
-#define TRIG_FAR 1e5f /* step 2 beyond */
+#define TRIG_FAR 1e5f /* larger |x| need step 2 */
 
 typedef struct trig_parts {
     vi32 quadrant; /* n, of which only the last two bits are valid */
@@ -91,10 +91,10 @@ INLINE trig_parts trig_reduce(vf32 size) {
     return parts;
 }
 
-/* Whether the quadrant is odd, where sin and cos change places. */
+/* Returns whether the quadrant is odd. If so, sin and cos are exchanged. */
 INLINE vm32 trig_is_odd(trig_parts parts) { return vi32_ne(vi32_and(parts.quadrant, vi32_set(1)), vi32_set(0)); }
 
-/* x, negated in lanes where the highest bit of bits is set. */
+/* Negates x in lanes where the highest bit of `bits` is set. */
 INLINE vf32 trig_negate(vf32 x, vi32 bits) {
     return vf32_from_bits(vi32_xor(vf32_bits(x), vi32_and(bits, vi32_set(INT32_MIN))));
 }

@@ -1,5 +1,5 @@
 /* gelu(x) = x P(x), P the distribution function of the standard normal distribution.
- * 1. x P(x) = max(x, 0) - |x| P(-|x|). The second term is small and smooth, and below 3e-7 from |x| = CUTOFF on.
+ * 1. x P(x) = max(x, 0) - |x| P(-|x|). The second term is small and smooth, and below 3e-7 for |x| >= CUTOFF.
  * 2. On [0, CUTOFF], |x| P(-|x|) = |x| ((CUTOFF - |x|) p(|x|))^power. The power takes the place of an exponential, and
  *    the factor (CUTOFF - |x|) makes the result exactly x or -0 beyond CUTOFF, for -inf too.
  * 3. p is a minimax polynomial for the absolute error of the result, by Remez exchange, linearized around the previous

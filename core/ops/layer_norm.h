@@ -1,7 +1,7 @@
 /* (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias are optional.
  * 1. mean and population variance by moments.h.
  * 2. If squares are too large or too small for float32, multiply x by a power of two and start again.
- * 3. Subtract the mean as a sum of two floats: with one, the rounding error of a large mean would show in x - mean.
+ * 3. Subtract the mean as a sum of two floats: with one, x - mean would contain the rounding error of a large mean.
  * parameters: eps. */
 #pragma once
 
@@ -39,7 +39,7 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     double mean = total.moments.mean, length = (double)r->length;
     float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps)); /* one division, not two */
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
-    static const float absent[] = {0, 1, -0.0f}; /* weight 1 and bias -0 change nothing */
+    static const float absent[] = {0, 1, -0.0f}; /* an absent weight is 1, an absent bias -0: both change nothing */
     row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
 }
 

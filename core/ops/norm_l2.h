@@ -5,8 +5,8 @@
  *    the block again with its elements multiplied by a power of two. This depends on the sum of the block alone, so the
  *    result is bit-identical on every backend.
  * 3. Add the sums of blocks in double, which holds the square of every float32.
- * After Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978, who chooses among three ranges
- * for each element; here one choice serves a block. */
+ * After Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978, which chooses among three
+ * ranges for each element; this file chooses once per block. */
 #pragma once
 
 #include "ops/sum_of_squares.h"
@@ -23,7 +23,7 @@ RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float s
     return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
 }
 
-/* The sum of squares of a block whose plain sum is `sum`, computed again where that is not accurate. */
+/* The sum of squares of a block whose plain sum is `sum`, computed again if that is not accurate. */
 INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
     if (sum >= NORM_L2_SMALL && sum < __builtin_inff()) {
         return (double)sum;

@@ -1,4 +1,5 @@
-/* The largest absolute value. As integers, the bits of |x| have the order of the floats, with NaN above all numbers. */
+/* The largest absolute value. Compared as integers, the bits of |x| have the order of the floats, with NaN above all
+ * numbers. */
 #pragma once
 
 #include "reduction.h"

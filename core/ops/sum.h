@@ -1,4 +1,4 @@
-/* The sum. The identity of floats is -0, because x + -0 is x even for -0. The sum of no elements is 0. */
+/* The sum. The identity of float addition is -0, because x + -0 is x even for -0. The sum of no elements is 0. */
 #pragma once
 
 #include "reduction.h"

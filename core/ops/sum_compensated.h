@@ -1,6 +1,6 @@
-/* The sum of float32 elements in double: five digits more than a sum compensated with a second float, in fewer steps.
- * The order is that of reduce_block.h. The 64 partial sums are kept in memory, because no instruction set has registers
- * for 64 doubles. */
+/* The sum of float32 elements in double: this is five digits more accurate than a sum compensated with a second float,
+ * and takes fewer steps. The order is that of reduce_block.h. The 64 partial sums are kept in memory, because no
+ * instruction set has registers for 64 doubles. */
 #pragma once
 
 #include "ops/sum.h"

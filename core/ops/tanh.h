@@ -1,12 +1,12 @@
-/* tanh |x|, then the sign of x. From |x| = 9.02 on the result is 1.
+/* tanh |x|, then the sign of x. For |x| >= 9.02 the result is 1.
  *
  * By the exponential, < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
- * 1. e^y = 2^-k (1 + d), d = e^r - 1. One constant is enough for ln 2: where k is large, d hardly counts.
+ * 1. e^y = 2^-k (1 + d), d = e^r - 1. One constant is enough for ln 2: if k is large, d hardly affects the result.
  * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once,
  *    and the difference never cancels: for k = 0 it is -d/2.
  * 3. d/2 is computed directly, from r/2.
  *
- * By a table, < 1 ulp, where vf32_lookup_32 is one instruction: no division, in 0.8 times the time.
+ * By a table, < 1 ulp, where vf32_lookup_32 is one instruction: this needs no division and takes 0.8 times as long.
  * 1. Split [2^-4, 9.1] into quarters of each power of two; everything below 1.25 * 2^-4 is one more interval.
  * 2. tanh |x| = polynomial of degree 5 in |x| - m, m near the middle of the interval, chosen so that tanh m is within
  *    1/1000 ulp of a float. |x| - m is exact.
@@ -18,7 +18,7 @@
 
 EXP_MINIMAX(tanh_minimax, 2)
 
-/* tanh |x|, never -0. The reduction works on -|x|: r/2 is -|x| - k ln2/2. */
+/* Returns tanh |x|, which is never -0. Step 1 uses half of y: r/2 = -|x| + k ln2/2. */
 INLINE vf32 tanh_by_exponential(vf32 x) {
     const vf32 half = vf32_set(0.5f), magic = vf32_set(SIMD_EXPONENT_MAGIC - 1);
     vf32 negative = vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(vf32_set(-0.0f))));

@@ -1,5 +1,5 @@
-/* Conversions between numeric vector types. To a narrower integer they wrap; from float to integer they truncate,
- * saturate, and turn NaN into 0. The 64-bit types are the wide ones: one lane for each 32-bit lane. */
+/* Conversions between numeric vector types. Conversions to a narrower integer wrap; those from float to integer
+ * truncate, saturate, and turn NaN into 0. The 64-bit types are the wide ones: one lane for each 32-bit lane. */
 #pragma once
 
 #include "simd/lanes.h"

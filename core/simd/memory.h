@@ -1,6 +1,7 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
- * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither touches memory beyond. Those of
- * float32 and int32 are in the header of the instruction set, which may have masked memory instructions. */
+ * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
+ * elements. Partial loads and stores of float32 and int32 are in the header of each instruction set, because some have
+ * masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"

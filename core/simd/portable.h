@@ -35,7 +35,7 @@ INLINE vf32 portable_maximum(vf32 a, vf32 b) {
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
 
-/* x bounded by a number; a NaN x stays. Written so that it is one instruction on x86. */
+/* x, limited by a number; a NaN x stays NaN. Written so that it is one instruction on x86. */
 INLINE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
 INLINE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
 

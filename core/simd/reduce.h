@@ -1,5 +1,6 @@
 /* Reduce one register to a number by the halving tree: combine lane i with lane i + n, for n = lanes/2 ... 1. The tree
- * over all elements is the same on every instruction set, because registers are combined by halves before this. */
+ * over all elements is the same on every instruction set, because the registers have already been combined by
+ * halves. */
 #pragma once
 
 #include "simd/lanes.h"

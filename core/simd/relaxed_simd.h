@@ -1,4 +1,4 @@
-/* WebAssembly with relaxed SIMD: madd rounds once or twice, whichever is faster in the engine. */
+/* WebAssembly with relaxed SIMD: madd may round once or twice; each engine does what is faster on its machine. */
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4

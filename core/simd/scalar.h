@@ -4,7 +4,7 @@
 #define VF32_LANES 1
 #include "simd/portable.h"
 
-INLINE vf32 vf32_sqrt(vf32 x) { return (vf32){__builtin_sqrtf(x[0])}; } /* an instruction, with -fno-math-errno */
+INLINE vf32 vf32_sqrt(vf32 x) { return (vf32){__builtin_sqrtf(x[0])}; } /* one instruction with -fno-math-errno */
 INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return x * y + z; }
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return portable_fma_strict(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) { return x + y; }

@@ -41,11 +41,11 @@
 #endif
 
 #ifndef SIMD_SCALE
-#define SIMD_SCALE 0 /* vf32_scale is one instruction: avoiding it costs more */
+#define SIMD_SCALE 0 /* vf32_scale is one instruction, so code that avoids it is slower */
 #endif
 
 #ifndef SIMD_TABLES
-#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction: tables replace several others */
+#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction, so a table is faster than the arithmetic it replaces */
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
 }

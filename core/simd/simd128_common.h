@@ -3,7 +3,7 @@
  * VF32_LANES is defined. */
 #pragma once
 
-#define SIMD_PARTIAL 0 /* no masked loads, and a second body adds to the download: elementwise.h pads registers */
+#define SIMD_PARTIAL 0 /* no masked loads, and a second body would add to the download: elementwise.h pads registers */
 
 #include <wasm_simd128.h>
 #undef bool /* defined by its stdbool.h, but part of kernel names */

@@ -7,7 +7,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline))
-#pragma GCC diagnostic ignored "-Wpsabi" /* warns about passing vectors; here everything is inlined */
+#pragma GCC diagnostic ignored "-Wpsabi" /* about passing vectors to functions; here, all functions are inlined */
 
 /* The 64-bit lanes of a register. */
 #if VF32_LANES == 1

@@ -53,8 +53,8 @@ static __device__ __forceinline__ void move_packet(char *to, const char *from, i
     }
 }
 
-/* `per` is per_packet() if every operand is aligned to its packet, else 1. All loads of a packet precede its store, so
- * an operand may be the result. */
+/* `per` is the number of elements in a packet: per_packet() if every operand is aligned to its packets, else 1. All
+ * loads of a packet precede its store, so an operand may also be the result. */
 template <int per, class Element, int... Sizes>
 __global__ void __launch_bounds__(CUDA_THREADS)
     elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {

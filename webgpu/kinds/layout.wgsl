@@ -6,16 +6,17 @@ struct LwLayout {
     offsets: vec4<u32>,
     scalars: vec4<u32>,            // parameters of the operation, as bits
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
-    strides: array<vec4<u32>, 8>,  // per dimension
-    count: u32,                    // elements of the result
+    strides: array<vec4<u32>, 8>,  // strides of all operands along each dimension
+    count: u32,                    // number of elements of the result
     packed: u32,                   // 1 if the elements of a packed result are contiguous from a word boundary on
-    outer: u32,                    // dimensions of the result; those from there to ndim are reduced
+    outer: u32,                    // number of the result's dimensions; dimensions outer .. ndim - 1 are reduced
     ndim: u32,
-    length: u32,                   // elements reduced into one
+    length: u32,                   // number of elements that are reduced to one
     blocks: u32,                   // blocks of 4096 elements in `length`
 }
 
-// The byte offsets from the first element to element `i`, in row-major order, of the dimensions begin .. end - 1.
+// Returns each operand's byte offset from its first element to element `i`, counted in row-major order over dimensions
+// begin .. end - 1.
 fn lw_element_offsets(i: u32, begin: u32, end: u32) -> vec4<u32> {
     var offsets = vec4<u32>();
     var remaining = i;

@@ -1,13 +1,13 @@
 // C[m, n] = A[m, k] B[k, n] for every index of the batch, then applies the operation to each element of C. A workgroup
 // computes a tile of C, 4 x 4 elements per invocation, from strips of A and B that it loads into workgroup memory.
-// Beyond the edges both strips hold zeros, so no infinity or NaN spreads. Tiles are assigned with a grid stride: any
-// size runs in one dispatch.
+// Beyond the edges both strips hold zeros, so no infinity or NaN spreads. Workgroups take tiles with a grid stride, so
+// any size runs in one dispatch.
 override lw_columns: u32 = 16u; // invocations along n
 override lw_rows: u32 = 16u;    // invocations along m
 override lw_depth: u32 = 16u;   // length of a strip along k
 
 struct LwMatrixLayout {
-    offsets: vec4<u32>,        // of A, B and the other operands, in bytes modulo 2^32, like strides
+    offsets: vec4<u32>,        // offsets of A, B and the other operands, in bytes modulo 2^32, like strides
     scalars: vec4<u32>,        // parameters of the operation, as bits
     row_strides: vec4<u32>,
     column_strides: vec4<u32>,
@@ -21,7 +21,7 @@ struct LwMatrixLayout {
     absent: u32,               // bit n is set if operand n is absent
 }
 
-// The byte offsets of matrix `i` of the batch.
+// Returns each operand's byte offset for index `i` of the batch.
 fn lw_batch_offsets(i: u32) -> vec4<u32> {
     var offsets = vec4<u32>();
     var remaining = i;
@@ -38,7 +38,7 @@ fn lw_batch_offsets(i: u32) -> vec4<u32> {
 var<workgroup> lw_a: array<$item, lw_depth * lw_rows * 4u>;    // [k][m]
 var<workgroup> lw_b: array<$item, lw_depth * lw_columns * 4u>; // [k][n]
 
-// Loads the depth k .. k + lw_depth - 1 of the strips, for the tile whose first row and column are m and n.
+// Loads the strips for indices k .. k + lw_depth - 1 along k, for the tile whose first row and column are m and n.
 fn lw_load_strips(base: vec4<u32>, m: u32, n: u32, k: u32, invocation: u32) {
     let group = lw_rows * lw_columns;
     for (var i = invocation; i < lw_depth * lw_rows * 4u; i += group) {

@@ -1,7 +1,7 @@
 // Operations on the bits of float32. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals,
 // and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on those works on bits.
 
-// A function rather than bitcast alone, because WGSL rejects NaN and infinity in constant expressions.
+// A function, because WGSL rejects a bitcast to NaN or infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {
     return bitcast<f32>(bits);
 }
@@ -10,7 +10,7 @@ fn lw_is_nan(x: f32) -> bool {
     return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
 }
 
-// The operand that is NaN, the first if both are; a NaN if neither is.
+// Returns the operand that is NaN, or the first if both are. If neither is, returns some NaN.
 fn lw_nan_of(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;
@@ -26,13 +26,13 @@ fn lw_copysign(magnitude: f32, sign: f32) -> f32 {
     return bitcast<f32>((bitcast<u32>(magnitude) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
 }
 
-// Maps x to an integer in the order of the floats, with -0 equal to 0; meaningless for NaN.
+// Maps x to an integer that compares like the float, with -0 equal to 0. The result for NaN is meaningless.
 fn lw_order(x: f32) -> i32 {
     let bits = bitcast<i32>(x);
     return select(bits, -(bits & 0x7fffffff), bits < 0);
 }
 
-// Maps x to an integer in the order of the floats, with -0 below 0; meaningless for NaN.
+// Maps x to an integer that compares like the float, with -0 below 0. The result for NaN is meaningless.
 fn lw_total_order(x: f32) -> i32 {
     let bits = bitcast<i32>(x);
     return select(bits, bits ^ 0x7fffffff, bits < 0);

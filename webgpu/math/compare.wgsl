@@ -5,7 +5,8 @@ fn lw_is_nan_float64(x: vec2<u32>) -> bool {
     return high > 0x7ff00000u || (high == 0x7ff00000u && x.x != 0u);
 }
 
-// Maps x to a signed 64-bit integer in the order of the floats, with -0 equal to 0; meaningless for NaN.
+// Maps x to a signed 64-bit integer that compares like the float, with -0 equal to 0. The result for NaN is
+// meaningless.
 fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
     let magnitude = vec2<u32>(x.x, x.y & 0x7fffffffu);
     if (x.y == magnitude.y) {

@@ -1,6 +1,6 @@
 // Division on the bits of floats (bits.wgsl says why), for divide and floor_divide.
 
-// Whether `bits` are those of a positive finite number.
+// Returns whether `bits` are those of a positive finite number.
 fn lw_is_positive(bits: u32) -> bool {
     return bits - 1u < 0x7f7fffffu;
 }

@@ -44,8 +44,8 @@ fn lw_logistic(x: f32) -> f32 {
     return select(1.0, tail, x < 0.0) / (1.0 + tail);
 }
 
-// x / (1 + e^-u) for finite x and u of the same sign. Below u = -20 it is x e^u, scaled last, because e^u may be
-// denormal, and flushed to zero, where the product is not.
+// x / (1 + e^-u) for finite x and u of the same sign. Below u = -20 it is x e^u. This is scaled last, because e^u may
+// be denormal, and thus flushed to zero, where the product is not.
 fn lw_times_logistic(x: f32, u: f32) -> f32 {
     if (u > -20.0) {
         return x * lw_logistic(u);

@@ -49,7 +49,7 @@ fn lw_log_natural(parts: LwLogParts) -> f32 {
     return parts.k * lw_LN2_HI_15BIT + (parts.f + low);
 }
 
-// Whether x is positive and finite.
+// Returns whether x is positive and finite.
 fn lw_has_logarithm(x: f32) -> bool {
     let bits = bitcast<i32>(x);
     return bits > 0 && bits < 0x7f800000;

@@ -1,4 +1,4 @@
-// pi/2 - asin x for |x| <= 1/2, 2 * angle for larger x, pi - 2 * angle for smaller x (lw_asin_reduce).
+// pi/2 - asin x for |x| <= 1/2, 2 * angle for x > 1/2, and pi - 2 * angle for x < -1/2 (lw_asin_reduce).
 fn lw_acos_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
         return lw_from_bits(0x7fc00000u);

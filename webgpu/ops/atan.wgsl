@@ -1,4 +1,4 @@
-// For |x| > 1, pi/2 - atan(1 / |x|), which is pi/2 from 1e8 on.
+// For |x| > 1 it is pi/2 - atan(1 / |x|), which is pi/2 for |x| >= 1e8.
 fn lw_atan_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

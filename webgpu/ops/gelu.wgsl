@@ -1,8 +1,8 @@
 // x Phi(x), Phi the distribution function of the standard normal distribution.
 // 1. Phi(-z) = e^(-z^2/2) t P(t), z = |x|, t = 1 / (1 + 0.28 z), P a polynomial fitted on [0, 14.5]:
 //    relative error 1e-8.
-// 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high^2 is exact, because an absolute error of the
-//    exponent is a relative error of the result.
+// 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high^2 is exact. This matters because an absolute
+//    error of the exponent is a relative error of the result.
 // 3. Below x = -1, x multiplies the result before it is scaled, because Phi may be denormal where x Phi(x) is not.
 fn lw_gelu_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 10.0) {

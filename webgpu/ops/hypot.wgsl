@@ -1,5 +1,5 @@
-// sqrt(x1^2 + x2^2). Both sizes are scaled so that the larger is in [1, 2), and the result is scaled back. The scale of
-// the smaller is bounded: far below the larger, it does not change the result.
+// sqrt(x1^2 + x2^2). Both magnitudes are scaled so that the larger is in [1, 2), and the result is scaled back. The
+// scale of the smaller is limited: if it is far below the larger, it does not change the result.
 fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;

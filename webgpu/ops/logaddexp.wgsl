@@ -1,4 +1,4 @@
-// max + log1p(e^-|x1 - x2|). For a distance of more than 90, and for infinities, it is max.
+// max + log1p(e^-|x1 - x2|). If |x1 - x2| is above 90 or an operand is infinite, the result is max.
 fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;

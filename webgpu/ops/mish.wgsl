@@ -1,4 +1,5 @@
-// x n / (n + 2), n = e^x (e^x + 2). Above 20 the quotient is 1; below -20 it is e^x, and x is scaled by it last.
+// x n / (n + 2), n = e^x (e^x + 2). For x > 20 the quotient is 1. For x < -20 it is e^x, and x is multiplied by it
+// last.
 fn lw_mish_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;

@@ -2,9 +2,9 @@
 // element goes to one of three sums, of squares scaled up, unscaled, and scaled down. None of them overflows with up to
 // 2^31 elements. Source: Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978.
 struct LwSquares {
-    small: f32,  // of x * 2^80, |x| < 2^-40
+    small: f32,  // sum of (x * 2^80)^2, |x| < 2^-40
     medium: f32,
-    large: f32,  // of x * 2^-80, |x| >= 2^40, infinities and NaN included
+    large: f32,  // sum of (x * 2^-80)^2, |x| >= 2^40, infinities and NaN included
 }
 
 fn lw_norm_l2_float32_identity() -> LwSquares {

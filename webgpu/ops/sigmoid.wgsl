@@ -1,4 +1,4 @@
-// Below -20 the sigmoid is e^x.
+// For x < -20 the sigmoid is e^x.
 fn lw_sigmoid_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

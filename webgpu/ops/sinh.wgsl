@@ -1,5 +1,5 @@
-// (e + e / (e + 1)) / 2, e = expm1 |x|. Above 80, e^|x| / 2, where the exponent is reduced before e^|x| can
-// overflow.
+// (e + e / (e + 1)) / 2, e = expm1 |x|. For |x| > 80 it is e^|x| / 2, computed with a reduced exponent, because e^|x|
+// could overflow.
 fn lw_sinh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 0.0002) {

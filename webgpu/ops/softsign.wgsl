@@ -1,4 +1,4 @@
-// |x| is bounded by 2^25, from where on the quotient is 1, so that infinity is not divided by itself.
+// |x| is clamped to 2^25, so that infinity is not divided by itself. The quotient of larger |x| rounds to 1 anyway.
 fn lw_softsign_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;
