@@ -25,7 +25,7 @@ FOLDER = ROOT / ".cache" / "venv"
 # Large packages of PyPI (0.8 GB), installed only if the tests require them.
 PEERS = {"torch": "torch==2.13.0"}
 
-# Names of programs that tests/wasm accepts: Debian's first
+# Names of programs that tests/wasm accepts, Debian's name first
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
 WEBKIT_DRIVER = "WebKitWebDriver"
@@ -37,7 +37,7 @@ def program(names: Iterable[str]) -> str | None:
 
 
 def minibrowser() -> Path | None:
-    """WebKitGTK's own small browser, which its driver starts. It is not on the path."""
+    """Returns WebKitGTK's own small browser, which its driver starts, or None. The browser is not on the path."""
     return max(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), default=None)
 
 
@@ -50,9 +50,9 @@ def _lavapipe() -> bool:
     return any(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))
 
 
-# Debian's package, and whether what it provides is installed already, from any source.
+# Debian package -> whether what it provides is already installed, from any source.
 SYSTEM: dict[str, Callable[[], object]] = {
-    "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian splits it from python3
+    "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian leaves ensurepip out of python3
     "gcc": lambda: shutil.which("gcc"),  # a second compiler, with the sanitizers' libraries
     "libc6-dev": lambda: shutil.which("gcc") and Path("/usr/include/stdio.h").exists(),
     "qemu-user": lambda: shutil.which("qemu-aarch64") and shutil.which("qemu-x86_64"),
@@ -95,7 +95,7 @@ def install_system_packages() -> str:
     if done.returncode == 0 and run(*install, *missing).returncode == 0:
         print(f"installed {', '.join(missing)}")
         return ""
-    if done.returncode == 0:  # a system may lack one of them, or name it differently
+    if done.returncode == 0:  # one by one, because a system may lack one of them or name it differently
         failed = [package for package in missing if (done := run(*install, package)).returncode]
     else:
         failed = missing
@@ -118,7 +118,7 @@ def prepare() -> Path:
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
             done = subprocess.run([*pip, PEERS[peer]], check=False, stdin=subprocess.DEVNULL)
-            mark.write_text("" if done.returncode else PEERS[peer])  # without it, its tests fail and say so
+            mark.write_text("" if done.returncode else PEERS[peer])  # if it fails, the peer's tests fail and say so
     return python
 
 
@@ -127,7 +127,7 @@ def _named(variable: str) -> set[str]:
 
 
 def testable() -> dict[str, str]:
-    """Returns everything that the tests can require of a machine, each with why this one lacks it, or "".
+    """Returns everything that the tests can require of a machine, with the reason why this one lacks it, or "".
 
     The CPU's features are read from the operating system, not from the code under test."""
     return {

@@ -21,7 +21,7 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
 FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
 SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
 DIGITS = {"float16": 11, "float32": 24, "float64": 53}
-OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}  # stands for infinity in distances
+OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}  # replaces infinity in computing distances
 
 
 @dataclass(frozen=True)
@@ -55,15 +55,15 @@ class Bound:
 @dataclass(frozen=True)
 class Case:
     name: str
-    kernel: str  # "" if the operation has none
+    kernel: str  # "" if the operation has no kernel
     keywords: Mapping[str, Any]  # parameters of the Python call
     excused: frozenset[str]  # backends that skip this case
-    strict: bool  # -0.0 and 0.0 differ
+    strict: bool  # whether -0.0 and 0.0 differ
     result_dtype: str
     layout: bytes  # the layout argument of the kernel
     scalars: bytes
     inputs: Sequence[Array | None]
-    reference: Array  # float64 for a float result, else the result's dtype
+    reference: Array  # of dtype float64 if the result is a float, otherwise of the result's dtype
     magnitude: Array | None
     bounds: Mapping[str, Bound]
 

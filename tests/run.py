@@ -28,7 +28,7 @@ from environment import ROOT, install_system_packages, prepare, required, testab
 
 REPORTS = ROOT / "build" / "reports"
 
-# These stages run first, one at a time: they measure processor time or take seconds.
+# These stages run first, one at a time: some of them measure processor time, the others take only seconds.
 ALONE = ("lint", "package", "bench", "extension")
 # The other stages run in groups, side by side. The stages of a group run one after another: native and packaging build
 # for other platforms in the same folders. The longest group starts first; a stage not named here is a group by itself.
@@ -164,7 +164,7 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
     return list(stages.values())
 
 
-# Names in LANEWISE_REQUIRE, each with the columns of the support matrix that must then have no gap
+# Name in LANEWISE_REQUIRE -> the columns of the support matrix that must then have no gap.
 COLUMNS = {
     **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
     "simd128": ("simd128", "relaxed_simd"),

@@ -1,8 +1,8 @@
 """Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use it.
 
-The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only. A
-folder of tests notes each outcome and saves them to its file when it ends, because folders run in separate processes;
-build/reports/support.md is then written from all files since the build.
+The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only.
+Each folder of tests runs in a separate process. It notes its outcomes and, when it ends, saves them to its own file.
+build/reports/support.md is then written from all such files since the build.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
 SAVED = REPORTS / "support"
 TABLE = REPORTS / "support.md"
-ORDER = ("cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar")  # of columns
+ORDER = ("cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar")  # of the columns
 
 _seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all its tests passed
 

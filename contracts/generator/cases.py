@@ -1,6 +1,6 @@
-"""Lists the test cases of a contract: sizes around multiples of the lanes, broadcasts, axes, special values.
+"""Lists the test cases of a contract: sizes around multiples of the vector width, broadcasts, axes, special values.
 
-Cases that follow from the kind are listed here, other shapes in the contract's `cases`.
+Cases that every operation of a kind needs are listed here; the field `cases` of a contract adds shapes.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ import numpy as np
 from .draw import Array, draw, everywhere, indices
 from .schema import DTYPES, FLOATS, Contract, Input, Special
 
-SIZES = (*range(34), 1000, 4097)  # up to two vectors of 16 lanes plus 1; one block of a reduction plus 1
-COPIES = 37  # copies of a special value, so that full vectors and tails process it
+SIZES = (*range(34), 1000, 4097)  # up to 1 more than two vectors of 16 lanes; 1 more than a block of a reduction
+COPIES = 37  # copies of each special value, so that both full vectors and tails process it
 
 BROADCASTS = (  # an operation of n inputs uses the first n shapes of each row
     ((5, 1, 7), (3, 1), (7,)),
@@ -76,7 +76,7 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def _settings(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields the default parameters, then each choice and float varied."""
+    """Yields parameters to test: all defaults, then those in which one choice or float differs from its default."""
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":
         for target in DTYPES:

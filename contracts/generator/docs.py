@@ -113,7 +113,7 @@ def _arguments(contract: Contract) -> list[str]:
 
 
 def _in_place(contract: Contract) -> str:
-    """Returns a clause that names the inputs that `out` may be."""
+    """Returns a clause that says which input may also be passed as `out`."""
     any_input = "one of the inputs" if len(contract.inputs) > 1 else contract.inputs[0].name
     allowed = {"any": any_input, "first": contract.inputs[0].name}
     return f"; it may be {allowed[contract.kind.in_place]}" if contract.kind.in_place in allowed else ""
@@ -133,7 +133,7 @@ def _errors(contract: Contract) -> dict[str, str]:
         errors = {name: when for name, when in errors.items() if name in raised or implied.get(name)}
     else:
         if contract.kind.name in ("elementwise", "rows") and len(contract.inputs) == 1:
-            del errors["ShapeError"]  # only several inputs can mismatch
+            del errors["ShapeError"]  # a single input cannot mismatch another
         if not has_axis:
             errors.pop("AxisError", None)
     if contract.refuses_empty:

@@ -1,4 +1,4 @@
-"""Draws the tests' inputs from a contract's domains. Names are the seeds, so draws are the same on every machine."""
+"""Draws the tests' inputs from a contract's domains. Names seed the generators: draws are the same everywhere."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def generator(*names: object) -> np.random.Generator:
 
 
 def draw(contract: Contract, name: str, dtype: str, shape: Sequence[int], *seeds: object) -> Array:
-    """Returns values of input `name` when the operation computes in `dtype`; `seeds` distinguish draws."""
+    """Returns values of input `name` for an operation that computes in `dtype`. Other `seeds` give other values."""
     own = contract.input(name).dtype or dtype
     random = generator(contract.operation, name, dtype, tuple(shape), *seeds)
     return _values(contract.range(name, own), own, tuple(shape), random)
@@ -48,7 +48,7 @@ def _values(interval: Range, dtype: str, shape: tuple[int, ...], random: np.rand
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
         close = np.clip(random.integers(-9, 10, shape), low, high)
         return np.where(random.random(shape) < 0.5, wide, close).astype(dtype)
-    # A mix of uniform values, small values of every magnitude (if the range includes 0), and whole values, with ties.
+    # A mix of uniform values, small values of every magnitude (if the range includes 0), and whole values, for ties.
     even = random.uniform(interval.low, interval.high, shape)
     small = even * 2.0 ** random.uniform(-20, 0, shape)
     choice = random.integers(0, 3, shape) if interval.low <= 0 <= interval.high else random.integers(0, 2, shape) * 2

@@ -11,8 +11,8 @@ from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
 PARAMETER_TYPES = {
-    "scalar": "FLOAT",  # creation functions convert these themselves, to the dtype of the result
-    "axes": "AXIS",  # the kind determines how many are allowed
+    "scalar": "FLOAT",  # creation functions convert scalars themselves, to the dtype of the result
+    "axes": "AXIS",  # the kind determines how many axes are allowed
 }
 
 
@@ -143,7 +143,7 @@ def _limits(parameter: Parameter) -> str:
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Yields a row for each variant: the kernels' indices by computed dtype."""
+    """Yields a row for each variant, with the table index of the kernel for each computed dtype."""
     names = contract.kernel_names
 
     def position(name: str) -> str:
@@ -183,7 +183,7 @@ def _descriptor(contract: Contract) -> str:
 
 
 def _in_place(contract: Contract) -> int:
-    """Returns how many of the first inputs `out` may be."""
+    """Returns how many inputs, counted from the first, may also be passed as `out`."""
     return {"any": len(contract.inputs), "first": 1, "none": 0}[contract.kind.in_place]
 
 

@@ -1,7 +1,7 @@
-"""Emits kernels.c and cuda_kernels.cu: the only translation unit of a kernel library, for CPUs and for CUDA.
+"""Emits kernels.c and cuda_kernels.cu, the only translation units of kernel libraries for CPUs and for CUDA.
 
-It holds the loops around the expressions of elementwise operations and casts. Headers of other kinds in core/ops define
-their kernels with their kind's macro. Both files end with the library's table.
+Both files hold the loops around the expressions of elementwise operations and casts, and end with the library's table.
+kernels.c includes the kernels of other kinds, which their headers in core/ops define with a macro of the kind.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ LOOPED = ("elementwise", "cast")  # the kinds whose loops are emitted here
 class Vector:
     """How elements of a dtype are stored in memory and in a vector (core/simd/memory.h)."""
 
-    type: str  # of the vector, in C
-    element: str  # of memory, in C
+    type: str  # C type of the vector
+    element: str  # C type of the elements in memory
     size: int
     storage: str = ""  # suffix of loads and stores that convert between memory and lanes
 
@@ -63,7 +63,7 @@ WIDE = NARROW | {"int64": Vector("wi64", "int64_t", 8), "float64": Vector("wf64"
 
 @dataclass(frozen=True)
 class Loop:
-    """An elementwise kernel or a cast, resolved to vectors."""
+    """The loop of an elementwise kernel or a cast: its expression and the vectors that it processes."""
 
     kernel: Kernel
     expression: str  # the C function
@@ -77,7 +77,7 @@ class Loop:
 
     @property
     def call(self) -> str:
-        """The call of the expression on vectors named like the inputs."""
+        """A C call of the expression, whose arguments are vectors with the names of the inputs and parameters."""
         return f"{self.expression}({', '.join(name for name, _ in (*self.inputs, *self.parameters))})"
 
 
@@ -200,7 +200,7 @@ static lw_status lw_{name}(lw_context *context, const void *layout, const void *
 
 
 def cuda_kernels(contracts: tuple[Contract, ...]) -> str:
-    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table that is NULL for other kinds."""
+    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table with NULL for other kinds."""
     looped = [contract for contract in contracts if contract.kind.name in LOOPED]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in looped)
     loops = "\n".join(_cuda_loop(loop) for loop in loops_of(contracts))

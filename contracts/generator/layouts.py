@@ -57,7 +57,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Operan
         return Call(_reduction(inputs, out, parameters.get("axis"), parameters.get("keepdims", False)))
     if kind == "rows":
         return Call(_rows(inputs, out, -1 if parameters["axis"] is None else parameters["axis"]))
-    if kind == "sort":  # the scalar is the number of sorted elements
+    if kind == "sort":  # the scalar is the number of elements to sort
         return Call(_rows(inputs, out, parameters["axis"]), (out.shape[parameters["axis"]],))
     if kind == "search":
         row = _required(inputs[0])
@@ -176,7 +176,7 @@ def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) ->
 
 
 def _eigen(x: Operand, values: Operand) -> bytes:
-    """Returns an lw_matrix_layout with eigenvalues and no eigenvectors."""
+    """Returns the lw_matrix_layout of a call that computes eigenvalues only."""
     words = [*_zero_padded(x.shape[:-2], MAX_NDIM), *_zero_padded(x.strides[:-2], MAX_NDIM)]
     words += [*_zero_padded(values.strides[:-1], MAX_NDIM), *[0] * MAX_NDIM * (MAX_OPERANDS - 2)]
     words += [x.shape[-1], x.shape[-1], 0, *_zero_padded([x.strides[-2], 0], MAX_OPERANDS)]
@@ -238,9 +238,9 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 
 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
-    """Returns the call of take or take_along_axis; or of put: x holds the values, and indices address `out`."""
+    """Returns the call of take, take_along_axis or put. For put, x holds the values, and indices address `out`."""
     addressed = out if contract.internal else x
-    if axis is None:  # the flattened tensor; it is contiguous here
+    if axis is None:  # indices address the flattened tensor, which is contiguous here
         item = addressed.strides[-1] if addressed.ndim else 0
         addressed, axis = Operand((math.prod(addressed.shape),), (item,)), 0
     axis %= addressed.ndim

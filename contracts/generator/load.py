@@ -34,7 +34,7 @@ from .schema import (
 )  # fmt: skip
 
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
-RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # have another meaning in calls and laws
+RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
 FACTS = {  # fact -> the kinds whose contracts may state it
     "is_short": ("elementwise", "cast"),
@@ -189,7 +189,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
 
 
 def _limits(fields: Fields, kind: str) -> Limits | None:
-    """Returns the limits that `at_least` or `above`, and `at_most`, set."""
+    """Returns the limits of a parameter: a lower one from `at_least` or `above`, an upper one from `at_most`."""
     bounds = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
     if kind not in ("float", "int"):
         if bounds:
@@ -324,7 +324,7 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the computed dtypes of a row by its values: 1.0 means the float dtypes, 1 the integers, true bool."""
+    """Returns the computed dtypes of a row. Values like 1.0 mean the float dtypes, 1 the integers, true bool."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -405,7 +405,7 @@ def _check_arguments(fields: Fields, names: list[str]) -> None:
 
 
 def _check(fields: Fields, contract: Contract) -> None:
-    """Checks what involves several fields."""
+    """Checks the rules that involve several fields."""
     if contract.kind.has_kernels and len(contract.inputs) + 1 > MAX_OPERANDS:
         raise fields.error(f"expected at most {MAX_OPERANDS - 1} inputs, got {len(contract.inputs)}")
     seen_optional = False
@@ -443,7 +443,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Requires a special row for each fact that such a row can show, and none that contradicts it."""
+    """Checks that FACTS are stated only for their kinds, and that special rows show them and none contradicts."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

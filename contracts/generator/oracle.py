@@ -22,7 +22,7 @@ from .references import NAMES
 from .schema import DTYPES, FLOATS, Contract, Input, Parameter
 
 MAGIC, VERSION = b"LWORACLE", 1
-STRICT = 1  # flag: signs of zeros count
+STRICT = 1  # flag: -0.0 and 0.0 differ
 ABSENT = 0xFFFFFFFF
 
 
@@ -150,7 +150,7 @@ def _kernel(contract: Contract, case: Case) -> str:
     if contract.kind.name == "cast":
         target = case.parameters["dtype"]
         if target == case.dtype:
-            return ""  # the operation copy has the kernel for this
+            return ""  # the kernel for this belongs to the operation copy
         return f"{contract.operation}_{case.dtype}_{target}"
     variant = 0
     if contract.variants:
@@ -190,7 +190,7 @@ def _scalars(contract: Contract, case: Case) -> bytes:
     for each in contract.kernel_parameters:
         value = case.parameters[each.name]
         if each.name == "start" and case.parameters["stop"] is None:
-            value = 0  # a single argument is the end
+            value = 0  # arange(x) ends at x and starts at 0
         if each.type == "float" or (each.type == "scalar" and case.dtype in FLOATS):
             packed += struct.pack("<d", value)
         elif each.type == "choice":

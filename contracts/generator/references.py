@@ -25,8 +25,8 @@ def erf(x: Array) -> Array:
 
 
 def fma(x1: Array, x2: Array, x3: Array) -> Array:
-    """Returns x1 * x2 + x3 for float32 values, rounded to odd in float64, so that the result in float32 rounds once."""
-    product = x1 * x2  # exact: two significands of 24 bits
+    """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64. Rounding that to float32 is then exact fma."""
+    product = x1 * x2  # exact, because both significands have 24 bits
     total = product + x3
     virtual = total - product
     error = (product - (total - virtual)) + (x3 - virtual)  # Knuth's TwoSum
@@ -261,7 +261,7 @@ def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: 
 
 
 def arange(start: float, stop: float | None, step: float) -> Array:
-    """Returns the range in float64 or int64, by its arguments."""
+    """Returns NumPy's arange, in float64 or int64 depending on the arguments."""
     first, last = (0, start) if stop is None else (start, stop)
     count = max(math.ceil((last - first) / step), 0)
     return np.asarray(np.arange(count) * step + first)

@@ -38,7 +38,7 @@ FAMILIES = ("cpu", "webgpu", "cuda")  # the families of backends in kinds.yaml
 
 @dataclass(frozen=True)
 class Kind:
-    """Operations that share a layout struct, the resolution of their arguments and their loops (kinds.yaml)."""
+    """A kind of operation (kinds.yaml): one layout struct, one way to resolve arguments, the same loops."""
 
     name: str
     summary: str
@@ -47,7 +47,7 @@ class Kind:
     has_out: bool  # its Python functions accept `out=`
     in_place: str  # which inputs `out` may be: "any", "first" or "none"
     backends: Mapping[str, Support]  # per family of backends
-    inner: str  # what the layout's `inner` counts; for readers
+    inner: str  # what the layout's `inner` counts; only for documentation
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings
 
@@ -85,7 +85,7 @@ class Parameter:
     default: Value
     positional: bool = False
     optional: bool = False  # accepts None, although the default is another value
-    host: bool = False  # consumed by the host, although kernels accept its type
+    host: bool = False  # used by the host only, although kernels could receive its type
     choices: tuple[str, ...] = ()
     limits: Limits | None = None  # only for float and int
 
@@ -139,10 +139,10 @@ class Special:
 class Bound:
     """The allowed error: the largest of the nonzero parts. All zero means the reference rounded once."""
 
-    ulp: float = 0.0  # units in the last place of the reference, in the result's dtype
+    ulp: float = 0.0  # in units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
     relative: float = 0.0  # relative to the reference
-    magnitude: float = 0.0  # relative to the reference for the inputs' absolute values
+    magnitude: float = 0.0  # relative to the reference computed from the inputs' absolute values
     why: str = ""
 
 
@@ -217,11 +217,11 @@ class Contract:
     result_dtype: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
     bench: Mapping[str, Any] = field(default_factory=dict)  # sizes and arguments for tests/bench
-    lender: str | None = None  # the operation whose kernels it calls, with other layouts
+    lender: str | None = None  # the operation whose kernels this one calls, with other layouts
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The operation, then its aliases."""
+        """The operation's name, then its aliases."""
         return (self.operation, *self.aliases)
 
     @property
@@ -231,7 +231,7 @@ class Contract:
         return DTYPES if every else tuple(dtype for dtype in DTYPES if dtype in self.dtypes)
 
     def result(self, dtype: str) -> str:
-        """Returns the result dtype of a computed dtype; of a cast, which has a parameter for it, the same dtype."""
+        """Returns the result dtype for a computed dtype: `dtype` itself for casts, which have a parameter instead."""
         return self.dtypes.get(dtype, dtype)
 
     def input(self, name: str) -> Input:

@@ -49,7 +49,7 @@ BINARY = {
     "bitwise_right_shift": "rshift",
 }
 COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
-EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # object declares that these return bool
+EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # the class object declares that these return bool
 UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
 
 
@@ -82,7 +82,7 @@ def _operators(operations: set[str]) -> list[str]:
             for prefix in ("", "r", "i"):
                 result = "Self" if prefix == "i" else "Tensor"
                 modulus = ignore = ""
-                if name == "pow" and prefix == "i":  # Python passes no modulus to __ipow__
+                if name == "pow" and prefix == "i":  # Python never passes a modulus to __ipow__, unlike __pow__
                     ignore = "  # type: ignore[misc]"
                 elif name == "pow":
                     modulus = ", mod: None = None"

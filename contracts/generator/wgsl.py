@@ -1,12 +1,12 @@
 """Emits a WGSL module for each kernel that WebGPU has, and packs all modules into shaders.wgsl.
 
-A module is a template of webgpu/kinds with the bindings of the contract's operands and calls of the operation's
-functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions of that prefix for a reduction. Declarations of
-webgpu/ops and webgpu/math that these use are found by name and added, so a module has no unused declarations.
+A module is a template of webgpu/kinds, filled in with the bindings of the contract's operands and with calls of the
+operation's functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions of that prefix for a reduction. The
+declarations of webgpu/ops and webgpu/math that the module uses are found by name and added; others are left out.
 
-In shaders.wgsl, declarations that modules share are stored once. Each part of the file starts with a comment of JSON,
-the only comment in it: first the declarations, by name, then the modules, with the declarations that they need and
-everything else that lanewise/webgpu/shaders.py reads.
+shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
+modules. Each part starts with its only comment, in JSON: the name of a declaration, or what lanewise/webgpu/shaders.py
+reads about a module, such as the declarations that it needs.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .fields import ContractError
 from .schema import Contract, Kernel, Parameter
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
-COMPONENTS = "xyzw"  # operand n is component n of a vector of offsets
+COMPONENTS = "xyzw"  # a vector of offsets holds the offset of operand n in component n
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ ITEMS = {
 class Library:
     """The declarations of webgpu/math and webgpu/ops by name.
 
-    A declaration starts at the margin with its keyword. It is one line, or ends at the next line that starts with a
-    brace.
+    A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
+    a brace.
     """
 
     declaration = re.compile(
@@ -152,7 +152,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand at a vector of offsets, from its buffer or from `buffer`."""
+        """Returns an expression that loads an operand from its buffer, or from `buffer`, at its offset in `at`."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -163,7 +163,7 @@ class Module:
         return item.load.replace("$item", word)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
-        """Returns a statement, without its semicolon, that stores a value (or an item converted from one)."""
+        """Returns a statement, without its semicolon, that stores `value`, or the item already converted from it."""
         at = f"at.{COMPONENTS[len(self.operands) - 1]}"
         item = item_of_value or self.item(value)
         if not self.out.packed:

@@ -1,7 +1,7 @@
 """The group `call`: what a whole call, a kernel alone and `import lanewise` cost, in nanoseconds and milliseconds.
 
-The first two are rows of the goals for a CPU. The import is timed in new processes, minus the time that Python itself
-takes to start.
+The times of a call and of a kernel are rows of the goals for a CPU. The import is timed in new processes; the time that
+Python itself takes to start is subtracted.
 """
 
 from __future__ import annotations

@@ -29,13 +29,13 @@ class Several:
 
 Argument = HostArray | Several | Literal
 
-ELEMENTS = (1 << 10, 1 << 16, 1 << 20)  # in the L1 and L2 caches, and beyond
+ELEMENTS = (1 << 10, 1 << 16, 1 << 20)  # arrays that fit into L1, into L2, and into neither
 LARGEST = 1 << 28  # elements of one tensor
 
 _PER_ELEMENT: Mapping[str, Any] = {"result": ["size"]}
 _SEQUENCES = {"heads": 8, "length": "number", "depth": 64}
 
-# Like `bench:` of a contract, whose fields replace these.
+# Default fields by kind. A contract's `bench:` has the same fields, and those replace these.
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "reduction": {"result": []},
     "index_reduction": {"result": []},
@@ -72,7 +72,7 @@ class Case:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Literal] = field(default_factory=dict)
     result: int = 0  # elements written
-    result_dtype: str = ""  # if it differs from what `dtypes` of the contract says
+    result_dtype: str = ""  # only if it is not the one that `dtypes` of the contract states
     flops: int | None = None  # None where arithmetic is not counted
 
     @property

@@ -15,12 +15,12 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
 RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # of the largest term: sums that cancel are much smaller than their terms
+OF_LARGEST = 1e-5  # relative to the largest term, because sums whose terms cancel are much smaller than these
 LEAST = 2.0**-126  # the smallest normal float32; products of many factors may underflow
 EDGE = 128
 SPREAD = 4099  # prime, so that no pattern in the data repeats at this distance
 
-UNCHECKED = ("rand", "randn")  # every library has its own random numbers
+UNCHECKED = ("rand", "randn")  # every library generates different random numbers
 
 
 def positions(count: int) -> list[int]:

@@ -16,7 +16,7 @@ from tests.bench.settings import Settings
 
 Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
-# First words that name a program, not an operation. The kinds of kinds.yaml also name groups: their operations.
+# Groups: first words that name a program instead of an operation. The kinds of kinds.yaml are groups of operations.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),
@@ -24,7 +24,7 @@ GROUPS: Mapping[str, tuple[Program, str]] = {
     "crossover": (crossover.run, "the sizes at which a second thread pays"),
     "webgpu": (webgpu.run, "every operation with a shader, on the GPU and on the CPU"),
 }
-TABLES = ("cpu", "browser")  # of goals
+TABLES = ("cpu", "browser")  # the tables of goals
 
 EPILOG = """\
 groups:

@@ -24,7 +24,7 @@ PEERS: Mapping[str, str] = {
     "onnxruntime": "onnxruntime-web",
     "jax": "jax-js",
 }
-# Drawn if they were measured; otherwise all rows are.
+# The rows to draw, with their titles. If none of them was measured, all rows are drawn.
 TITLES: Mapping[str, str] = {
     "matmul 512": "Matrix product, 512 \u00d7 512",
     "softmax rows 1024x1024": "Softmax, 1024 \u00d7 1024",
@@ -36,9 +36,9 @@ DPI = 100
 WIDTH, HEIGHT = 800, 232  # pixels
 LEFT, GAP, RIGHT = 126, 22, 4
 TOP, BOTTOM = 52, 34
-VALUE = 46  # next to the longest bar
+VALUE = 46  # pixels for the figure next to the longest bar
 FONT = "Inter, 'Segoe UI', -apple-system, BlinkMacSystemFont, Helvetica, Arial, sans-serif"
-POINTS = 72 / DPI  # of a pixel
+POINTS = 72 / DPI  # points per pixel
 
 
 class Palette(NamedTuple):

@@ -24,8 +24,8 @@ class Row:
 
     goal: Goal
     measured: Measured | None
-    notes: tuple[str, ...]  # contestants that were not timed, and why
-    details: Any = None  # as --json prints them
+    notes: tuple[str, ...]  # which contestants were not timed, and why
+    details: Any = None  # what --json prints about the row
 
 
 @dataclass(frozen=True)
@@ -33,9 +33,9 @@ class Table:
     """All rows of a run, and the facts that they share."""
 
     rows: Sequence[Row]
-    columns: Sequence[str]  # the peers
+    columns: Sequence[str]  # the names of the peers
     heading: Sequence[str]  # machine, versions, limits
-    about: Mapping[str, Any]  # the same for JSON
+    about: Mapping[str, Any]  # the same facts for JSON
     place: str = ""  # the machine or browser in a few words, for figures
 
 

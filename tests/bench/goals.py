@@ -42,14 +42,14 @@ class Work:
 
 @dataclass(frozen=True)
 class Measured:
-    """The measurement of a goal; all numbers are nanoseconds, bytes or ratios."""
+    """The measurement of a goal. Its numbers are nanoseconds, bytes or ratios of times."""
 
     value: float
     median: float
     peers: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     flops: int | None = None
-    absent: frozenset[str] = frozenset()  # peers that have the operation and did not take part
+    absent: frozenset[str] = frozenset()  # peers that have the operation but did not take part
     judged: bool = True  # False if the goal is for another machine
 
     def of_limit(self) -> float | None:
@@ -79,7 +79,7 @@ class Against:
 
     peers: tuple[str, ...]
     factor: float = 1.0
-    name: str = ""  # for all of them together
+    name: str = ""  # what to call these peers, if there is a name for all of them
 
     def reached(self, measured: Measured, unit: str) -> float | None:
         """Returns the share of the bar reached against the fastest peer.
@@ -122,8 +122,8 @@ class Goal:
     unit: str
     firm: Bars
     aim: Bars
-    work: Work | None = None  # None: measured by other means, which its name selects
-    backend: str = ""  # the goal is for this backend; empty: for the default one
+    work: Work | None = None  # if None, the goal's name selects how it is measured
+    backend: str = ""  # the backend that the goal is for; if empty, the default one
 
     def reached(self, bars: Bars, measured: Measured) -> float | None:
         """Returns the smallest share of a bar that was reached: at least 1 if all hold, None if that is not known."""

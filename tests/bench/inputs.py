@@ -19,7 +19,7 @@ FORMATS = {"bool": "?", "int32": "i", "int64": "q", "float32": "f", "float64": "
 ITEM_BYTES = {dtype: struct.calcsize(code) for dtype, code in FORMATS.items()}
 
 PATTERN = 65_521
-TYPICAL = 8.0  # values are within +-8 if the domain allows it: no operation overflows or makes denormals
+TYPICAL = 8.0  # values are in [-8, 8] if the domain allows it, so that no operation overflows or gives denormals
 TYPICAL_INTEGER = 1000
 
 Shape = tuple[int, ...]

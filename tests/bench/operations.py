@@ -33,7 +33,7 @@ class Input:
     """A tensor argument."""
 
     name: str
-    dtype: str | None  # if the contract fixes it; the other inputs share the computed dtype
+    dtype: str | None  # the dtype that the contract fixes; None if the input has the computed dtype
     optional: bool
     sequence: bool  # a sequence of tensors
 
@@ -45,11 +45,11 @@ class Operation:
     name: str
     kind: str
     inputs: tuple[Input, ...]
-    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` if data is only moved
+    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` if the operation only moves data
     domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
     aliases: tuple[str, ...]
-    kernels: Mapping[str, str]  # computed dtype -> kernel, by the first of its choices; empty if it has none
-    bench: Mapping[str, Any] = field(default_factory=dict)  # how cases are made, where the kind's default does not fit
+    kernels: Mapping[str, str]  # computed dtype -> kernel of the first variant; empty without kernels
+    bench: Mapping[str, Any] = field(default_factory=dict)  # how to make cases, if the kind's default does not fit
 
     @property
     def dtype(self) -> str:

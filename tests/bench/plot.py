@@ -14,7 +14,7 @@ COLUMNS = 3
 PEER_STYLE: Mapping[str, Any] = {"linestyle": "--", "marker": "x"}
 STYLE: Mapping[str, Any] = {"linestyle": "-", "marker": "o"}
 SUFFIXES = ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
-TICKS = (1, 2, 5)  # of each power of ten
+TICKS = (1, 2, 5)  # multiples of each power of ten at which a tick may be
 
 
 def draw(results: Sequence[Result], path: str) -> None:

@@ -15,7 +15,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
 
-NO_SUCH_OPERATION = "no such operation"  # why a peer that could take part did not
+NO_SUCH_OPERATION = "no such operation"  # why a peer that could otherwise take part did not
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Result:
     skipped: Mapping[str, str]  # contestant -> why it was not timed
     wrong: Mapping[str, str]  # contestant -> how its result differs
     checked_against: str
-    limit: Timing | None = None  # the time of the same work at the machine's limit, if that is known
+    limit: Timing | None = None  # the time of the same work at the limit of the machine, if known
 
     def best_peer(self) -> Entry | None:
         """Returns the fastest of the other libraries."""

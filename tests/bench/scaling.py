@@ -1,6 +1,7 @@
 """The group `threads`: how much faster a call is on several threads than on one.
 
-Rounds alternate between both in one process. The first ratio is that of the minima, the second the median over rounds.
+Each round times both in one process. The first ratio is that of the shortest times, the second the median of the
+rounds' ratios.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from tests.bench.settings import Settings
 
 Work = tuple[str, Size]
 
-FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # of the goals
+FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # the firm bars of the goals
 WORKS: Sequence[Work] = (
     ("matmul", (1024,)),
     ("exp", (1 << 18,)),

@@ -11,7 +11,7 @@ from lanewise.timing import REPEATS, SAMPLE_SECONDS
 
 @dataclass(frozen=True)
 class Settings:
-    """The options, parsed; None where the user left the choice to the program."""
+    """The parsed options. None means that the user leaves the choice to the program."""
 
     repeats: int = REPEATS
     seconds: float = SAMPLE_SECONDS

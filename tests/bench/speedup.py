@@ -1,7 +1,7 @@
 """The group `speedup`: how much faster than scalar code each instruction set runs operations on one array.
 
-The expected factor is at least half the number of lanes of a vector. Operations of few instructions are bound by the L2
-cache instead; the table then compares them with `negative`, which has one instruction per element.
+The expected factor is at least half the number of lanes of a vector. Operations with few instructions per element are
+limited by the bandwidth of L2 instead; the table then compares them with `negative`, which has one instruction.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tests.bench.cases import parse_size
 from tests.bench.settings import Settings
 
 LANES = {"sse2": 4, "neon": 4, "simd128": 4, "relaxed_simd": 4, "avx": 8, "avx2": 8, "avx512": 16}
-BOUND = 0.6  # share of the bandwidth of a copy above which memory is the limit
+BOUND = 0.6  # memory is the limit above this share of the bandwidth of a copy
 SIZE = 1 << 14  # elements
 COPY = "negative"
 

@@ -54,7 +54,7 @@ def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) 
 
 
 def available_backends(names: Sequence[str] | None) -> list[str]:
-    """Returns these backends, or all that are available. Raises what lw.use_backend raises for a name."""
+    """Returns these backends, or all available ones. Raises the errors of lw.use_backend for names it refuses."""
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
     for name in names:

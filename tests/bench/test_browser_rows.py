@@ -16,7 +16,7 @@ SETTINGS = Settings(repeats=2, seconds=0.01)
 
 
 class FakePage:
-    """Gives the same answer to every question, or raises it if it is an exception."""
+    """Answers every question with the same value, or raises that value if it is an exception."""
 
     def __init__(self, answer):
         self.answer = answer
@@ -78,4 +78,4 @@ def test_every_pinned_peer_has_a_checksum():
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     assert all(package["integrity"].startswith("sha512-") for package in packages.values())
-    assert not any("resolved" in package for package in packages.values())  # any mirror may serve them
+    assert not any("resolved" in package for package in packages.values())  # so any mirror may serve the packages

@@ -47,7 +47,7 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: calls each contestant once, keeps it, and returns the time set under its name."""
+    """Replaces the measurement: each contestant is called once and recorded; its time is the one set by name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):
@@ -163,7 +163,7 @@ def test_two_threads_are_compared_with_one(clock, monkeypatch):
     monkeypatch.setattr(machine, "cores", lambda: 2)
     clock.update({"lanewise": 55.0, "one thread": 100.0})
     goal = table.THREADS[1]
-    goal = replace(goal, backend=DEFAULT)  # so that it is judged on any processor
+    goal = replace(goal, backend=DEFAULT)  # so that the goal is judged on any processor
     monkeypatch.setattr(table, "THREADS", (goal,))
     monkeypatch.setattr("tests.bench.cpu.measure.THREADS", (goal,))
     row = place().row(goal)

@@ -17,7 +17,7 @@ def test_every_goal_of_the_cpu_can_be_measured(goal):
         assert goal is AUTO
         return
     assert goal.backend in (AVX512, AVX2)
-    if max(goal.work.size) < 1 << 20:  # the larger ones take longer to draw, and are built alike
+    if max(goal.work.size) < 1 << 20:  # larger cases are built in the same way, but take longer to draw
         case = goal.work.case()
         assert case.dtype == "float32"
         assert case.bytes > 0
@@ -52,15 +52,15 @@ def test_a_row_sum_reduces_each_row_to_one_element():
 @pytest.mark.parametrize(
     ("unit", "bar", "expected"),
     [
-        (goals.GFLOPS, Reach(2), True),  # 2000 operations in 1000 ns
+        (goals.GFLOPS, Reach(2), True),  # the measurement is 2000 operations in 1000 ns
         (goals.GFLOPS, Reach(2.1), False),
         (goals.MICROSECONDS, Reach(1), True),
         (goals.NANOSECONDS, Reach(999), False),
         (goals.KILOBYTES, Reach(1), True),
         (goals.NANOSECONDS, Against(("a",), 0.9), True),
         (goals.NANOSECONDS, Against(("a", "b")), False),
-        (goals.NANOSECONDS, Against(("b", "elsewhere")), True),  # it has no such operation
-        (goals.NANOSECONDS, Against(("b", "absent")), None),  # it might have been faster
+        (goals.NANOSECONDS, Against(("b", "elsewhere")), True),  # the peer `elsewhere` has no such operation
+        (goals.NANOSECONDS, Against(("b", "absent")), None),  # the peer `absent` might have been faster
         (goals.NANOSECONDS, Against(("a", "absent")), False),
         (goals.NANOSECONDS, Against(("absent",)), None),
         (goals.NANOSECONDS, OfLimit(0.5), True),

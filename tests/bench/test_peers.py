@@ -1,4 +1,4 @@
-"""Tests peers that need more than a function: another process, an existing result."""
+"""Tests peers that need more than a function: a separate process, or an existing result to write into."""
 
 import gc
 import os
@@ -41,7 +41,7 @@ def test_an_error_in_the_other_process_is_raised_here(elsewhere):
     batch = elsewhere.call(DOT)
     with pytest.raises(RuntimeError, match="IndexError"):
         batch.read([5])
-    batch.run(1)  # and the next request is answered
+    batch.run(1)  # the process still answers the next request
 
 
 def test_the_end_of_the_other_process_is_an_error(elsewhere):

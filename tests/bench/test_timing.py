@@ -10,7 +10,7 @@ from lanewise.timing import Contestant, Ratio, Timing, measure, ratio
 
 
 class Clock:
-    """Stands still unless something spends time."""
+    """A clock that only advances when a test spends time."""
 
     def __init__(self):
         self.nanoseconds = 0
@@ -48,7 +48,7 @@ def test_every_contestant_has_a_sample_each_round():
 
 def test_short_calls_are_repeated_until_they_fill_a_sample(clock):
     (timing,) = measure([Contestant("short", "clock.spend(2000)", {"clock": clock})], repeats=2, sample_seconds=0.005)
-    assert 2500 <= timing.calls <= 3000  # aims 10 % above 5 ms
+    assert 2500 <= timing.calls <= 3000  # a sample should take 10 % more than 5 ms
     assert timing.samples == (2000.0, 2000.0)
 
 
@@ -64,7 +64,7 @@ def test_the_time_grows_with_the_work(clock):
 
 
 def test_a_sample_that_only_waited_does_not_set_the_number_of_calls(clock):
-    waits = iter([0, 10_000_000])  # the first call, and the first sample
+    waits = iter([0, 10_000_000])  # how long the first call and the first sample wait
 
     def stalled(count):
         clock.spend(next(waits, 0) + 1000 * count)
@@ -93,7 +93,7 @@ def test_a_batch_loops_by_itself(clock):
         clock.spend(count * 1000)
 
     (timing,) = measure([Contestant.batched("elsewhere", work)], repeats=2, sample_seconds=1e-4)
-    assert asked[0] == 1  # to warm up
+    assert asked[0] == 1  # the warm-up is one call
     assert asked[-2:] == [timing.calls] * 2
 
 

@@ -12,8 +12,8 @@ from tests.bench import operations, suite
 from tests.bench.settings import Settings
 
 GPU = "wgpu"
-SIZES = ("64K", "4M")  # where a launch dominates, and where the work does
-EDGES = ("256", "1024")  # of matrices
+SIZES = ("64K", "4M")  # sizes for which the launch takes most of the time, and for which the work does
+EDGES = ("256", "1024")  # sizes of matrices
 
 
 def with_shader() -> list[str]:

@@ -38,7 +38,7 @@ example: |
 
 @pytest.fixture
 def slant() -> str:
-    """The text of a valid contract of an operation that Lanewise does not have."""
+    """The text of a valid contract, of an operation that Lanewise does not have."""
     return SLANT
 
 

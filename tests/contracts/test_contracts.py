@@ -17,7 +17,7 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Compares finite special values with references. The tests of backends would not find a typo in them."""
+    """Compares finite special values with references, because the tests of backends would not find a typo in them."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)
@@ -26,7 +26,7 @@ def test_special_values_agree_with_references(contract):
             if expected.dtype.kind != "f":
                 assert np.array_equal(expected, reference), case.name
                 continue
-            # References need not handle infinities and NaN, but a finite value of theirs is right.
+            # References need not handle infinities and NaN, but where they return a finite value, it is right.
             with np.errstate(all="ignore"):
                 finite = np.isfinite(reference) & np.isfinite(expected)
                 near = np.abs(expected - reference) <= 1e-6 * np.abs(reference) + 1e-44
@@ -42,7 +42,8 @@ def test_examples_run(contract):
     assert not report, "".join(report)
 
 
-# Operations whose axis is keyword-only, as in NumPy and PyTorch, or because those have another argument (ord) there.
+# Operations whose axis is keyword-only, as in NumPy and PyTorch, or because these have another argument, ord, in its
+# position.
 KEYWORD_AXIS = {
     "add_rms_norm",
     "correlation",
@@ -62,7 +63,7 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
 def test_axis_is_accepted_by_position(contract):
-    """Passing axis by position, after inputs and earlier parameters, equals axis=, in functions and methods."""
+    """Functions and methods accept axis by position, after the inputs and earlier parameters, as well as by name."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
     before = [each.name for each in contract.parameters]

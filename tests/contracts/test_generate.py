@@ -41,7 +41,7 @@ fn lw_slant_float32(x: f32, slope: f32) -> f32 {
 
 
 def test_an_operation_is_three_files(repository, slant):
-    """Adding the files generates everything; removing them leaves nothing behind."""
+    """Adding an operation's three files generates everything else; removing them leaves nothing behind."""
     files = {
         repository / "contracts/slant.yaml": slant,
         repository / "core/ops/slant.h": SLANT_C,
@@ -70,7 +70,7 @@ def test_only_changed_files_are_written(repository):
     assert first.returncode == 0, first.stderr
     assert f"wrote {out / 'lanewise_table.h'}" in first.stdout
     assert generate(repository, "--out", out, "-v").stdout == ""
-    (out / "own.h").touch()  # not generated
+    (out / "own.h").touch()  # not a generated file
     path = repository / "contracts" / "relu.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace('summary: "Apply', 'summary: "Use'), encoding="utf-8")
     changed = generate(repository, "--out", out, "-v").stdout

@@ -75,8 +75,8 @@ def test_wrong_calls_are_type_errors(folder):
 
 
 def test_stubs_match_the_extension(folder):
-    """mypy's stubtest compares names and signatures. The stub leaves out __buffer__, which is visible from Python 3.12
-    on, and names that only raise an error with a hint."""
+    """mypy's stubtest compares names and signatures. The stub leaves out names that only raise an error with a hint,
+    and __buffer__, which Python shows since version 3.12."""
     (folder / "stubtest.ini").write_text(
         "[mypy]\nignore_errors = true\nignore_missing_imports = true\n", encoding="utf-8"
     )

@@ -1,4 +1,4 @@
-/* Counts and reports the checks of vocabulary.c, and generates its numbers. */
+/* Counts and reports the checks of vocabulary.c, and generates the numbers to check with. */
 #pragma once
 
 #include <math.h>
@@ -97,7 +97,7 @@ static const int32_t special_integers[] = {0,
                                            -1431655766};
 enum { INTEGERS = sizeof special_integers / sizeof *special_integers };
 
-/* xorshift32, so that the numbers are the same everywhere. */
+/* Returns random bits by xorshift32, so that the numbers are the same everywhere. */
 static uint32_t random_state = 2463534242u;
 static uint32_t random_bits(void) {
     random_state ^= random_state << 13;
@@ -106,7 +106,7 @@ static uint32_t random_bits(void) {
     return random_state;
 }
 
-/* A special value, a random bit pattern, or (half the time) a number in [2^-32, 2^32). */
+/* Returns a special value, a random bit pattern, or (half the time) a number of either sign in [2^-32, 2^32). */
 static float random_float(void) {
     uint32_t bits = random_bits();
     switch (random_bits() % 4) {
@@ -119,8 +119,8 @@ static float random_float(void) {
     }
 }
 
-/* x*y + z rounded once, because fmaf of some C libraries is wrong. The exact result is sum + lost; rounding the sum
- * alone is wrong only if it is midway between two floats. */
+/* Returns x*y + z, rounded once. It replaces fmaf, which is wrong in some C libraries. The exact result is sum + lost;
+ * rounding the sum alone to float is wrong only if it is midway between two floats. */
 static float fused(float x, float y, float z) {
     double product = (double)x * y, sum = product + z;
     double part = sum - product, lost = (product - (sum - part)) + (z - part);

@@ -1,5 +1,5 @@
 """Tests the SIMD vocabulary on every instruction set: compiles vocabulary.c for each of them and runs it on this
-processor, under qemu with a CPU model that has no newer one, or in Node."""
+processor, in Node, or under qemu with a CPU model that has no newer instruction set."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 INCLUDE = (ROOT / "core" / "include", ROOT / "core")
 FLAGS = (
     *("-std=c11", "-O2", "-D_GNU_SOURCE", "-Wall", "-ffp-contract=off", "-fwrapv", "-fno-builtin", "-fno-math-errno"),
-    *("-fno-vectorize", "-fno-slp-vectorize"),  # keeps the references scalar
+    *("-fno-vectorize", "-fno-slp-vectorize"),  # so that the compiler does not vectorize the references
 )
 NODE = ("node", "--no-warnings")
 RELAXED = "--experimental-wasm-relaxed-simd"  # required by older versions of Node
@@ -36,8 +36,8 @@ class Run:
 
     isa: str
     target: str  # the build target that has the instruction set
-    triple: str  # of the statically linked program
-    command: tuple[str, ...] = ()  # runs the program; empty on this processor
+    triple: str  # the compiler's target for the statically linked program
+    command: tuple[str, ...] = ()  # the command that runs the program; empty if this processor does
 
     @property
     def name(self) -> str:
@@ -62,7 +62,7 @@ def required() -> frozenset[str]:
 
 
 def skip_reason(run: Run) -> str:
-    """Returns why this machine cannot do the run, or an empty string."""
+    """Returns why this run is impossible on this machine, or an empty string."""
     if not run.command:
         native = _matches_host(run) and run.isa in environment.required().split(",")
         return "" if native else f"this processor does not have {run.isa}"
@@ -104,7 +104,7 @@ def test_every_primitive(run: Run, tmp_path: Path) -> None:
     subprocess.run([*command, "-o", str(program)], check=True)
     words = [*run.command, str(program)]
     if "qemu-x86_64" in run.command:
-        words.append("unguarded")  # qemu 7 reads all bytes of a masked load
+        words.append("unguarded")  # qemu 7 reads all bytes of a masked load, even beyond the mask
     if run.command == NODE:
         words = [*NODE, *(_node_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

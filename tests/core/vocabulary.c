@@ -192,7 +192,8 @@ static int64_t saturated(double x, int64_t low, int64_t high) {
     return x <= (double)low ? low : (int64_t)x;
 }
 
-/* The nearest float16 in plain arithmetic: its spacing at x is 2^(e - 10), or 2^-24 for denormals. */
+/* Returns the float16 nearest to x, in plain arithmetic. With e the exponent of x, neighboring float16 values differ by
+ * 2^(e - 10), or by 2^-24 if they are denormal. */
 static float nearest_float16(double x) {
     if (x != x || x == 0 || fabs(x) >= 65520) {
         return (float)(fabs(x) >= 65520 ? copysign(INFINITY, x) : x);
@@ -312,9 +313,9 @@ static void test_reductions(void) {
     expect(vi32_last(vi32_iota()) == VF32_LANES - 1, "vi32_last", 0, 0, 0, vi32_last(vi32_iota()), VF32_LANES - 1);
 }
 
-static int guarded; /* an inaccessible page follows the memory of memory_before_guard */
+static int guarded; /* whether an inaccessible page follows the memory of memory_before_guard */
 
-/* Memory of `bytes` whose end is followed by an inaccessible page, on systems that have mprotect. */
+/* Allocates `bytes` bytes. On systems with mprotect, an inaccessible page follows them. */
 static char *memory_before_guard(size_t bytes) {
 #ifdef __linux__
     static char *pages;
@@ -365,7 +366,7 @@ static void test_gather(void) {
     for (int round = 0; round < 100; round++) {
         int32_t index[VF32_LANES];
         EACH(i) index[i] = (int32_t)(random_bits() % 50);
-        for (int step = -3; step <= 3; step++) { /* forwards, backwards, and the same element for all lanes */
+        for (int step = -3; step <= 3; step++) { /* forward, backward, and one element for all lanes */
             const int32_t *first = step < 0 ? row + 149 : row;
             vi32 got = vi32_gather((const char *)first, step * (int64_t)sizeof *row, vi32_load(index));
             EACH(i) expect(got[i] == first[step * index[i]], "vi32_gather", index[i], step, 0, got[i], 0);

@@ -12,7 +12,7 @@ from generator.load import load_contracts
 
 CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
 LAUNCHED = {each.kind.name for each in CONTRACTS if each.kind.backends["cuda"] == "now"}
-POISON = 0xA5  # initial content of outputs
+POISON = 0xA5  # every byte of an output before a launch
 GUARD = 64  # poisoned bytes before and after each output
 
 

@@ -24,7 +24,7 @@ def test_there_are_540_digits_of_64_four_bit_pixels(digits):
 def test_the_held_out_classes_are_balanced(digits):
     counts = [digits.labels.count(digit) for digit in range(10)]
     assert sum(counts) == 540
-    assert min(counts) > 50 and max(counts) < 58  # three in ten of 174 to 183
+    assert min(counts) > 50 and max(counts) < 58  # each digit has 174 to 183 images; three in ten are for testing
 
 
 def test_all_files_together_are_under_35_kilobytes():

@@ -32,8 +32,8 @@ def _interrupted(before: str, work: str, unfinished: str) -> None:
 
 @pytest.fixture
 def interrupted() -> Callable[[str, str, str], None]:
-    """Runs the statements `before`, then `work`: one call that takes seconds on the scalar backend. Ctrl-C must end
-    it early (the expression `unfinished` checks the call's `out`), and later calls must work."""
+    """Runs the statements `before`, then `work`, a call that takes seconds on the scalar backend. Ctrl-C must end this
+    call early, which the expression `unfinished` verifies on its `out`, and later calls must work."""
     if sys.platform == "win32":
         pytest.skip("os.kill cannot send Ctrl-C to its own process on Windows")
     return _interrupted

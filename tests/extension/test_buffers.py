@@ -34,7 +34,7 @@ values = (ctypes.c_float * 3)(1, 2, 3)
     ],
 )
 def test_ctypes_arrays_are_read(statement):
-    """Each statement runs in a new process, because a missing check for strides == NULL would crash it."""
+    """Each statement runs in a new process, which would crash if a check for strides == NULL were missing."""
     program = IN_A_PROCESS.format(statement=statement)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -126,7 +126,7 @@ def memoryview_of(values: np.ndarray, text: bytes) -> memoryview:
 def test_formats_with_a_byte_order(prefix, code):
     values, text = np.array([0, 1, 1], code), (prefix + code).encode()
     view = memoryview_of(values, text)
-    if prefix not in (">", "!") or code in "?B":  # one byte has no order
+    if prefix not in (">", "!") or code in "?B":  # a single byte has no byte order
         assert lw.asarray(view).tolist() == [0, 1, 1]
         assert lw.where(lw.asarray(view), 1, 0).tolist() == [0, 1, 1]
     else:

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(
 
 FLUSH = 0x8040  # denormal results and arguments become zero
 MODES = {"upward": 0x4000, "downward": 0x2000, "toward zero": 0x6000, "flush to zero": FLUSH}
-MASK = 0xFFC0  # all bits but the exception flags
+MASK = 0xFFC0  # all bits except the exception flags
 
 
 def read_modes() -> int:

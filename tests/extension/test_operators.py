@@ -58,7 +58,7 @@ def test_array_on_the_left_gives_a_tensor(function, x, y):
     ],
 )
 def test_scalars_are_weak(tensor, scalar, dtype):
-    dtype = "int32" if dtype == "bool" else dtype  # add has no bool kernel and counts
+    dtype = "int32" if dtype == "bool" else dtype  # add has no kernel for bool, and computes in int32
     assert str(dtype) in repr((lw.asarray(tensor) + scalar).dtype)
     assert str(dtype) in repr((scalar + lw.asarray(tensor)).dtype)
 
@@ -103,7 +103,7 @@ def test_numpy_scalars_alone_keep_their_dtype():
     assert lw.exp(np.float16(0)).dtype == lw.float32
     assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
     assert lw.asarray(np.int64(1)).dtype == lw.int64
-    with pytest.raises(lw.DTypeError, match="int64"):  # an array is not weak
+    with pytest.raises(lw.DTypeError, match="int64"):  # only scalars are weak, not arrays
         lw.asarray([1]) + np.array([1], "int64")
 
 

@@ -89,7 +89,7 @@ def test_the_number_changes_while_calls_run():
 
 
 @HAS_FORK
-@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # that is what is tested
+@pytest.mark.filterwarnings("ignore:.*multi-threaded.*fork:DeprecationWarning")  # this test forks while threads run
 def test_fork_while_the_pool_is_in_use():
     is_over = threading.Event()
 
@@ -136,8 +136,8 @@ def test_control_c_interrupts_all_threads(interrupted):
 
 
 def test_an_idle_pool_uses_no_processor_time():
-    """Threads spin briefly for the next call, then sleep. On a busy machine the spinning may be late: any one of
-    several intervals counts."""
+    """Threads spin briefly for the next call, then sleep. On a busy machine the spinning may happen later, so it is
+    enough if one of several intervals is idle."""
     x = lw.rand((1 << 20,))
 
     def idle_seconds() -> float:
@@ -153,7 +153,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """The process has as many threads as set, besides those that other libraries have started."""
+    """The pool has as many threads as set. Other threads of the process belong to other libraries."""
     x = lw.rand((1 << 20,))
 
     def count() -> int:
@@ -171,7 +171,7 @@ def test_no_more_threads_than_set():
             lw.exp(x)
         assert count() == alone + number - 1
     lw.set_num_threads(1)
-    for _ in range(6000):  # a thread ends when it is next scheduled
+    for _ in range(6000):  # a surplus thread ends only when the system next schedules it
         if count() == alone:
             break
         time.sleep(0.01)

@@ -51,7 +51,7 @@ def test_every_step_is_counted():
     assert changes(start) == {**cached, "num_allocs": 1}
     x = block(1)
     assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
-    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # block sizes grow by a quarter
+    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next block size is larger by a quarter
     both = dict.fromkeys(one, MEGABYTE * 9 // 4)
     assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
     view = y[10:]
@@ -98,7 +98,7 @@ def test_blocks_unused_for_longest_are_freed_first():
         del tensors[0]
     assert lw.memory_stats()["cached_bytes"] == 6 * MEGABYTE
     x = block(1.25)
-    del x  # replaces the first two, which are larger together
+    del x  # this block replaces the first two, which are larger together
     assert lw.memory_stats()["cached_bytes"] == 4.25 * MEGABYTE
     before = lw.memory_stats()["num_cache_hits"]
     cached = [block(3), block(1.25), block(2)]
@@ -119,7 +119,7 @@ def test_a_lower_limit_frees_memory_at_once():
     tensors = [block(size) for size in (1, 2, 4, 8)]
     del tensors
     x = lw.rand((512, 512))
-    lw.matmul(x, x)  # its scratch is cached too
+    lw.matmul(x, x)  # matmul's scratch memory is cached too
     assert lw.memory_stats()["cached_bytes"] >= 15 * MEGABYTE
     assert lw.set_cache_limit(3 * MEGABYTE) == 64 * MEGABYTE
     assert lw.memory_stats()["cached_bytes"] <= 3 * MEGABYTE
@@ -143,14 +143,14 @@ def test_views_keep_their_memory():
             del x
             others = [lw.full((elements,), 8.0) for _ in range(4)]
             taken = {each.__array_interface__["data"][0] for each in others}
-            if not hasattr(seen, "__len__"):  # a capsule
+            if not hasattr(seen, "__len__"):  # `seen` is a DLPack capsule
                 seen = lw._ext.from_dlpack_capsule(seen)
             array = np.asarray(seen)
             assert (array == 7).all()
             assert array.__array_interface__["data"][0] not in taken
             address = array.__array_interface__["data"][0] if len(array) == elements else None
             del seen, array, others
-            others = [lw.empty((elements,)) for _ in range(6)]  # now it is free again
+            others = [lw.empty((elements,)) for _ in range(6)]  # now that memory is free again
             assert address is None or address in {each.__array_interface__["data"][0] for each in others}
 
 
@@ -217,7 +217,8 @@ FAULTS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
 def test_a_second_large_result_costs_no_page_faults():
-    """The first 64 MB cost 32 page faults with huge pages, else 16384; the second cost none. Scratch is the same."""
+    """The first result of 64 MB costs 32 page faults with huge pages, otherwise 16384. A second result reuses the
+    memory and costs none. The same is true of scratch memory."""
     for line in run(FAULTS).splitlines():
         first, second = map(int, line.split())
         assert first >= 2

@@ -18,7 +18,7 @@ import lanewise as lw
 
 
 def test_eight_threads_at_once():
-    """Each thread has its own backend and computes with inputs of several sizes that all threads share."""
+    """Eight threads compute at once. Each picks backends and sizes at random; all of them read the same tensor."""
     names = [info.name for info in lw.backends() if info.available]
     shared = lw.rand((1 << 16,))
     reference = np.asarray(shared).copy()
@@ -62,7 +62,7 @@ def test_use_backend_is_the_threads_own():
 
 
 def test_large_work_releases_the_gil():
-    """This thread counts while another one multiplies."""
+    """This thread can count while another thread multiplies matrices."""
     a = lw.rand((1024, 1024))
     with lw.use_backend("scalar"):
         done = threading.Event()

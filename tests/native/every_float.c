@@ -1,10 +1,10 @@
-/* Prints checksums of the results of a float32 kernel with one argument, over every float. every_float.py compares them
- * between instruction sets.
+/* Prints checksums of the results of a float32 kernel with one argument, over every float. every_float.py compares the
+ * checksums of different instruction sets.
  *
  *     every_float KERNEL RESULT_BYTES CHUNK TASK EVERY [PARAMETER...]
  *
- * Prints one checksum per range of TASK floats, for every EVERYth range. Within a CHUNK, bits are weighted by position;
- * all NaNs count as one pattern. */
+ * Prints one checksum per range of TASK floats, for every EVERYth range. A call processes CHUNK floats, and a checksum
+ * weights the bits of each result by its position in the chunk. All NaNs count as one bit pattern. */
 #include "kernels.c"
 
 #include "kernel_names.h"

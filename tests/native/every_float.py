@@ -43,17 +43,17 @@ from judge import bits, unit  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
-oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own is slow, because it does not use SciPy
+oracle.NAMES["erf"] = scipy.special.erf  # replaces the oracle's erf, which is slow, because it does without SciPy
 
 CHUNK = 1 << 16  # floats per call, so that intermediate arrays stay in the caches
-TASK = 1 << 24  # floats per task of a process
-ROUNDED = 0.5  # units in the last place
-NEAR = 1e5  # the tolerance of sine, cosine and tangent applies up to here
+TASK = 1 << 24  # floats per task; tasks run in several processes
+ROUNDED = 0.5  # largest error of a correctly rounded result, in units in the last place
+NEAR = 1e5  # the tolerances of sine, cosine and tangent apply to arguments up to this one
 
 
 @dataclass
 class Worst:
-    """The largest error of some results, and its arguments."""
+    """The largest error among some results, and the arguments that cause it."""
 
     ulp: float = -1.0
     ulp_near: float = -1.0  # for arguments up to NEAR
@@ -165,13 +165,13 @@ def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]
 
 def measure(given: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> Worst:
     """Returns the largest error of one chunk. Results equal to the rounded reference are off by at most half a unit."""
-    with np.errstate(all="ignore"):  # signalling NaNs among them
+    with np.errstate(all="ignore"):  # signaling NaNs would cause warnings
         rounded = expected if got.dtype == bool else expected.astype(np.float32)
         other = np.flatnonzero(bits(got) != bits(rounded))
         if got.dtype == bool or not other.size:
             return Worst(ROUNDED, ROUNDED, wrong=other.size)
         got, expected, rounded = got[other], expected[other], rounded[other]
-        largest = np.abs(got) == np.finfo(np.float32).max  # acceptable instead of infinity
+        largest = np.abs(got) == np.finfo(np.float32).max  # the largest float is acceptable instead of infinity
         distance = np.abs(got.astype(np.float64) - expected)
         wrong = ~(np.isfinite(distance) | (np.isinf(rounded) & largest))
         distance[~np.isfinite(distance)] = 0
@@ -221,7 +221,7 @@ def share(sums: dict[int, int]) -> str:
 
 
 def row(function: Function, report: Report) -> str:
-    """Returns a row of the table. Backends with the same bits share a cell."""
+    """Returns a row of the table. Backends with bit-identical results share a cell."""
     groups: dict[str, list[str]] = {}
     for backend, sums in report.sums.items():
         text = backend if backend in report.worst else backend + share(sums)
@@ -276,7 +276,7 @@ def sums_of(function: Function, program: list[str], every: int) -> dict[int, int
 
 
 class Run:
-    """The reports of some functions, kept in a folder if one is given."""
+    """The reports of some functions. If a folder is given, they are loaded from there and saved to it."""
 
     def __init__(self, functions: list[Function], folder: Path | None, pool: ProcessPoolExecutor) -> None:
         self.folder = folder

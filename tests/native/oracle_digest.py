@@ -1,5 +1,5 @@
-"""Prints one SHA-256 per operation and CPU backend, over the results of all its oracle cases. The output changes
-if and only if a value does.
+"""Prints one SHA-256 per operation and CPU backend, of the results of all oracle cases of the operation. The output
+changes if and only if a value changes.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax

@@ -174,7 +174,8 @@ static lw_kernel *kernel_of(const lw_library *library, const char *kernel) {
     return NULL;
 }
 
-/* Copies an array to the end of an allocation, so that the address sanitizer notices a read past it, and misaligned. */
+/* Copies an array to the end of an allocation, so that the address sanitizer notices reads past it. The copy is offset
+ * by one item, so that it is misaligned for vectors. */
 static uint8_t *copy_guarded(const array *a, void **memory) {
     size_t lead = a->dtype == ABSENT ? 0 : item_size[a->dtype];
     *memory = malloc(lead + a->bytes + !a->bytes);
@@ -182,7 +183,7 @@ static uint8_t *copy_guarded(const array *a, void **memory) {
     return (uint8_t *)*memory + lead;
 }
 
-static FILE *results_file; /* of --results, or NULL */
+static FILE *results_file; /* the file of --results, or NULL */
 
 static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
@@ -307,7 +308,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first applies to all backends, the others to one each */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first bound is for all backends, each other bound for one */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
@@ -327,7 +328,8 @@ static int run_file(const lw_library *library, const char *path) {
     return failed;
 }
 
-/* Sums 2^20 times 0.1. A single running total is off by 1000, and the bits depend on the order of every addition. */
+/* Sums 2^20 elements of 0.1. A sequential sum in float32 would be off by 1000. The bits of the result depend on the
+ * order of all additions. */
 static int sum_of_tenths(const lw_library *library) {
     static float x[1 << 20];
     float sum = 0;

@@ -1,6 +1,8 @@
-"""Runs sanitizers: AddressSanitizer and UndefinedBehaviorSanitizer on the kernels, through the oracle runner, and on
-the extension, through its tests and those of shapes and strides; ThreadSanitizer on both, through tests of the thread
-pool. Built by gcc, whose runtimes Debian has."""
+"""Runs the kernels and the extension under sanitizers, built by gcc, for which Debian has the sanitizers' runtimes.
+
+AddressSanitizer and UndefinedBehaviorSanitizer check the kernels in the oracle runner, and the extension in its tests
+and in those of shapes and strides. ThreadSanitizer checks both in tests of the thread pool.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ from native.targets import host
 PACKAGES = ROOT / "build" / "sanitized"
 RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
 REPORTS = ROOT / "build" / "reports" / "sanitizer"  # pytest would lose captured output if the process dies
-# No leak detection, because Python does not free everything at exit. malloc instead of Python's allocator, which would
-# hide overruns. A failed allocation returns NULL, because the tests cover that case.
+# Leaks are not detected, because Python does not free everything at exit. Python uses malloc, because its own allocator
+# would hide overruns. A failed allocation returns NULL instead of ending the process: tests cover that case.
 SETTINGS = {
     "ASAN_OPTIONS": f"detect_leaks=0:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}",
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
@@ -110,9 +112,9 @@ def test_the_extension(sanitized: Path) -> None:
 
 
 def test_no_data_races() -> None:
-    """Threads call concurrently, share work, and change the number of threads. Only these two tests run,
-    because code runs a hundred times slower under the sanitizer."""
-    package = _build("thread", "--only", host().isas[1].name)  # threads work the same on all
+    """Runs two tests, in which threads call concurrently, share work, and change the number of threads. It runs no
+    others, because code is a hundred times slower under the sanitizer."""
+    package = _build("thread", "--only", host().isas[1].name)  # one backend is enough: threads work the same on all
     chosen = ("test_threads.py::test_eight_threads_at_once", "test_pool.py::test_the_number_changes_while_calls_run")
     tests = [ROOT / "tests" / "extension" / name for name in chosen]
     _run_tests(package, _environment("thread"), "--durations=9", *tests)

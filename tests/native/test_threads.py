@@ -12,7 +12,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "native" / "threads.c", ROOT / "native" / "cores.c", ROOT / "tests" / "native" / "threads.c"]
 NAMES = ("callers", "failures", "interruption", "nested", "modes", "idle", "fork", "fork_inside")
-CHECKED = ("callers", "failures", "interruption", "nested", "modes")  # the sanitizer cannot follow fork() into threads
+CHECKED = ("callers", "failures", "interruption", "nested", "modes")  # the sanitizer refuses new threads after fork()
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"
@@ -55,11 +55,11 @@ def test_the_pool(program: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", CHECKED)
 def test_the_pool_has_no_races(checked: Path, name: str) -> None:
-    # Newer kernels randomize addresses further than the sanitizer expects.
+    # Newer Linux kernels randomize addresses over a wider range than the sanitizer supports.
     _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
 
 
-# Files of /proc and /sys, and the limit that they imply.
+# Contents of files in /proc and /sys, and the limit on cores that follows from them.
 GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
     "nothing there": ({}, 0),

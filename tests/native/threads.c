@@ -62,7 +62,7 @@ static void *share_often(void *seed) {
             lw_set_threads(1 + rand_r(&state) % 8);
         }
         if (rand_r(&state) % 64 == 0) {
-            usleep(200); /* lets workers fall asleep */
+            usleep(200); /* long enough for workers to fall asleep */
         }
     }
     free(b);
@@ -87,14 +87,14 @@ static lw_status fail_from(lw_context *context, int64_t index, const void *argum
         return LW_OK;
     }
     if (index == first) {
-        usleep(300); /* later tasks fail first */
+        usleep(300); /* so that later tasks fail earlier */
     }
     context->bad_index = index;
     snprintf(context->message, sizeof context->message, "task %d", (int)index);
     return index % 2 ? LW_BAD_INDEX : LW_DEVICE_ERROR;
 }
 
-/* The reported failure is that of the first failing task in order. */
+/* Of several failing tasks, the one with the smallest index is reported, even if others fail earlier. */
 static void test_failures(void) {
     lw_set_threads(4);
     for (int64_t first = 0; first < 60; first++) {
@@ -116,7 +116,7 @@ static lw_status slow(lw_context *context, int64_t index, const void *argument) 
     return LW_OK;
 }
 
-/* Only the calling thread asks the host, and no task starts after an interruption. */
+/* Only the calling thread asks the host whether to stop, and no task starts after an interruption. */
 static void test_interruption(void) {
     lw_set_threads(4);
     int asked = 0;
@@ -132,7 +132,7 @@ static lw_status run_slow_tasks(lw_context *context, int64_t index, const void *
     return context->run(context, 1000, slow, argument);
 }
 
-/* Tasks of tasks run in order, and stop when the call is interrupted, on workers too. */
+/* Tasks that a task shares run in order. They stop when the call is interrupted, on workers too. */
 static void test_nested(void) {
     lw_set_threads(4);
     int asked = 4; /* above 3: after_three() interrupts at once */
@@ -158,7 +158,7 @@ typedef struct meeting {
     pthread_t caller;
 } meeting;
 
-/* Returns when `expected` threads are in this function at once. */
+/* Waits until `expected` threads are in this function at the same time. */
 static lw_status meet(lw_context *context, int64_t index, const void *argument) {
     (void)context, (void)index;
     meeting *m = (meeting *)argument;
@@ -178,8 +178,8 @@ static void hold_meeting(int threads) {
     CHECK(lw_share_tasks(&context, threads, threads, meet, &m, never) == LW_OK);
 }
 
-/* All configured threads work at once. Workers have the default modes, whatever those of the thread that starts
- * them. */
+/* All configured threads work at once. Workers have the default floating-point modes, whatever the modes of the thread
+ * that starts them. */
 static void test_modes(void) {
     lw_set_threads(5);
     fesetround(FE_UPWARD);

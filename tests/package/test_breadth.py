@@ -80,7 +80,7 @@ def rows():
 
 @pytest.mark.parametrize(("library", "theirs", "ours"), list(rows()))
 def test_every_expression_works(library, theirs, ours, capsys):
-    """Our expression gives the result of the other library's expression, if that is Python."""
+    """Our expression gives the same result as the other library's, if that one can be evaluated in Python."""
     try:
         results = evaluated(ours, lw.asarray, lw=lw)
     except lw.BackendUnavailableError:
@@ -115,7 +115,7 @@ def test_an_unknown_name():
 
 @pytest.mark.parametrize("name", other_names.PARAMETERS)
 def test_parameters_of_other_libraries_get_a_hint(name):
-    """Operations with our parameter name it in the error; no operation has a parameter of that name."""
+    """No operation accepts the other library's name. The error names our parameter if the operation has it."""
     candidates = other_names.PARAMETERS[name].split()
     found = set()
     for operation in operations.names():

@@ -26,7 +26,7 @@ def arrays_and_keys(draw):
         if kind == "stop":
             break
         if kind == "none":
-            # the view that arrays index has at most 8 dimensions, including these
+            # arrays index a view that has at most 8 dimensions, of which each None adds one
             if array.ndim + sum(one is None for one in key) < 8:
                 key.append(None)
         elif kind == "ellipsis" and not has_ellipsis:
@@ -67,7 +67,7 @@ def test_reading_as_in_numpy(case):
     expected = outcome(lambda: array[key])
     found = outcome(lambda: np.asarray(lw.asarray(array)[key]))
     if isinstance(expected, type) or isinstance(found, type):
-        # NumPy sees an index that is out of range even where nothing is selected
+        # NumPy also refuses an index that is out of range if the result is empty
         assert isinstance(found, type) == isinstance(expected, type) or 0 in np.shape(found)
     else:
         np.testing.assert_array_equal(found, expected)
@@ -78,7 +78,7 @@ def test_writing_as_in_numpy(case, scalar):
     array, key = case
     positions = outcome(lambda: np.arange(array.size).reshape(array.shape)[key])
     if isinstance(positions, type) or np.unique(positions).size != positions.size:
-        return  # repeated indices have their own test
+        return  # assignment to repeated indices has its own test
     values = 7 if scalar else np.arange(positions.size, dtype=np.int32).reshape(positions.shape) + 100
     expected = array.copy(order="K")
     expected[key] = values

@@ -48,7 +48,7 @@ def test_array_namespace_info():
         info.dtypes(device="tpu")
 
 
-# What an import loads decides how long it takes. Modules that are slow to import, or that most programs do not need:
+# `import lanewise` must not load these modules: they are slow to import, or most programs do not need them.
 SLOW = (
     *(
         "argparse",
@@ -95,7 +95,7 @@ def test_an_import_loads_no_slow_module(imported):
     loaded = set(imported[0])
     assert not loaded & set(SLOW)
     assert not [name for name in loaded if name.startswith(PACKAGES)]
-    assert len(loaded) < 110  # with those of the standard library
+    assert len(loaded) < 110  # including the modules of the standard library
 
 
 def test_an_import_opens_one_library(imported):
@@ -103,7 +103,7 @@ def test_an_import_opens_one_library(imported):
     folder = Path(libraries.DIRECTORY)
     read = [Path(path).name for path in opened if Path(path).parent == folder]
     kernels = json.loads((folder / "manifest.json").read_text())["libraries"][backend]["file"]
-    assert sorted(read) == sorted(["manifest.json", kernels])  # each once: the library is hashed before it is loaded
+    assert sorted(read) == sorted(["manifest.json", kernels])  # each only once, although the library is also hashed
 
 
 def test_without_numpy():

@@ -14,7 +14,7 @@ import pytest
 import lanewise as lw
 
 COUNT = 1 << 20
-UNLIKELY = NormalDist().inv_cdf(1 - 0.5e-5)  # standard deviations
+UNLIKELY = NormalDist().inv_cdf(1 - 0.5e-5)  # the bound of the tests, in standard deviations
 
 
 def uniform(name, seed):
@@ -38,11 +38,11 @@ def test_distribution(sample):
 
 
 def test_bins_and_tails(sample):
-    """The counts in 64 equal bins, and beyond each power of two of either tail, are as expected."""
+    """Each of 64 equal bins, and each part of a tail beyond a power of two, has about the expected count."""
     expected = COUNT / 64
     counts = np.histogram(sample, 64, (0, 1))[0]
     chi_squared = np.sum((counts - expected) ** 2 / expected)
-    assert abs(chi_squared - 63) < UNLIKELY * math.sqrt(2 * 63) * 1.2  # chi squared is a little skew
+    assert abs(chi_squared - 63) < UNLIKELY * math.sqrt(2 * 63) * 1.2  # chi squared is slightly skewed
     for tail in (sample, 1 - sample):
         for power in range(1, 15):
             p = 2.0**-power

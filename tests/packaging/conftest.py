@@ -17,7 +17,7 @@ SMALL = Path(__file__).parent / "small"
 
 Build = Callable[..., subprocess.CompletedProcess[str]]
 
-# The environment without variables that would change how the tests compile.
+# This process's environment without variables that would change how the tests compile.
 CLEAN = {name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")}
 
 

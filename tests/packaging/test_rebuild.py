@@ -99,7 +99,7 @@ def test_flags_that_change_arithmetic_are_refused(build: Callable, variable: str
 def test_another_compiler(small: Path, build: Callable, tmp_path: Path) -> None:
     if shutil.which("gcc") is None:
         pytest.skip("gcc is not installed")
-    # flags of a distribution; ours come after them and take precedence
+    # flags as a Linux distribution sets them; the build's own flags come later and take precedence
     flags = "-O2 -g -march=native -fstack-protector-strong -D_FORTIFY_SOURCE=2"
     done = build("--into", str(tmp_path / "out"), CC="gcc", CFLAGS=flags)
     assert done.returncode == 0, done.stderr

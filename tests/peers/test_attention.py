@@ -39,8 +39,8 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # A score has an error of (depth + 2) roundings of its sum of products, a weight twice that, as a relative error.
-    # The weighted mean adds that error of the largest value, and the roundings of its additions.
+    # The error of a score is depth + 2 roundings of its sum of products. The relative error of a weight is twice that.
+    # The error of the weighted mean is that of the weights times the largest value, plus the rounding of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
     agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,

@@ -72,7 +72,7 @@ def test_linear(torch, data):
     keywords = {"approximate": "tanh"} if name == "gelu_tanh" else {}
     sums = np.matmul(*wide(x, weight.T)) + (0 if bias is None else bias)
     size = np.matmul(*wide(np.abs(x), np.abs(weight.T))) + (0 if bias is None else np.abs(bias))
-    # no activation is steeper than gelu, with a slope of up to 1.13
+    # no activation increases an error by more than gelu, whose slope is up to 1.13
     expected = function(torch.from_numpy(np.asarray(sums)), **keywords).numpy()
     agree("linear", expected, x, weight, bias, activation=name, magnitude=1.13 * size)
 
@@ -86,7 +86,7 @@ def test_eigh(data):
     x = data.draw(numbers((*stack, n, n), -3, 3))
     x[...] = (x + np.swapaxes(x, -1, -2)) / 2
     if data.draw(st.booleans()) and n > 2:
-        x[..., :2, :] = x[..., :, :2] = 0  # equal eigenvalues
+        x[..., :2, :] = x[..., :, :2] = 0  # so that eigenvalues are equal
     expected = np.linalg.eigvalsh(*wide(x))
     largest = np.abs(expected).max(initial=0)
     for backend in HOSTS:

@@ -16,7 +16,7 @@ from lanewise.cffi import ffi, lib
 
 OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
 POISON = 0xA5
-SCRATCH = 0xFF  # NaN, which spreads to any result that depends on uninitialized scratch memory
+SCRATCH = 0xFF  # fills scratch memory with NaN, which spreads to any result that depends on uninitialized memory
 MARGIN = 64  # bytes before and after an array
 
 
@@ -24,8 +24,8 @@ MARGIN = 64  # bytes before and after an array
 class Placed:
     """An array in poisoned memory, misaligned by a byte, optionally with gaps between its elements."""
 
-    memory: np.ndarray  # bytes
-    array: np.ndarray  # a view of some of them
+    memory: np.ndarray  # all bytes
+    array: np.ndarray  # a view of some of these bytes
 
     @property
     def pointer(self) -> Any:
@@ -47,7 +47,8 @@ class Placed:
 
 
 def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
-    """Allocates an array. With gaps: reversed axis order, every other item unused, some axes with negative strides."""
+    """Allocates an array. With gaps, it has its axes in reverse order, every other item unused, and some negative
+    strides."""
     dtype = np.dtype(dtype)
     around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
     count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize
@@ -137,7 +138,7 @@ def call(
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """Returns the kernel's own parameters at their defaults, 0 for those that are not floats."""
+    """Returns the kernel's parameters: the defaults of floats, and 0 for all others."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 
@@ -147,7 +148,7 @@ def parameters(contract: Contract, case: Case) -> dict[str, Any]:
 
 
 def layout_of(contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed) -> tuple[bytes, bytes]:
-    """Returns layout and scalars for operands with other strides than in the oracle's file."""
+    """Returns the layout and the scalars for these operands, whose strides differ from those in the oracle's file."""
     places = [each.place if each else None for each in inputs]
     made = layouts.call(contract, parameters(contract, case), places, out.place)
     own = struct.pack(f"<{len(made.scalars)}q", *made.scalars)

@@ -43,7 +43,7 @@ def test_attention(data):
         with lw.use_backend(backend):
             result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
         assert result.shape == expected.shape
-        assert np.abs(result - expected).max(initial=0) < 1e-4  # scores up to 40 * 25 * 0.1
+        assert np.abs(result - expected).max(initial=0) < 1e-4  # scores are up to 40 * 25 * 0.1
 
 
 def test_integer_mask_is_rejected():
@@ -61,11 +61,11 @@ def test_keys_outside_the_window_are_not_read(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Two queries, a block of queries and more; several blocks of keys; widths that are not a multiple of a tile.
+# Two queries, or more than a block of queries; several blocks of keys; widths that are not a multiple of a tile.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):
-    """Keys and values change only the rows of queries that attend to them."""
+    """Non-finite keys and values change only the results of queries that attend to them."""
     generator = np.random.default_rng(keys)
     query, key, value = (
         generator.standard_normal(shape).astype("float32") for shape in ((queries, 5), (keys, 5), (keys, width))
@@ -96,7 +96,7 @@ def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_mas
 
 
 def test_infinite_value_does_not_affect_other_columns():
-    """Rows with non-finite results are recomputed from the keys they attend to."""
+    """A row with a non-finite result is recomputed from only the keys that its query attends to."""
     keys = 100_000
     query, key, value = np.ones((2, 4), "float32"), np.ones((keys, 4), "float32"), np.ones((keys, 20), "float32")
     value[5, 7] = np.inf

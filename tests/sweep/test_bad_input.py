@@ -70,7 +70,7 @@ def wrong_values(contract, parameter):
 
 
 def beyond_limits(parameter):
-    """Yields the numbers just outside the contract's limits, and the invalid values of every float parameter."""
+    """Yields the numbers just outside the contract's limits and, for a float, the values that are always invalid."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:

@@ -10,7 +10,7 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # without a kernel for its dtype, an operation computes in the next of these
+ORDER = ("bool", "int32", "float32")  # an operation without a kernel for its inputs' dtype computes in the next one
 
 
 def promoted(*dtypes):
@@ -60,7 +60,7 @@ def test_promotion(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
 def test_python_numbers_are_weak(contract, dtype, backend):
-    """A Python number takes the tensor's dtype if that is of the same or a later kind."""
+    """A Python number takes the dtype of the tensor if its own kind (bool, int, float) is the same or comes earlier."""
     function = getattr(lw, contract.operation)
     number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
     for kind, (value, dtypes) in number.items():
@@ -72,7 +72,7 @@ def test_python_numbers_are_weak(contract, dtype, backend):
 
 @pytest.mark.parametrize(("target", "source"), list(itertools.product(DTYPES, DTYPES)))
 def test_casts_agree_with_numpy(target, source):
-    """Values that both dtypes represent have only one correct result."""
+    """The values are representable in both dtypes, so only one result is correct."""
     values = np.array([0, 1, 1, 0, 1] if "bool" in (target, source) else [0, 1, -7, 100, -2048], source)
     result = np.asarray(lw.astype(lw.asarray(values), target))
     assert result.dtype == target

@@ -34,7 +34,7 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Tells whether operands may have gaps: not for take without an axis, which indexes the flattened tensor."""
+    """Returns whether operands may have gaps. They may not for take without an axis, which flattens the tensor."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
@@ -71,7 +71,7 @@ def test_python_returns_the_kernel_result(contract, host, oracle):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
 def test_kernels_stay_within_their_operands(host):
-    """In a separate process, every operand ends, then begins, next to an inaccessible page."""
+    """A separate process runs each case twice: an inaccessible page follows every operand, then precedes it."""
     script = Path(__file__).with_name("guarded.py")
     environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # the lanewise under test
     command = [sys.executable, script, host.value, ORACLE]
@@ -83,7 +83,7 @@ def test_kernels_stay_within_their_operands(host):
 @pytest.mark.contracts(lambda contract: contract.operation == "put")
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
 def test_put_writes_only_the_indexed_elements(contract, host, gaps):
-    """put has no reference: elements that the indices do not name keep their previous values."""
+    """put has no reference. This test checks that elements that are not indexed keep their previous values."""
     places = np.array([[6, 0], [-3, 1]], "int32")
     for dtype in contract.computed:
         values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")

@@ -10,7 +10,7 @@ SIZE = 2**24 + 4097
 
 @pytest.fixture(scope="module")
 def long_array():
-    """Increasing values, which reveal a rounded index."""
+    """Returns increasing values, so that a wrong element reveals an index that was rounded."""
     return np.arange(SIZE, dtype="int32")
 
 
@@ -54,7 +54,7 @@ def test_cumulative_sum_keeps_its_digits(backend):
 
 
 def test_compensated_sum_is_rounded_once(backend):
-    """Values of all magnitudes cancel, except for the smallest ones."""
+    """Values of all magnitudes cancel in the sum, so that only 1000 small values remain."""
     values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
     small = np.full(1000, 1e-3, "float32")
     x = np.concatenate([values, small, -values])

@@ -48,7 +48,7 @@ def test_in_place(contract, dtype, backend, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
 def test_in_place_along_every_axis(contract, dtype, backend):
-    """`out` may be the first input: rows in blocks or strided, values that need rescaling, further inputs."""
+    """`out` may be the first input, also for rows in blocks, strided rows, values to rescale, and further inputs."""
     function = getattr(lw, contract.operation)
     for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
         for axis in range(len(shape) - (contract.kind.name == "rotation")):
@@ -96,7 +96,7 @@ def test_out_that_is_not_writable(contract, backend, oracle):
 
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])
 def test_out_of_several_vectors(name, backend):
-    """An axis is added and removed internally; errors still describe the caller's out."""
+    """The operation adds an axis internally and removes it again, but errors describe the `out` of the caller."""
     matrices, vectors, function = lw.rand((2, 1, 3, 3), seed=1), lw.rand((2, 4, 3), seed=2), getattr(lw, name)
     inputs = (matrices, vectors) if name == "matvec" else (vectors, matrices)
     out = lw.zeros((2, 4, 3))

@@ -56,7 +56,7 @@ def test_streamed_results(contract, host):
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "fma", "where", "greater"))
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (300, 1), (1, 1), (1, 300)], ids=str)
 def test_streamed_results_of_broadcast_inputs(contract, host, shape):
-    """The second input is a repeated short or long row, a column, or a single element."""
+    """The second input is broadcast: a short row, a long row, a column, or a single element."""
     whole = (300, shape[-1] if shape[-1] != 1 else 7)
     for kernel, dtype, result in kernels_of(contract):
         shapes = [whole, *[shape] * (len(contract.inputs) - 1)]
@@ -68,7 +68,7 @@ def test_streamed_results_of_broadcast_inputs(contract, host, shape):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "exp", "copy"))
 def test_streamed_tasks(contract, host):
-    """Each task completes its own streaming stores."""
+    """Each task waits for its own streaming stores to complete."""
     kernel, dtype, result = next(each for each in kernels_of(contract) if each[1] == "float32")
     inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
     ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)

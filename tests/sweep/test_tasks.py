@@ -8,7 +8,7 @@ import raw
 from generator.draw import draw
 from judge import bits
 
-# Shapes by the names of inputs, and the settings of the layout.
+# Large calls of each kind: the inputs' shapes by name, and the settings of the layout.
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
@@ -66,7 +66,7 @@ def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    scalars = struct.pack("<2q", count, 1)  # descending: True comes first
+    scalars = struct.pack("<2q", count, 1)  # the second scalar requests descending order, in which True comes first
 
     def run(context):
         out.array[...] = 0

@@ -1,5 +1,5 @@
-"""Tests that the number of threads does not change any bit of a result, for every operation on large inputs. This holds
-even if the contract does not promise the same bits on all instruction sets: only shapes decide how tasks are split."""
+"""Tests that results are bit-identical for any number of threads, for every operation on large inputs. This holds even
+if the contract does not promise it across instruction sets, because only shapes determine how work is split."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.runner import on_backend
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind
 SIZES |= {"matvec": (1500,), "vecmat": (1500,), "outer": (700,)}
 ELEMENTS = (300_001,)
-DRAWN = ("rand", "randn")  # each call returns different numbers
+DRAWN = ("rand", "randn")  # every call returns different numbers
 
 
 @pytest.fixture(autouse=True)

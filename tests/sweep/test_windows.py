@@ -31,7 +31,7 @@ def test_conv2d(data):
     groups = data.draw(st.integers(1, 4))
     inputs, outputs = (data.draw(st.integers(1, 3)) for _ in range(2))
     if data.draw(st.booleans()):
-        inputs = 1  # with as many groups as channels: depthwise
+        inputs = 1  # with groups of one channel, the convolution is depthwise
     kernel, stride, dilation = (data.draw(pairs(1, 4)) for _ in range(3))
     padding = data.draw(pairs(0, 4))
     size = data.draw(sizes(kernel, dilation, padding))

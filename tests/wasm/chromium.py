@@ -67,7 +67,7 @@ class ChromiumPage:
         self.page.wait_for_function("window.begin !== undefined")
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Waits in Playwright, which notices a page that hangs or crashes."""
+        """Asks the page and waits in Playwright, which notices if the page hangs or crashes."""
         from playwright.sync_api import Error
 
         try:

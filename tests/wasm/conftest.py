@@ -24,8 +24,8 @@ import webdriver  # noqa: E402
 from console import PAGES, Console  # noqa: E402
 from local_site import LocalSite  # noqa: E402
 
-# Acts like the wrapper that `pyodide build` puts around emcc: adds flags after those of the project, and links every
-# output that ends in .so as a Python extension.
+# A script that acts like the wrapper that `pyodide build` puts around emcc: it adds flags after those of the project,
+# and links every output that ends in .so as a Python extension.
 WRAPPER = """#!/bin/sh
 case " $* " in
 *" -c "*) set -- "$@" -Oz ;;
@@ -51,7 +51,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def notes(request: pytest.FixtureRequest) -> list[str]:
-    """Lines to print at the end: figures for the reader, which no test compares."""
+    """Lines to print at the end of the run: figures that inform the reader, but that no test checks."""
     return request.config.stash[NOTES]
 
 

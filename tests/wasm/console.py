@@ -44,7 +44,7 @@ class Page(Protocol):
 class Browser(Protocol):
     """A running browser."""
 
-    backends: frozenset[str]  # those that its engine can run
+    backends: frozenset[str]  # the backends that the browser's engine can run
 
     def new_page(self) -> Page:
         """Opens an empty page."""

@@ -1,6 +1,8 @@
-"""Lists the engines that the WASM tests run in. The oldest and the newest Pyodide run in the system's Node, in a newer
-Node, in a page and a worker of Chromium, and in another browser; the one in between runs in the system's Node and a
-page. A test asks its `engine` to run a program and does not know which it is."""
+"""Lists the engines that the WASM tests run in; a test is given one and does not know which it is.
+
+The oldest and the newest Pyodide each run in the system's Node, in a newer Node, in a page and in a worker of Chromium,
+and in one other browser. The Pyodide between them runs in the system's Node and in a page.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,7 @@ NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
 BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
 EVERYWHERE = (*NODES, "page", "worker")
 PLACES = {"0.27.7": (*EVERYWHERE, "webkit"), "0.29.5": ("node", "page"), "314.0.7": (*EVERYWHERE, "firefox")}
-EMCC = "emcc-314.0.7"  # the system's Node, with the wheel that emcc makes
+EMCC = "emcc-314.0.7"  # this engine is the system's Node with the wheel compiled by emcc
 ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
 
 
@@ -28,7 +30,7 @@ class Engine(Protocol):
     """A Pyodide with lanewise, and with NumPy if its distribution has it."""
 
     version: str
-    backends: frozenset[str]  # those that the engine can run
+    backends: frozenset[str]  # the backends that the engine can run
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
         """Returns the value of the program's last expression, which must be JSON."""

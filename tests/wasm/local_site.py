@@ -20,9 +20,9 @@ TYPES = {
     ".js": "text/javascript",
     ".mjs": "text/javascript",
     ".json": "application/json",
-    ".wasm": "application/wasm",  # browsers compile this type while it downloads
+    ".wasm": "application/wasm",  # with this type, browsers compile a module while they download it
 }
-PACKED = {".py", ".bin", ".json", ".txt"}  # files that programs read
+PACKED = {".py", ".bin", ".json", ".txt"}  # suffixes of files that programs read
 
 
 class LocalSite:

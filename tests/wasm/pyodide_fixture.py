@@ -23,9 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-COMPLETE = ".complete"  # written last: a folder without it is an interrupted fetch
+COMPLETE = ".complete"  # this file is written last, so a folder without it is an interrupted fetch
 TIMEOUT = 600  # seconds, for one archive on a slow line
-SILENCE = 20  # seconds to wait for an answer of a source
+SILENCE = 20  # seconds to wait for a source to answer
 RELEASE = "https://cdn.jsdelivr.net/pyodide/v{version}/full/"
 LOCK = "pyodide-lock.json"
 
@@ -44,11 +44,11 @@ class Distribution:
 
     version: str
     core: Mapping[str, str]  # sha256 of the core's files
-    archive: Archive  # the core's package of npm
+    archive: Archive  # the npm package that contains the core
     wheels: tuple[str, ...] = ()
-    wheel_source: Archive | None = None  # the package of PyPI that contains the wheels
-    wheel_folder: str = ""  # inside wheel_source
-    added: tuple[Archive, ...] = ()  # wheels of PyPI, instead of the release's; in the order of their dependencies
+    wheel_source: Archive | None = None  # the PyPI package that contains the wheels
+    wheel_folder: str = ""  # the wheels' folder inside wheel_source
+    added: tuple[Archive, ...] = ()  # wheels from PyPI that replace the release's, each after its dependencies
 
 
 INSTALLER = (

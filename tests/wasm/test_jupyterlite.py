@@ -1,6 +1,6 @@
-"""Builds a JupyterLite site with the wheel for one Pyodide ABI. jupyterlite-pyodide-kernel 0.6 and 0.7 accept only
-that: they list a wheel once per platform tag, and `jupyter lite build` stops at the second entry ("duplicated
-definition")."""
+"""Builds a JupyterLite site with a wheel whose tags name one Pyodide ABI. jupyterlite-pyodide-kernel 0.6 and 0.7 refuse
+wheels with several platform tags: they list such a wheel once per tag, and `jupyter lite build` stops at the second
+entry ("duplicated definition")."""
 
 from __future__ import annotations
 

@@ -131,7 +131,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 
 
 def test_auditwheel_finds_nothing_missing(unpacked: Path, libraries: dict[str, str]) -> None:
-    """Checks the unpacked folder: of a wheel with several tags, auditwheel reads one and may not know it."""
+    """Checks the unpacked folder: of a wheel, auditwheel would read only one of several tags, and may not know it."""
     needed = auditwheel_emscripten.show(unpacked.parent)
     modules = (f"_lib/{name}" for name in libraries.values())
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}

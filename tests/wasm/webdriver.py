@@ -1,7 +1,7 @@
 """Firefox and WebKitGTK, each driven by its own WebDriver interface, with the standard library alone.
 
-WebDriver is one set of commands (W3C, https://www.w3.org/TR/webdriver2/). WebKit's driver takes them over HTTP;
-Firefox itself takes them over a socket, as its Marionette protocol, which geckodriver would translate to."""
+Both accept the commands of WebDriver (W3C, https://www.w3.org/TR/webdriver2/). WebKit's driver receives them over HTTP.
+Firefox itself receives them over a socket, in its Marionette protocol, so that no geckodriver has to translate."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ import environment
 from pyodide_runner import ProgramError
 
 LIMIT = 660.0  # seconds for one command: a page is busy while Python runs in it
-STARTS = 180.0  # seconds within which a browser must answer
+STARTS = 180.0  # seconds within which a browser that starts must answer
 BEGIN = "window.begin(JSON.parse(arguments[0]))"
 OUTCOME = "return window.outcome === undefined ? null : JSON.stringify(window.outcome)"
 
@@ -86,7 +86,7 @@ class Firefox:
             self._command("WebDriver:Navigate", url=address)
 
         def execute(script: str, *arguments: Any) -> Any:
-            # not in a sandbox: there a script sees the page's objects through wrappers
+            # no sandbox, because a script in a sandbox sees the page's objects only through wrappers
             done = self._command("WebDriver:ExecuteScript", script=script, args=arguments, sandbox=None)
             return done["value"]
 

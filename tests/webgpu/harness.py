@@ -15,7 +15,7 @@ from lanewise.webgpu.buffers import DeviceBuffer
 from lanewise.webgpu.executor import WebGpuExecutor
 
 POISON = 0xA5  # fills outputs before a launch
-GUARD = 64  # bytes of it before and after each output
+GUARD = 64  # bytes of poison before and after each output
 
 Operand = tuple[DeviceBuffer, int]
 
@@ -132,7 +132,7 @@ class Runner:
 
 
 def strided_layout(shape: Sequence[int], strides: Iterable[Sequence[int]], item_bytes: int) -> Mapping[str, Any]:
-    """Returns the lw_layout of inputs with these strides and a row-major result."""
+    """Returns the lw_layout for inputs with these strides and a row-major result."""
     rows = [[*each] for each in strides]
     return {"ndim": len(shape), "inner": 0, "shape": [*shape], "strides": [*rows, _row_major(shape, item_bytes)]}
 

@@ -1,4 +1,4 @@
-"""Tests what kernels share: sizes, strides, broadcasting, results in place, chains on the device, and errors."""
+"""Tests what all kernels have in common: sizes, strides, broadcasting, results in place, chains of calls, errors."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page of Chromium.
 
-The page runs timing.py in Pyodide. This side builds and fetches what the page needs and asks it for each row.
+The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and asks it for each row.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-OPTIONS = ("--goals", "--backends", "browser")  # mark this table's places in documents
-PYODIDE = "0.27.7"  # a Pyodide for which the tests have NumPy and SciPy
+OPTIONS = ("--goals", "--backends", "browser")  # the command after which documents show this table
+PYODIDE = "0.27.7"  # the tests fetch NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
@@ -60,7 +60,7 @@ class Served:
     wheel: Path
     limits: Mapping[str, Path]
     pyodide: Path
-    npm: Path | None  # None without peers from npm
+    npm: Path | None  # None if no peer from npm takes part
 
     def folders(self) -> dict[str, Path]:
         """Returns the folders by the first part of their URL paths."""

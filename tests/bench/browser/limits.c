@@ -7,9 +7,9 @@
 #define EXPORT(name) __attribute__((export_name(#name), used))
 
 enum {
-    LARGEST = 64 << 20, /* bytes in a stream; three of them exceed any cache */
-    CHAINS = 12,        /* (2 additions + 2 multiplications) per cycle * 3 cycles of latency; fits 16 registers */
-    APART = 341 << 6,   /* a third of 64 KB; streams at equal distances would compete for the same cache sets */
+    LARGEST = 64 << 20, /* bytes in a stream; three streams together exceed any cache */
+    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle, each takes 3 + 3 cycles; fits 16 registers */
+    APART = 341 << 6,   /* a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets */
     STREAMS = 8,
 };
 
@@ -30,8 +30,8 @@ static float total(v128_t x) {
 /* The floating-point operations per iteration of `madd`. */
 EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
 
-/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would
- * remove the chain that starts at 1 and stays there. */
+/* Repeats x = x*y + z in independent chains, in which x stays near 1. The volatile `half` hides y and z from the
+ * compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
 EXPORT(madd) void madd(int iterations) {
     v128_t chain[CHAINS];
     volatile float half = 0.5f;
@@ -54,7 +54,7 @@ EXPORT(madd) void madd(int iterations) {
     sink = total(all);
 }
 
-/* Sums that many bytes of floats, a multiple of STREAMS vectors. */
+/* Sums the floats in `bytes` bytes, a multiple of STREAMS vectors. */
 EXPORT(read) void read(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     v128_t sum[STREAMS];
@@ -78,7 +78,7 @@ EXPORT(read) void read(int bytes, int times) {
     sink = total(all);
 }
 
-/* c = a*y: reads and writes that many bytes. */
+/* c = a*y: reads `bytes` bytes and writes as many. */
 EXPORT(scale) void scale(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);
@@ -90,7 +90,7 @@ EXPORT(scale) void scale(int bytes, int times) {
     }
 }
 
-/* c = a*y + b: reads twice that many bytes, and writes them once. */
+/* c = a*y + b: reads `bytes` bytes from each of a and b, and writes as many to c. */
 EXPORT(triad) void triad(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);
@@ -102,7 +102,7 @@ EXPORT(triad) void triad(int bytes, int times) {
     }
 }
 
-/* Writes ones: no denormals, and every page of the streams gets memory of its own. */
+/* Fills the streams with ones: there are no denormals, and the system gives each page its own memory. */
 EXPORT(fill) void fill(void) {
     for (int each = 0; each < 3; each++) {
         for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) {

@@ -16,7 +16,7 @@ from tests.bench.goals import (
     Work,
 )
 
-WHEEL_SIZE, IMPORT = "wheel size", "import"  # the names of goals without work
+WHEEL_SIZE, IMPORT = "wheel size", "import"  # names of goals that measure no operation
 
 
 def _matmul(edge: int, firm: Bars, aim: Bars) -> Goal:

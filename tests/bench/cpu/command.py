@@ -19,7 +19,7 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-OPTIONS = ("--goals",)  # mark this table's places in documents
+OPTIONS = ("--goals",)  # the command after which documents show this table
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
@@ -27,7 +27,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
     chosen = goals.find(CPU, names)
     marked = places(settings.documents, OPTIONS, chosen)
     peers, absent = _peers(settings.peers)
-    lw.set_num_threads(1)  # like the peers
+    lw.set_num_threads(1)  # as the peers do
     backends = [str(info.name) for info in lw.backends() if info.available]
     default = str(lw.ones(1).backend)
     limits, why_not = _limits([name for name in dict.fromkeys((AVX512, AVX2, default)) if name in backends])
@@ -55,7 +55,7 @@ def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
     if names is not None:
         absent |= {name: "left out" for name in PEERS if name not in names}
         for name in names:
-            open_peer(name, 1)  # raises if it is missing
+            open_peer(name, 1)  # raises if the peer is missing
     return [open_peer(name, 1) for name in PEERS if name not in absent], absent
 
 

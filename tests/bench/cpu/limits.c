@@ -7,11 +7,11 @@
 #define EXPORT __attribute__((visibility("default"), used))
 
 enum {
-    CHAINS = 12, /* 2 per cycle with a latency of up to 6 (multiply, then add); fits 16 registers */
-    SUMS = 8,    /* 2 loads per cycle, and a latency of 4 for the addition */
+    CHAINS = 12, /* multiply-adds in flight: 2 start per cycle, each takes up to 6 cycles; fits 16 registers */
+    SUMS = 8,    /* additions in flight: 2 start per cycle, one for each load, and each takes 4 cycles */
 };
 
-/* Returns the sum of all lanes of `count` registers, a constant. */
+/* Returns the sum of all lanes of `count` registers. `count` is a constant. */
 INLINE float total(const vf32 *x, int count) {
     vf32 all = x[0];
 #pragma GCC unroll 32
@@ -27,8 +27,8 @@ INLINE float total(const vf32 *x, int count) {
 /* The floating-point operations per iteration of `madd`. */
 EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
 
-/* x = x*y + z in independent chains, whose values stay near 1. y and z are volatile: otherwise the compiler would
- * remove the chain that starts at 1 and stays there. */
+/* Repeats x = x*y + z in independent chains, in which x stays near 1. The volatile `half` hides y and z from the
+ * compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
 EXPORT float madd(int64_t iterations) {
     vf32 chain[CHAINS];
     volatile float half = 0.5f;
@@ -46,7 +46,7 @@ EXPORT float madd(int64_t iterations) {
     return total(chain, CHAINS);
 }
 
-/* Sums `count` floats, read from several places at once; a remainder that does not fill all sums is skipped. */
+/* Sums `count` floats, read as `places` streams side by side. Skips a remainder that does not fill all sums. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
@@ -65,14 +65,14 @@ INLINE float read_from(int places, const float *from, int64_t count, int64_t tim
     return total(sum, SUMS);
 }
 
-/* Hardware prefetches several streams at once, and is faster with four than with one. */
+/* Reads one stream, or four, which may be faster, because hardware prefetches several streams at once. */
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 
 INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, vf32_bits(x)); }
 
-/* c = a*y and c = a*y + b, on aligned arrays of `count` floats. The variants _past write with streaming stores, which
- * do not read the lines that they overwrite. */
+/* Computes c = a*y (scale) or c = a*y + b (triad) on aligned arrays of `count` floats. The variants whose names end in
+ * _past write with streaming stores, which do not read the cache lines that they overwrite. */
 #define WRITING(suffix, store)                                                                          \
     EXPORT void scale##suffix(float *c, const float *a, int64_t count, int64_t times) {                 \
         const vf32 y = vf32_set(0.5f);                                                                  \
@@ -95,7 +95,7 @@ INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, v
 WRITING(, vf32_store)
 WRITING(_past, store_past)
 
-/* Writes ones: no denormals, and every page gets memory of its own. */
+/* Fills an array with ones: there are no denormals, and the system gives each page its own memory. */
 EXPORT void fill(float *to, int64_t count) {
     for (int64_t at = 0; at < count; at++) {
         to[at] = 1.0f;

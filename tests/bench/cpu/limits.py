@@ -1,4 +1,4 @@
-"""The limits of this processor, measured in turn with the operations that are compared with them.
+"""The limits of this processor, measured in the same rounds as the operations that are compared with them.
 
 The loops are in limits.c, on the vector vocabulary of the kernels. Without a compiler, rows are still measured,
 but bars that depend on a limit are not judged.
@@ -25,13 +25,13 @@ __all__ = ["LEVELS", "Limits", "compiled"]
 
 LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes of all streams
 HUGE_PAGE = 2 << 20
-APART = 341 << 6  # a third of 64 KB; streams at equal distances would compete for the same cache sets
+APART = 341 << 6  # a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets
 FLOAT = ITEM_BYTES["float32"]
-MADD_ITERATIONS = 1 << 16  # about 200 microseconds
-WARM_ITERATIONS = 1 << 14  # until a processor runs wide instructions at full speed
+MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
+WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # operations per byte, about as many as a core computes while DRAM delivers one; above, they limit
-MOSTLY_READ = 8  # bytes read per byte written; above, only reading limits
+ARITHMETIC = 4  # operations per byte, about what a core computes while DRAM delivers one byte; above, arithmetic limits
+MOSTLY_READ = 8  # bytes read per byte written; above, the limit is reading alone
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
@@ -108,7 +108,7 @@ class Limits:
         return self._fastest(size, 1, "read", "read_apart")
 
     def write(self, size: int, number: int) -> Loop:
-        """Returns a loop that moves this many bytes in three arrays (a triad) or two, and writes one of them."""
+        """Returns a loop over 3 arrays (triad) or 2 (scale), of `size` bytes in total. It writes one of them."""
         name = "triad" if number == 3 else "scale"
         return self._fastest(size, number, name, f"{name}_past")
 
@@ -150,7 +150,7 @@ class Limits:
 
     def _streams(self, number: int, size: int) -> _Streams:
         """Returns `number` arrays of `size` bytes in total, rounded to whole iterations of the loops."""
-        step = 256  # floats, a multiple of what any loop takes at a time
+        step = 256  # floats: a multiple of what one iteration of any loop processes
         count = max(step, round(size / number / FLOAT / step) * step)
         return _Streams.of(number, count, self._fill)
 

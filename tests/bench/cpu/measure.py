@@ -1,4 +1,4 @@
-"""Measures the rows of the CPU's goals: those that runner.py times as they are, and those with other contestants."""
+"""Measures the rows of the CPU's goals. Most are cases that runner.py times; the others need their own contestants."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Place:
     peers: Sequence[Peer]
     absent: frozenset[str]
     limits: Mapping[str, Limits]  # by backend; empty without a compiler
-    backends: Sequence[str]  # that are available
+    backends: Sequence[str]  # the available ones
 
     def row(self, goal: Goal) -> Row:
         """Measures a goal. If its instruction set is missing, the default one is measured and not judged."""

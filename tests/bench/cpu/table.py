@@ -22,12 +22,12 @@ from tests.bench.goals import (
 
 AVX512, AVX2 = "avx512", "avx2"
 
-# In the order of the columns.
+# The peers, in the order of their columns.
 PEERS = ("numpy", "numpy-out", "numpy-skylakex", "torch", "jax", "numexpr", "numkong")
 ONE_THREAD = "one thread"  # the baseline of the rows for two threads
 
 SMALL = 1 << 10
-CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # in L2, in L3, beyond
+CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # arrays in L2, in L3, in DRAM
 THROUGHOUT = (CACHED, (1 << 17, "128K"), LARGE)
 
 
@@ -64,7 +64,7 @@ _NEAR_LIMIT = (OfLimit(0.9),)
 _OPENBLAS = ("numpy", "numpy-skylakex")
 _LIKE_OPENBLAS = (OfLimit(0.78), Against(("numpy-skylakex",), 0.93))
 
-# The cost of a whole call.
+# Rows that measure the cost of a whole call.
 CALLS: tuple[Goal, ...] = (
     Goal("x + y 1K, whole call", NANOSECONDS, _faster("numpy", by=4), (Reach(40),), Work("add", (SMALL,)), AVX512),
     Goal(
@@ -77,19 +77,19 @@ CALLS: tuple[Goal, ...] = (
     ),
 )
 
-# Two threads against one.
+# Rows that compare two threads with one.
 THREADS: tuple[Goal, ...] = tuple(
     Goal(f"{name}, two threads", MICROSECONDS, _faster(ONE_THREAD, by=1.8), _faster(ONE_THREAD, by=1.95), work, AVX512)
     for name, work in (("matmul 1024", Work("matmul", (1024,))), ("exp 256K", Work("exp", (1 << 18,))))
 )
 
-# Kernels called from C.
+# Rows that call a kernel from C.
 KERNELS: tuple[Goal, ...] = (
     *(_alone(operation, 40) for operation in ("add", "multiply", "dot", "norm_l2", "relu")),
     _alone("gelu", 190),
 )
 
-# After lw.calibrate(), against the best backend of each case; the median over a grid.
+# AUTO after lw.calibrate(), compared with the best backend for each case of a grid (auto.py).
 AUTO = Goal("AUTO, calibrated, over the best backend", TIMES, (Reach(1.1),), ())
 
 CPU: tuple[Goal, ...] = (

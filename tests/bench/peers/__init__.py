@@ -29,13 +29,13 @@ class Call:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to time if the peer has a loop of its own: run(n) evaluates n times and waits for the last result.
+    """What to time if the peer runs the loop itself: run(n) evaluates the case n times and waits for the last result.
 
-    If `timed`, it returns the nanoseconds that this took.
+    If `timed`, run(n) returns the nanoseconds that this took.
     """
 
     run: Callable[[int], object]
-    read: Callable[[Sequence[int]], list[float]]  # elements of its result, by position in row-major order
+    read: Callable[[Sequence[int]], list[float]]  # returns elements of the result, by position in row-major order
     timed: bool = False
 
 
@@ -46,7 +46,7 @@ class Peer(Protocol):
     settings: str  # its version and settings, for the report
 
     def call(self, case: Case) -> Call | Batch | None:
-        """Returns how it computes the case, or None if it does not have the operation."""
+        """Returns what to time for the case, or None if the peer does not have the operation."""
         ...
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
@@ -54,7 +54,7 @@ class Peer(Protocol):
         ...
 
 
-# name: the package that must be installed, the module here
+# name of the peer: the package that must be installed, its module in this folder
 PEERS: Mapping[str, tuple[str, str]] = {
     "numpy": ("numpy", "tests.bench.peers.numpy_peer"),
     "numpy-out": ("numpy", "tests.bench.peers.numpy_out"),
@@ -64,7 +64,7 @@ PEERS: Mapping[str, tuple[str, str]] = {
     "numexpr": ("numexpr", "tests.bench.peers.numexpr_peer"),
     "numkong": ("numkong", "tests.bench.peers.numkong_peer"),
 }
-AVX512 = ("numpy-skylakex",)  # their kernels crash on processors without AVX-512
+AVX512 = ("numpy-skylakex",)  # peers whose kernels crash on processors without AVX-512
 
 
 def missing(name: str) -> str:
@@ -92,7 +92,7 @@ def open_peer(name: str, threads: int) -> Peer:
 
 
 def convert(arguments: Sequence[Argument], array: Callable[[HostArray], Any]) -> tuple[Any, ...]:
-    """Replaces each host array among the arguments by what `array` makes of it."""
+    """Replaces each host array among the arguments by the result of calling `array` with it."""
 
     def converted(argument: Argument) -> Any:
         if isinstance(argument, HostArray):

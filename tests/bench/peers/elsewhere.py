@@ -1,6 +1,6 @@
 """A peer in a separate process, for settings that a library reads only when it is loaded.
 
-In each round it is asked for a number of calls and returns the time that they took there, without the communication.
+In each round this process asks it for a number of calls. It returns the time that they took, without communication.
 
     python -m tests.bench.peers.elsewhere numpy 1     answers on standard output; Elsewhere starts it
 """
@@ -30,7 +30,7 @@ class Elsewhere:
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Starts the process. Only these operations depend on the variables; the peer does not offer others."""
+        """Starts the process. The peer offers only `operations`: others do not depend on the variables."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])
@@ -69,9 +69,9 @@ class Elsewhere:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Closes its input, which ends the process, and waits."""
+    """Closes the standard input of the process, which makes it end, and waits for that."""
     assert process.stdin and process.stdout
-    with contextlib.suppress(BrokenPipeError):  # it has ended before
+    with contextlib.suppress(BrokenPipeError):  # the process has already ended
         process.stdin.close()
     process.wait()
     process.stdout.close()

@@ -1,4 +1,4 @@
-"""JAX on the CPU: every operation is compiled, and every result waited for."""
+"""JAX on the CPU: every operation is compiled, and every call waits for its result."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ def open(threads: int) -> Peer:
 
 
 class JaxPeer:
-    """The functions of jax.numpy and jax.nn of the same names, or those of _functions."""
+    """Computes with the functions of _functions, or those of the same name in jax.numpy or jax.nn."""
 
     name = "jax"
 
     def __init__(self, threads: int) -> None:
         import jax
 
-        # Runs operations on the calling thread: a small one ends before another thread wakes up.
+        # Run operations on the calling thread, because a small one takes less time than waking up another thread.
         jax.config.update("jax_cpu_enable_async_dispatch", False)
         self._jax = jax
         self._named = _functions(jax)
@@ -38,9 +38,9 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Returns a call of the function, compiled for the shapes of the arguments."""
         name = case.operation.name
-        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or compiled to a constant
+        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or only a constant
             return None
-        if name == "nonzero":  # its shape depends on data, so it cannot be compiled
+        if name == "nonzero":  # the shape of the result depends on data, so it cannot be compiled
             return None
         function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any
 
 import numkong
-import numpy as np  # its tensors are made from arrays
+import numpy as np  # NumKong's tensors are made from NumPy's arrays
 
 from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
@@ -35,7 +35,7 @@ def open(threads: int) -> Peer:
 
 
 class NumkongPeer:
-    """The functions of _FUNCTIONS, on its own tensors."""
+    """Computes with the functions of _FUNCTIONS, on NumKong's tensors."""
 
     name = "numkong"
 
@@ -44,7 +44,7 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call of the function, only for float32: sums of other dtypes have other result types."""
+        """Returns a call of the function, for float32 only: sums of other dtypes return other dtypes than ours."""
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None

@@ -1,7 +1,7 @@
-"""Lanewise's operations in NumPy: its own function if it has one, otherwise the fastest plain code.
+"""Lanewise's operations in NumPy: NumPy's own function if there is one, otherwise the fastest plain code.
 
-Timed in float32 as a peer (numpy_peer.py), and computed in float64 as the reference of check.py. Temporaries are reused
-in place, as a careful user would do.
+The peer in numpy_peer.py times them in float32; check.py computes its reference with them in float64. Results overwrite
+temporary arrays, as in the code of a careful user.
 """
 
 from __future__ import annotations

@@ -18,12 +18,12 @@ def open(threads: int) -> Peer:
 
 
 class NumpyOutPeer(NumpyPeer):
-    """Universal functions, and what a careful user composes of them."""
+    """Computes with NumPy's universal functions, and with compositions of them that write into `out`."""
 
     name = "numpy-out"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call with `out`, an array that the function itself has returned."""
+        """Returns a call whose `out` is an array that an earlier call of the function returned."""
         np = self._np
         function = _composed(np).get(case.operation.name) or getattr(np, case.operation.name, None)
         if not callable(function) or (isinstance(function, np.ufunc) and function.nout > 1):

@@ -11,5 +11,5 @@ PRODUCTS = ("matmul", "matvec", "vecmat", "linear", "dot", "norm_l2", "outer", "
 
 
 def open(threads: int) -> Peer:
-    """Starts a process of its own: OpenBLAS reads the variable when it is loaded."""
+    """Starts a separate process, because OpenBLAS reads its environment variable only when it is loaded."""
     return Elsewhere(NAME, "numpy", threads, FOR_AVX512, PRODUCTS)

@@ -32,7 +32,7 @@ def refused(call: Any) -> dict[str, Any]:
 
 
 def too_large() -> dict[str, dict[str, Any]]:
-    """Requests more than the heap can ever hold, in several ways."""
+    """Requests more memory than the heap can ever hold, in several ways."""
     tall, wide = lw.ones((1 << 16, 1)), lw.ones((1, 1 << 16))
     return {
         "zeros": refused(lambda: lw.zeros((1 << 30,))),

@@ -21,7 +21,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # about one operation on one backend
+MOST_COMPLAINTS = 5  # the most to report about one operation on one backend
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -33,7 +33,7 @@ def tensor(array: oracle_file.Array | None) -> Any:
     dtype = getattr(lw, array.dtype)
     if array.size == 0:
         return lw.empty(array.shape, dtype=dtype)
-    if array.dtype == "float16":  # memoryview.cast() knows it since Python 3.14
+    if array.dtype == "float16":  # memoryview.cast() accepts this format only since Python 3.14
         flat = lw.asarray(list(array.values()), dtype=dtype)
     else:
         data: Any = array.data  # the type of memoryview.cast() accepts only literal formats

@@ -25,11 +25,11 @@ from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
 WARM_SAMPLES = 15  # long enough for the engine to recompile hot code before the first sample
-LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams
+LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams together
 
 
 class JavaScriptPeer:
-    """A library of the page. Its loop is in JavaScript, so that no call from Python is timed."""
+    """A JavaScript library that the page loads. Its loop is in JavaScript, so that no call from Python is timed."""
 
     def __init__(self, name: str, library: Any) -> None:
         self.name = name
@@ -134,7 +134,7 @@ def limit(case: Case) -> Contestant | None:
     if case.operation.kind == "reduction":
         size = sum(item.nbytes for item in case.inputs)
         return Contestant.batched("limit", lambda count: module.read(size, count))
-    if moved < LEVELS["L1"]:  # the call dominates
+    if moved < LEVELS["L1"]:  # too small for a limit: the time of the call dominates
         return None
     loop = module.triad if sum(item.nbytes == moved for item in case.inputs) > 1 else module.scale
     return Contestant.batched("limit", lambda count: loop(moved, count))

@@ -1,5 +1,5 @@
-// jax-js with its WASM backend: every operation is compiled, and every result waited for. The page is not cross-origin
-// isolated, so there is one thread.
+// jax-js with its WASM backend: every operation is compiled, and every call waits for its result. The page is not
+// cross-origin isolated, so there is one thread.
 import { defaultDevice, init, jit, lax, nn, numpy as np } from "/npm/@jax-js/jax/dist/index.js";
 
 const VERSION = "0.1.25"; // package.json pins it; the package does not export it

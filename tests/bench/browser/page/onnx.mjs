@@ -54,7 +54,8 @@ function value(field, name, shape) {
     return message(field, text(1, name), message(2, message(1, number(1, FLOAT), ...dimensions)));
 }
 
-// `node`: the type, the attributes and, for reductions, the axes, which ONNX passes as an input.
+// Returns the bytes of a model. The first argument describes its node: type, attributes and, only for reductions, axes,
+// which ONNX passes as an input.
 export function model({ type, attributes, axes }, inputs, constants) {
     const names = [...inputs.map((_, i) => `x${i}`), ...constants.map((_, i) => `w${i}`)];
     const initializers = constants.map(({ data, shape }, i) =>

@@ -18,7 +18,7 @@ async function pyodideWith(packages) {
     return pyodide;
 }
 
-// Returns the milliseconds of the first import of a package in a new Pyodide where it is installed.
+// Starts a new Pyodide, installs a package there, and returns the milliseconds that its first import takes.
 async function importTime(location, name) {
     const pyodide = await pyodideWith([location]);
     return pyodide.runPython(`
