@@ -17,7 +17,7 @@ __all__ = ["is_ordered", "normalize_axes", "normalize_axis", "refuse_split_shape
 
 
 def to_int(operation: str, name: str, value: Any, *, minimum: int | None = None) -> int:
-    """Returns an int. Raises ArgumentTypeError for a bool or a non-integer, ArgumentError for one below `minimum`."""
+    """Returns an int. Raises ArgumentTypeError for bools and non-integers, ArgumentError for ints below `minimum`."""
     try:
         if isinstance(value, bool):
             raise TypeError
@@ -35,13 +35,13 @@ def to_bool(operation: str, name: str, value: Any) -> bool:
         try:
             if value == truth:
                 return truth
-        except (LanewiseError, TypeError, ValueError):  # an array, for example
+        except (LanewiseError, TypeError, ValueError):  # comparing an array, for example
             pass
     raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {describe(value)}")
 
 
 def to_number(operation: str, value: Any) -> Any:
-    """Returns a bool, an int or a float from a number of any library."""
+    """Converts a number of any library to a bool, an int or a float."""
     if isinstance(value, int | float):
         return value
     if isinstance(value, str | bytes | bytearray):
@@ -56,7 +56,7 @@ def to_number(operation: str, value: Any) -> Any:
 
 
 def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
-    """Returns an axis counted from the front."""
+    """Checks an axis and returns it counted from the front."""
     place = to_int(operation, "axis", axis)
     if not -ndim <= place < ndim:
         raise AxisError(f"{operation}: expected an axis within {ndim} dimension{'' if ndim == 1 else 's'}, got {place}")
@@ -64,7 +64,7 @@ def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
-    """Returns one or more distinct axes, counted from the front."""
+    """Checks one or more axes, which must differ, and returns them counted from the front."""
     normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
     if len(set(normalized)) < len(normalized):
         raise AxisError(f"{operation}: expected each axis once, got {describe(axes)}")
@@ -72,7 +72,7 @@ def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
 
 
 def refuse_split_shape(operation: str, arguments: Sequence[Any]) -> None:
-    """Raises the error of a call such as zeros(2, 3), whose ints are meant as one shape."""
+    """Raises the error for a call such as zeros(2, 3), which passes one shape as separate ints."""
     if len(arguments) > 1 and all(isinstance(one, int) for one in arguments):
         ints = ", ".join(map(str, arguments))
         raise ArgumentTypeError(
@@ -81,5 +81,5 @@ def refuse_split_shape(operation: str, arguments: Sequence[Any]) -> None:
 
 
 def is_ordered(value: Any) -> bool:
-    """Whether `value` holds several values in an order, as sets and dictionaries do not."""
+    """Whether `value` is an iterable with a meaningful order: not a set or mapping, and not a string."""
     return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)

@@ -29,7 +29,7 @@ _IS_TRUE: Final = bytes(map(bool, range(256)))
 
 
 def read(obj: Any, copy: bool | None) -> Tensor:
-    """Returns a copy of the elements; those of uint8 become int32. Every field of the interface is checked first."""
+    """Returns the elements as a new tensor; uint8 becomes int32. Every field of the interface is checked first."""
     interface = obj.__array_interface__
     if not isinstance(interface, Mapping):
         raise _error("a dict", interface)
@@ -45,7 +45,7 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     low, high = sum(min(step, 0) for step in reach), sum(max(step, 0) for step in reach) + itemsize
     data = b"" if 0 in shape else _bytes(obj, interface, low, high)
     if _TYPES[code] is dtypes.bool:
-        data = data.translate(_IS_TRUE)  # in Pillow's, true is 255
+        data = data.translate(_IS_TRUE)  # Pillow stores true as 255
     elements = (
         _ext.from_object(memoryview(data), None, None)
         if code == _UINT8
@@ -71,7 +71,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
 
 
 def _type(typestr: Any) -> tuple[str, int]:
-    """Returns the code of kind and item size, such as "f4", and the item size."""
+    """Returns a code of kind and item size, such as "f4", and the item size by itself."""
     if not isinstance(typestr, str) or len(typestr) < 3 or not typestr[2:].isdecimal() or len(typestr) > 8:
         raise _error("a typestr such as '<f4'", typestr)
     order, code = typestr[0], typestr[1:]

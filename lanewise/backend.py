@@ -1,7 +1,7 @@
 """The backends by name: the enum, their order, and the names that other libraries use for them.
 
-Only error messages here depend on the machine. registry.py says which backends are available, selection.py chooses
-one, and discovery.py reports both to the user.
+The machine affects only the error messages of this module. registry.py says which backends are available, selection.py
+chooses one, and discovery.py reports both to the user.
 """
 
 from __future__ import annotations
@@ -89,12 +89,12 @@ _GROUPS: Final[dict[str, tuple[Backend, ...]]] = {
     "gpu": GPU_BACKENDS,
 }
 
-# Backends of other libraries, and the graphics API through which WebGPU reaches the same hardware.
+# Names of backends in other libraries, each with the graphics API through which WebGPU reaches the same hardware.
 _THROUGH_WEBGPU: Final[dict[str, str]] = {
     "vulkan": "vulkan", "metal": "metal", "mps": "metal", "dx12": "dx12", "d3d12": "dx12", "directml": "dx12",
     "dml": "dx12", "rocm": "vulkan", "hip": "vulkan", "opencl": "vulkan", "opengl": "opengl", "gl": "opengl",
 }  # fmt: skip
-# Names that also select the adapter's vendor.
+# The names among these that also select a vendor of adapters.
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
 

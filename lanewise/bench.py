@@ -1,7 +1,7 @@
 """`python -m lanewise bench`: twelve operations at two sizes, on this machine's backends and in NumPy.
 
-Every result is compared before anything is timed: with NumPy in float64, or with the scalar backend where NumPy is not
-installed. A source checkout has the benchmark that Lanewise is developed with: `python -m tests.bench`.
+Every result is checked before anything is timed: against NumPy in float64, or against the scalar backend if NumPy is
+not installed. The benchmark used to develop Lanewise is in the source checkout: `python -m tests.bench`.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, me
 
 __all__ = ["main"]
 
-SIZES = (1 << 14, 1 << 20)  # elements: in the L2 cache, and beyond it
-LARGEST_EDGE = 512  # rows and columns of a matrix: a larger product takes seconds in scalar code
+SIZES = (1 << 14, 1 << 20)  # numbers of elements: within the L2 cache, and beyond it
+LARGEST_EDGE = 512  # rows and columns of a matrix: larger products take seconds in scalar code
 REPEATS = 5
 SAMPLE_SECONDS = 0.01
-TOLERANCE = 1e-4  # relative to the largest element; notices wrong results, while the tests check accuracy
+TOLERANCE = 1e-4  # relative to the largest element; finds wrong results only, as the tests check accuracy
 NUMPY = "numpy"
 
 Shape = tuple[int, ...]
@@ -38,7 +38,7 @@ class Work(NamedTuple):
 
     operation: str
     shapes: Callable[[int], tuple[Shape, ...]]
-    in_numpy: Callable[..., Any]  # called with the module numpy and the inputs
+    in_numpy: Callable[..., Any]  # its arguments are the module numpy and the inputs
 
 
 class Row(NamedTuple):

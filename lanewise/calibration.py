@@ -1,7 +1,7 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py measures; selection.py reads the order of the CPU backends at import. The file is checked field by field. One
-that does not have the expected form is ignored with a warning, and the import continues.
+tuning.py measures; selection.py reads the order of the CPU backends at import. Each field of the file is checked. A
+file without the expected form is ignored with a warning, and the import continues.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Times = Mapping[Backend, Mapping[str, float]]
 class Calibration(NamedTuple):
     """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
-    `times` are relative to the fastest backend of the kind: 1.5 means 50 % slower. `date` is the day of the
-    measurement, `path` the file that stores it, or None if it holds for this process only. Printed, it is a table.
+    `times` are relative to the fastest backend for that kind: 1.5 means 50 % slower. `date` is the day of the
+    measurement. `path` is the file that stores it, None if it is for this process only. print() shows a table.
     """
 
     times: Times
@@ -44,7 +44,7 @@ class Calibration(NamedTuple):
 
     @property
     def order(self) -> tuple[Backend, ...]:
-        """The CPU backends, fastest first. Those within 3 % of the fastest keep the order of lw.Backend."""
+        """The CPU backends, fastest first. Backends within 3 % of the fastest keep the order of lw.Backend."""
         overall = {backend: self.overall(backend) for backend in CPU_BACKENDS if backend in self.times}
         limit = min(overall.values()) * NOISE
         return tuple(sorted(overall, key=lambda backend: 0.0 if overall[backend] <= limit else overall[backend]))
@@ -78,11 +78,11 @@ class Calibration(NamedTuple):
 def folder() -> Path | None:
     """Returns the folder of the file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
 
-    None in Pyodide, whose files do not outlive the page, and for users without a cache folder.
+    Returns None in Pyodide, whose files do not outlive the page, and for users without a cache folder.
     """
     directory = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
     if directory:
-        return Path(os.path.expanduser(directory))  # a shell does not expand "~" in every setting
+        return Path(os.path.expanduser(directory))  # may have a "~" that no shell expanded
     if sys.platform == "emscripten":
         return None
     if sys.platform == "win32":
@@ -97,7 +97,7 @@ def folder() -> Path | None:
 
 
 def load() -> Calibration | None:
-    """Returns the stored calibration of this machine and version, or None. Never raises an error."""
+    """Returns the stored calibration if it is of this machine and version, else None. Never raises an error."""
     directory = folder()
     if directory is None or not os.path.exists(directory / NAME):
         return None
@@ -115,7 +115,7 @@ def load() -> Calibration | None:
 
 
 def warn(message: str) -> None:
-    """Warns at the line of the user's code that imports or calls this package."""
+    """Issues a warning that shows the line of the user's code that imports or calls this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back:
         importing = "importlib._bootstrap" in frame.f_code.co_filename  # `stacklevel` skips these frames
@@ -161,7 +161,7 @@ def forget() -> None:
 
 
 def _machine() -> dict[str, str]:
-    """Returns what a measurement is valid for: one processor, operating system and version of Lanewise."""
+    """Returns the processor, the operating system and the version of Lanewise for which a measurement is valid."""
     from lanewise import hardware
 
     return {
@@ -185,7 +185,7 @@ def _read(path: Path) -> str:
 
 
 def _parse(text: str, path: str) -> Calibration | None:
-    """Returns the calibration in `text`, or None if it is of another machine or version.
+    """Returns the calibration in `text`, or None if it was measured on another machine or version.
 
     Raises ValueError if the text is not a valid calibration.
     """

@@ -42,8 +42,8 @@ def _declarations() -> str:
             f"{error.filename}: cannot read the header ({error.strerror}); reinstall lanewise"
         ) from error
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
-    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants, which are array sizes
-    return text.replace("extern LW_EXPORT const", "extern")  # cffi would parse a const as a number
+    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants: they size arrays
+    return text.replace("extern LW_EXPORT const", "extern")  # cffi would parse it as a numeric constant
 
 
 ffi = FFI()

@@ -50,7 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LanewiseError as error:
         print(f"lanewise {command}: {error}", file=sys.stderr)
         return 1
-    except BrokenPipeError:  # the reader has closed the pipe, as `head` does
+    except BrokenPipeError:  # the reader of the output has closed the pipe, as `head` does
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 (Python flushes stdout when it exits)
         return 1
 
@@ -112,7 +112,7 @@ def bench(arguments: Sequence[str]) -> int:
     """Times operations."""
     try:
         from lanewise.bench import main as run
-    except ModuleNotFoundError:  # native/hook.py leaves it out of the wheel for browsers
+    except ModuleNotFoundError:  # native/hook.py leaves bench out of the wheel for browsers
         from lanewise.errors import LibraryError
 
         raise LibraryError(

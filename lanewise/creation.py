@@ -35,8 +35,8 @@ __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_l
 
 Shape = int | Sequence[int]
 
-_CHUNK: Final = 2**16  # numbers that Python computes at a time, for dtypes without a kernel
-_COPY: Final = {None: None, True: True, False: False}  # also accepts values that equal these, such as NumPy's
+_CHUNK: Final = 2**16  # for dtypes without a kernel, Python computes this many numbers at a time
+_COPY: Final = {None: None, True: True, False: False}  # also finds values that equal these keys, such as NumPy's
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
@@ -203,12 +203,12 @@ def _evenly_spaced(operation: str, first: float, distance: float, count: int, dt
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns uniform random numbers in [0, 1): from the seed's stream, or without a seed from the process's stream."""
+    """Returns uniform random numbers in [0, 1), from the stream of the seed or, without a seed, that of the process."""
     return _random("rand", shape, seed, offset, device)
 
 
 def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns normal random numbers: rand's, mapped by the inverse of the normal distribution function."""
+    """Returns normal random numbers: those of rand, mapped by the inverse of the normal distribution function."""
     return _random("randn", shape, seed, offset, device)
 
 
@@ -227,7 +227,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
 
 
 class _Stream:
-    """The stream of random numbers of this process. Each process has a different one, forked ones too."""
+    """The stream of random numbers of this process. Each process has a different stream, even after a fork."""
 
     def __init__(self) -> None:
         self.restart()
@@ -306,19 +306,19 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
 
 def _shared(obj: Any) -> Any:
-    """Returns a tensor that shares the memory, or the NumPy array if Lanewise lacks its dtype, as it does uint8."""
+    """Returns a tensor that shares the memory, or a NumPy array if Lanewise lacks the dtype, as for uint8."""
     try:
         return from_dlpack(obj)
     except DTypeError:
         try:
             return obj.__array__()
-        except (AttributeError, ImportError, RuntimeError, TypeError):  # no NumPy, or no such dtype there either
+        except (AttributeError, ImportError, RuntimeError, TypeError):  # NumPy is missing, or lacks this dtype, too
             pass
         raise
 
 
 def _to_lists(value: Any) -> Any:
-    """Replaces arrays in nested lists by lists of Python numbers."""
+    """Returns nested lists in which arrays are replaced by lists of Python numbers."""
     if isinstance(value, list | tuple):
         return [_to_lists(one) for one in value]
     return value.tolist() if hasattr(value, "tolist") else value

@@ -1,7 +1,7 @@
 """Devices: their description for users (DeviceInfo), and the interface that runs kernels on one (Executor).
 
-registry.py lists devices and opens them. In this version only lanewise.webgpu has an Executor, which its own tests and
-users call; tensors are stored in host memory.
+registry.py lists devices and opens them. In this version only lanewise.webgpu implements Executor. Its tests and users
+call it directly; tensors are always stored in host memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class DeviceInfo(NamedTuple):
     free_memory: int | None = None
     compute_capability: str | None = None
     unified_memory: bool = False
-    api: str | None = None  # of WebGPU adapters: vulkan, metal, dx12 or opengl
+    api: str | None = None  # for WebGPU adapters only: vulkan, metal, dx12 or opengl
     software: bool = False  # the adapter runs on the CPU; AUTO never chooses it
 
     def __str__(self) -> str:

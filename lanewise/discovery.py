@@ -36,7 +36,7 @@ class BackendInfo(NamedTuple):
 
 
 class BackendList(list[BackendInfo]):
-    """What backends() returns: a list that prints one backend per line."""
+    """The list that backends() returns. print() shows one backend per line."""
 
     def __repr__(self) -> str:
         return _encodable("\n".join(map(str, self)))
@@ -50,7 +50,7 @@ class BackendList(list[BackendInfo]):
 
 
 def backends() -> list[BackendInfo]:
-    """Returns every backend, in the order of lw.Backend. Printed, it has a line for each.
+    """Returns every backend, in the order of lw.Backend. print() shows a line for each.
 
     >>> import lanewise as lw
     >>> lw.backends()[-1].name, lw.backends()[-1].available
@@ -70,7 +70,7 @@ def best_available_backend() -> Backend:
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """Returns the largest free memory of a backend's devices, counting total memory where free memory is unknown."""
+    """Returns the largest free memory of a backend's devices, or total memory if free memory is unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)
@@ -91,7 +91,7 @@ def backend_summary() -> str:
 
 
 def _calibration_summary() -> str:
-    """Returns a line about the calibration and whether the default backend follows it."""
+    """Returns a line that describes the calibration and says whether the default backend follows from it."""
     calibration = selection.calibration_in_use()
     if calibration is None:
         return "none; `python -m lanewise calibrate` measures which of these is the fastest"

@@ -1,4 +1,4 @@
-"""Calls that the extension passes on to Python.
+"""Handles calls that the extension passes on to Python.
 
 The hot path never comes here: the extension itself handles tensors, numbers and buffers on CPU backends. It passes on
 the operations without kernels (kinds `composed` and `creation`), and calls with operands that only Python can read:
@@ -43,7 +43,7 @@ def _python(operation: str) -> Callable[..., Any] | None:
 
 
 def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Returns the results of an operation as its named tuple."""
+    """Returns several results of an operation as a named tuple."""
     from lanewise import results
 
     result: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
@@ -67,7 +67,7 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     inputs = operations.inputs(operation)
     values = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     values |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
-    if all(map(_is_native, values.values())):  # the extension passes these on only for a GPU backend
+    if all(map(_is_native, values.values())):  # the extension passes native operands on only for a GPU backend
         raise BackendUnavailableError(
             f"{operation}: expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in "
             "this version"
@@ -79,14 +79,14 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
 
 
 def refuse_keyword(operation: str, name: str) -> None:
-    """Raises the error of a call with a keyword that the operation does not have."""
+    """Raises the error for a call with a keyword that the operation does not have."""
     from lanewise import other_names
 
     other_names.refuse_keyword(operation, name)
 
 
 def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
-    """Raises the error of zeros(2, 3) and concat(x, y), whose arguments are meant as one tuple or list."""
+    """Raises the error for zeros(2, 3) or concat(x, y), which pass one tuple or list as separate arguments."""
     if operation in ("ones", "rand", "randn", "zeros"):
         refuse_split_shape(operation, arguments)
     if operation in ("concat", "stack") and arguments and isinstance(arguments[0], Tensor):
@@ -96,7 +96,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _rename(error: LanewiseError, operation: str) -> None:
-    """Makes an error name the operation that the user called, not one that it calls."""
+    """Makes an error name the operation that the user called instead of one that this operation calls."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (name == "index" or hasattr(_ext, name) or hasattr(Tensor, name)):

@@ -36,8 +36,8 @@ class DType:
     name: str
     itemsize: int  # bytes
     kind: Kind  # b(ool), i(nteger) or f(loat), as in NumPy
-    code: int  # lw_dtype
-    format: str  # of the buffer protocol and the struct module
+    code: int  # the lw_dtype of lanewise.h
+    format: str  # the code in the buffer protocol and the struct module
 
     def __init__(self, code: int, name: str, itemsize: int, kind: Kind, format: str) -> None:
         for field, value in (
@@ -79,7 +79,7 @@ float16: Final = DType(3, "float16", 2, "f", "e")
 float32: Final = DType(4, "float32", 4, "f", "f")
 float64: Final = DType(5, "float64", 8, "f", "d")
 
-ALL: Final = (bool, int32, int64, float16, float32, float64)  # by code
+ALL: Final = (bool, int32, int64, float16, float32, float64)  # in the order of `code`
 
 _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
     "bool_": bool,  # the name of NumPy 1's scalar type
@@ -89,7 +89,7 @@ _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
     "single": float32,
     "double": float64,
 }
-# The dtypes of lists of these Python types.
+# The dtypes of tensors made from lists of these Python types.
 _PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
 
 

@@ -2,8 +2,8 @@
 
 Each also derives from the built-in exception that NumPy or Python raises in the same situation, so `except ValueError`
 keeps working. A message names the operation, what it expected, what it got, and what to do:
-`matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. The extension is given these
-classes when the package is imported.
+`matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. lanewise/__init__.py passes
+these classes to the extension.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ class IndexOutOfRangeError(LanewiseError, IndexError):
 
 
 class ArgumentError(LanewiseError, ValueError):
-    """An argument has the right type and an invalid value."""
+    """An argument has the right type but an invalid value."""
 
 
 class ArgumentTypeError(LanewiseError, TypeError):

@@ -1,7 +1,7 @@
 """The CPU's name and the machine's memory, from the operating system.
 
-Used by discovery.py, calibration.py and memory.py. Nothing is read at import. What a system does not report is None, 0
-or "unknown CPU", never an error.
+Used by discovery.py, calibration.py and memory.py. Nothing is read at import. Values that the system does not report
+are None, 0 or "unknown CPU"; there are no errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def cpu_name() -> str:
     """Returns the CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # x86 has "model name" in the first processor's lines, many ARM boards "Model" or "Hardware" after the last.
+        # On x86, the first processor's lines have "model name"; on many ARM boards, the end has "Model" or "Hardware".
         path = Path("/proc/cpuinfo")
         head = _fields(path, HEAD)  # reading all of it is slow on machines with many processors
         fields = head if head.get("model name") else _fields(path)
@@ -37,7 +37,7 @@ def cpu_name() -> str:
 
 
 def total_memory() -> int:
-    """Returns the bytes of memory that this process may use at most, 0 if unknown."""
+    """Returns the largest number of bytes of memory that this process may use, 0 if unknown."""
     total = 0
     if _SYSTEM == "linux":
         total = _meminfo("MemTotal") or 0
@@ -53,7 +53,7 @@ def total_memory() -> int:
 
 
 def free_memory() -> int | None:
-    """Returns the bytes of memory available without swapping, None if unknown."""
+    """Returns the number of bytes of memory available without swapping, None if unknown."""
     if _SYSTEM == "linux":
         free, left = _meminfo("MemAvailable"), _container_left()
         return left if free is None else free if left is None else min(free, left)

@@ -26,8 +26,8 @@ _ALL = slice(None)
 class _Group(NamedTuple):
     """The adjacent axes of the view that one array indexes: one axis, or one for each dimension of a mask."""
 
-    axis: int  # the first of them
-    dimension: int  # the same axis in the tensor, whose number differs if the key has ints or None
+    axis: int  # the first of these axes
+    dimension: int  # the same axis of the tensor: the number differs if the key has ints or None
     span: int  # number of axes
     indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
@@ -37,7 +37,7 @@ class _Plan(NamedTuple):
 
     basic: tuple[Any, ...]
     groups: list[_Group]
-    position: int  # axis of the result at which the dimensions of the indices begin
+    position: int  # axis of the result at which the dimensions of the index arrays begin
 
     def index_shape(self) -> tuple[int, ...]:
         """Returns the shape to which the index arrays broadcast."""
@@ -107,7 +107,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
     positions = _positions(plan, extents)
     if ordered.is_contiguous:
         _ext.put(ordered.reshape(flat_shape), positions, values, 0)
-    else:  # the indexed axes cannot be flattened without a copy: write to a copy, then copy it back
+    else:  # no view can flatten the indexed axes: write to a copy, then copy it back
         copy = ordered.copy()
         _ext.put(copy.reshape(flat_shape), positions, values, 0)
         ordered[...] = copy
@@ -118,10 +118,10 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # positions in the key of arrays, and of ints, which count as arrays
-    axis = dimension = position = 0  # the next of the view, of the tensor, of the result
+    arrays_at: list[int] = []  # where the key has arrays, or ints, which count as arrays
+    axis = dimension = position = 0  # the next axis of the view, of the tensor, and of the result
     for place, entry in enumerate(entries):
-        if entry is Ellipsis:  # it covers no dimension, but still separates the arrays around it
+        if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
             continue
         if entry is None or isinstance(entry, slice):
             basic.append(entry)
@@ -140,7 +140,7 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
         axis += group.span
         dimension += consumed
     together = arrays_at[-1] - arrays_at[0] == len(arrays_at) - 1
-    # NumPy's rule: if anything separates the arrays, their dimensions come first
+    # NumPy's rule: if anything separates the arrays, the dimensions of the indices come first in the result
     return _Plan(tuple(basic), groups, position if together else 0)
 
 
@@ -187,7 +187,7 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
-    """Returns the group of an array, and how many dimensions of the tensor the array indexes."""
+    """Returns the group of an array, and the number of dimensions of the tensor that the array indexes."""
     if isinstance(entry, bool):  # a mask without dimensions adds an axis of extent 1 or 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
@@ -243,7 +243,7 @@ def _outside(indices: Tensor, extent: int) -> Tensor:
 
 @contextmanager
 def _naming_tensor_axis(group: _Group, view: Tensor) -> Iterator[None]:
-    """Makes the error about an index name the axis of the tensor; a kernel knows the axis of the view only."""
+    """Makes the error about an index name the axis of the tensor: a kernel knows only the axis of the view."""
     try:
         yield
     except IndexOutOfRangeError:

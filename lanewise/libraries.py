@@ -1,8 +1,8 @@
 """The kernel libraries in this package, as listed by the build's manifest.
 
 A file is compared with the manifest before it is opened: opening a truncated library can end the process with SIGBUS,
-and one of another version has a different table of functions. registry.py and cffi.py get the path of a library from
-checked_path().
+and a library of another version has a different table of functions. registry.py and cffi.py get the path of a library
+from checked_path().
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def find(name: str) -> Library | None:
 
 
 def left_out(name: str) -> str:
-    """Returns the reason why the build has no library for a backend, "" if it gives none."""
+    """Returns the reason why the build has no library for a backend, "" if the manifest gives no reason."""
     return _read(DIRECTORY / "manifest.json").left_out.get(name, "")
 
 

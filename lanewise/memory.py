@@ -79,10 +79,10 @@ def set_cache_limit(limit: int | None) -> int:
 
 
 def default_cache_limit() -> int:
-    """Returns the initial limit. The extension calls this for the first large tensor."""
+    """Returns the initial limit. The extension calls this when it creates the first large tensor."""
     text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
     if not text:
-        from lanewise import hardware  # not at import, to keep that fast
+        from lanewise import hardware  # imported late to keep `import lanewise` fast
 
         return (hardware.total_memory() or 2**32) // 16
     if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() would refuse thousands of digits
@@ -174,7 +174,7 @@ def init_backend_with_memory_check(
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
     False
     """
-    from lanewise import discovery, selection  # not needed at import
+    from lanewise import discovery, selection  # not needed when this module is imported
 
     operation = "init_backend_with_memory_check"
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes

@@ -16,7 +16,7 @@ from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
-# Floats from here on are shown with an exponent: they have fewer significant digits than digits before the point.
+# Floats of at least this size are shown with an exponent: not all digits before the point would be significant.
 _LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
 
 
@@ -30,7 +30,7 @@ def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[
     ('1. ', '2.5')
     """
     if dtype.kind != "f":
-        # as in NumPy, wide enough for False even if all are True
+        # as in NumPy, wide enough for False even if all values are True
         width = len("False") if dtype is dtypes.bool else max(len(str(value)) for value in values)
         return lambda value: str(value).rjust(width)
     finite = [value for value in values if math.isfinite(value)]
@@ -106,7 +106,7 @@ def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: 
 
 
 def _shortest(value: float, dtype: DType) -> tuple[int, int]:
-    """Returns the number of significant digits that identify a float of this dtype, and the first one's power of 10."""
+    """Returns how many significant digits identify a float of this dtype, and the power of 10 of the first digit."""
     if dtype.itemsize == 8:
         mantissa = repr(value).lstrip("-").partition("e")[0]
         digits = mantissa.replace(".", "").strip("0") if value else "0"

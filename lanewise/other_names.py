@@ -1,4 +1,4 @@
-"""Names of NumPy and PyTorch that are different or missing here, so that errors can say what to use.
+"""Names of NumPy and PyTorch that Lanewise does not have, with the texts in which errors say what to use instead.
 
 contracts/coming_from.yaml has complete examples of code in other libraries and in Lanewise.
 """
@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
-# Their parameters and our names for them. If there are several, the first that the operation has is meant.
+# Parameters of NumPy and PyTorch, and our names for them. Of several names, errors show the first that applies.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
     "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
@@ -22,7 +22,7 @@ PARAMETERS: Final[dict[str, str]] = {
     "unbiased": "correction", "values": "x2",
 }  # fmt: skip
 
-# Their functions and dtypes, and our names for them.
+# Functions and dtypes of NumPy and PyTorch, and our names for them.
 FUNCTIONS: Final[dict[str, str]] = {
     "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "array": "asarray", "bitwise_not": "bitwise_invert",
@@ -88,7 +88,7 @@ _TEXTS: Final[dict[str, str]] = {
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
 HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
-# The same for attributes of PyTorch's tensors whose hint differs from that of the function.
+# What to use in place of attributes of PyTorch's tensors, if the hint for the function of that name does not fit.
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",
@@ -98,7 +98,7 @@ _ATTRIBUTES: Final[dict[str, str]] = {
     "expand": "use broadcast_to(x, shape)",
     "numel": "use size",
 }
-# Functions that Lanewise does not have; numpy.NAME works on the memory of a tensor.
+# Functions without an equivalent. The hint is to call numpy.NAME, which works on the memory of a tensor.
 _NUMPY_ONLY: Final = (
     "allclose append apply_along_axis argpartition argwhere array_equal average bincount convolve correlate cross "
     "cumprod delete diag diagonal digitize fft gradient histogram in1d inner insert interp intersect1d isclose isin "
@@ -108,7 +108,7 @@ _NUMPY_ONLY: Final = (
 
 
 def refuse_keyword(operation: str, name: str) -> None:
-    """Raises the error about a keyword that the operation does not have, naming the one it has instead."""
+    """Raises the error about a keyword that the operation does not have, and names the equivalent keyword."""
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
         raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
@@ -126,7 +126,7 @@ def suggestion(name: str) -> str:
 
     import lanewise
 
-    # A wrong guess is worse than none: only names that are likely typos.
+    # A wrong guess is worse than none, so suggest only names that are likely to be meant.
     names = [known for known in (*lanewise.__all__, *FUNCTIONS) if len(name) >= 4 and known[0] == name[0] != "_"]
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
     return f"; did you mean {FUNCTIONS.get(close[0], close[0])}?" if close else ""

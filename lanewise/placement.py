@@ -1,8 +1,8 @@
 """Where tensors are stored, and moving them.
 
-The extension knows a tensor's backend and whether the user placed it there, and operations with kernels follow that.
-The functions here do the same for Tensor.to() and its relatives (methods.py), creation functions and composed
-operations.
+The extension knows a tensor's backend and whether the user placed the tensor there, and runs operations with kernels
+accordingly. The functions here place tensors for Tensor.to() and its relatives (methods.py), creation functions and
+composed operations.
 """
 
 from __future__ import annotations
@@ -25,19 +25,19 @@ def device_of(tensor: Tensor) -> str:
 
 
 def move(tensor: Tensor, backend: Backend) -> Tensor:
-    """Returns the tensor committed to an opened backend. Moving between CPU backends copies nothing."""
+    """Returns the tensor committed to a backend, which must be open. Moving between CPU backends copies nothing."""
     return tensor._place_on(backend.value)
 
 
 def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
-    """Returns a new tensor on `device`, or unchanged if `device` is None or where it already is."""
+    """Places a newly created tensor on `device`. Returns it unchanged if `device` is None or its current device."""
     if device is None or device == device_of(tensor):
         return tensor
     return move(tensor, selection.open_backend(device, operation))
 
 
 def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Tensor:
-    """Returns a new tensor on `device`, or, if that is None, on the backend that `other` is committed to."""
+    """Places a newly created tensor on `device`, or, if that is None, on the backend that `other` is committed to."""
     if device is None and other.is_committed:
         return move(tensor, Backend(other._backend_name))
     return place(tensor, device, operation)

@@ -35,7 +35,7 @@ def vecmat(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
 
 
 def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[int, ...], shapes: str) -> None:
-    """Raises ShapeError unless the vector has `extent` elements, as the matrix does along the axis of the product."""
+    """Raises ShapeError unless the vector has `extent` elements, the matrix's extent along the axis of the product."""
     if matrix.ndim < 2 or vector.ndim < 1 or vector.shape[-1:] != extent:
         raise ShapeError(
             f"{operation}: expected shapes {shapes}, got a matrix of shape {matrix.shape} and a vector of shape "
@@ -80,7 +80,7 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
 
 
 def weighted_sum(weights: Any, rows: Any) -> Tensor:
-    """Returns the sum of rows, each times its weight: (..., n) or (..., m, n) with (..., n, d)."""
+    """Returns the sum of rows, each multiplied by its weight: (..., n) or (..., m, n) with (..., n, d)."""
     factors, values = tensor_of("weighted_sum", "weights", weights), tensor_of("weighted_sum", "rows", rows)
     if factors.ndim < 1 or values.ndim < 2 or factors.shape[-1] != values.shape[-2]:
         raise ShapeError(

@@ -1,7 +1,7 @@
-"""Which backends are available, and opening them: a provider for each backend.
+"""Says which backends are available, and opens them, through a provider for each backend.
 
-A provider says why this machine lacks its backend, or lists its devices and opens one. selection.py opens backends
-through this module, and discovery.py shows them to the user. register() replaces a provider.
+A provider says why its backend is missing on this machine, or lists the backend's devices and opens one. selection.py
+opens backends through this module, and discovery.py shows them to the user. register() replaces a provider.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Provider(Protocol):
         ...
 
 
-# The bits LW_CPU_* of core/include/lanewise.h and the labels, by the names in the manifest.
+# Maps the names of features in the manifest to the bits LW_CPU_* of core/include/lanewise.h, and to labels.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
     "avx": (1 << 1, "AVX"),
@@ -71,7 +71,7 @@ def _cpu_bits() -> int:
 
 @functools.cache
 def _hidden_bits() -> int:
-    """Returns the instruction sets in LANEWISE_HIDE, with which tests run as on an older CPU."""
+    """Returns the instruction sets that LANEWISE_HIDE lists. Tests set it to run as on an older CPU."""
     names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _FEATURES]
     if unknown:
@@ -178,7 +178,7 @@ _providers: dict[Backend, Provider] = {
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, DeviceInfo | None] = {}  # None: the first device
+_opened: dict[Backend, DeviceInfo | None] = {}  # None stands for the first device
 _lock = threading.RLock()
 
 

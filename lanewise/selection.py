@@ -1,4 +1,4 @@
-"""Which backend is used: the choice at import, and the functions with which users change it.
+"""Chooses the backend that runs operations: at import, and by the functions with which users change the choice.
 
 At import, a CPU backend is chosen from the CPU's instruction sets, an earlier lw.calibrate(), LANEWISE_BACKEND and
 LANEWISE_FORCE_CPU, and only its library is opened. The extension stores the choice (a default of the process, and a
@@ -33,7 +33,7 @@ __all__ = [
 
 _calibration: Calibration | None = None
 _order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or of a calibration
-_priority: tuple[Backend, ...] = PRIORITY  # the same, or the order that the user has set
+_priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or the one that the user has set
 _is_named = False  # whether LANEWISE_BACKEND names the default backend
 _default = Backend.AUTO
 _strict = False
@@ -48,7 +48,7 @@ def initialize() -> None:
     try:
         _initialize()
     except LanewiseError as error:
-        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # Python replaces "-m" later
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # argv[0] is "-m" only during this import
             raise SystemExit(f"lanewise: {error}") from None
         raise
 
@@ -71,7 +71,7 @@ def follow(result: Calibration | None) -> None:
 
 
 def calibration_in_use() -> Calibration | None:
-    """Returns the calibration that AUTO's order comes from, None if it was not measured."""
+    """Returns the calibration that AUTO's order comes from, None if the order is not from a calibration."""
     return _calibration
 
 
@@ -213,8 +213,8 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
 class strict_backends:  # noqa: N801 (it reads as a verb)
     """Makes it an error to combine tensors that were placed on different backends.
 
-    Otherwise the operation runs on the one with the lower priority. A call applies to the process until
-    `strict_backends(False)`, in a `with` block until its end.
+    Otherwise the operation runs on the backend with the lower priority. A call applies to the whole process, until
+    `strict_backends(False)`; in a `with` block, it applies until the end of the block.
 
     >>> import lanewise as lw
     >>> with lw.strict_backends():

@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; copying a shorter row costs less than the loop around it
+_SHORT_ROW: Final = 16  # elements: to copy a shorter row costs less than the loop around it
 
 
 # views
@@ -90,7 +90,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
 
 
 def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
-    """Joins tensors along an existing axis, or with None their flattened elements."""
+    """Joins tensors along an existing axis; with axis=None, joins their flattened elements."""
     parts = _parts("concat", arrays)
     if axis is None:
         parts, axis = [part.reshape(-1) for part in parts], 0
@@ -172,7 +172,7 @@ def tile(x: Any, repetitions: Any) -> Tensor:
 
 
 def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any = 0) -> Tensor:
-    """Adds elements before and after those of each axis."""
+    """Adds elements at the start and at the end of each axis."""
     tensor = tensor_of("pad", "x", x)
     widths = _pad_widths(pad_width, tensor.ndim)
     if mode == "constant":
@@ -199,7 +199,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
     return tensor.copy() if padded is tensor else padded
 
 
-# By mode: the index of the element to use for a position beyond either end of an axis.
+# For each mode, a function that maps a position beyond either end of an axis to the index of the element to use.
 _SOURCES: Final[dict[str, Callable[[int, int], int]]] = {
     "edge": lambda place, extent: min(max(place, 0), extent - 1),
     "reflect": lambda place, extent: extent - 1 - abs(extent - 1 - place % max(2 * extent - 2, 1)),
@@ -238,7 +238,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
     if tensor.ndim < 2:
         raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # any k beyond the corners has the same result
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # every k beyond a corner has the same result
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 

@@ -68,11 +68,11 @@ def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
     rows = _unit(_centered(_variables("corrcoef", x, y, rowvar), -1), -1)
     products = _ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0)
     diagonal = eye(products.shape[0], dtype=bool)
-    return _ext.squeeze(_ext.where(diagonal, _ext.divide(products, products), products))  # 1 or NaN
+    return _ext.squeeze(_ext.where(diagonal, _ext.divide(products, products), products))  # the diagonal is 1 or NaN
 
 
 def _centered(x: Tensor, axis: int) -> Tensor:
-    """Subtracts the mean twice: a large mean is rounded, so the first difference still has a small mean."""
+    """Subtracts the mean twice: since a large mean is rounded, the first difference still has a small mean."""
     x = _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
     return _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
 
@@ -94,7 +94,7 @@ def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
 
 
 def _one_axis(operation: str, axis: int, x: Tensor) -> int:
-    """Returns one axis, counted from the front. Refuses None and tuples, which the operations called would accept."""
+    """Returns one axis, counted from the front. Raises an error for None and tuples, which the callees accept."""
     if x.ndim == 0:
         raise ShapeError(f"{operation}: expected a tensor with at least 1 dimension, got a number")
     return normalize_axis(operation, axis, x.ndim)

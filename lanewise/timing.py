@@ -21,11 +21,11 @@ from typing import Any, cast
 import lanewise as lw
 
 REPEATS = 7
-SAMPLE_SECONDS = 0.02  # one sample lasts at least this long, in as many calls as that takes
+SAMPLE_SECONDS = 0.02  # one sample makes enough calls to last at least this long
 
 BLAS_THREADS = ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
-Loop = Callable[[int], object]  # takes the number of evaluations
+Loop = Callable[[int], object]  # its argument is the number of evaluations
 Progress = Callable[[str], object]
 
 
@@ -49,7 +49,7 @@ class Contestant:
 
     @classmethod
     def batched(cls, name: str, batch: Loop, *, timed: bool = False) -> Contestant:
-        """Returns a contestant that loops by itself, in JavaScript or C for example."""
+        """Returns a contestant that runs its own loop, in JavaScript or C for example."""
         return cls(name, "", {}, batch=batch, timed=timed)
 
     @classmethod
@@ -107,10 +107,10 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Timing:
-    """How long one evaluation took, in nanoseconds, in each round."""
+    """The time of one evaluation in each round, in nanoseconds."""
 
     name: str
-    calls: int  # in a sample
+    calls: int  # number of calls in a sample
     samples: tuple[float, ...] = field(repr=False)
 
     @property
@@ -129,7 +129,7 @@ class Ratio:
     """The time of one contestant over that of another."""
 
     minimum: float  # the ratio of their minima
-    median: float  # the median ratio over the rounds, each of which timed both under the same conditions
+    median: float  # the median of the ratios in each round, which times both under the same conditions
 
 
 def ratio(timing: Timing, base: Timing) -> Ratio:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
 __all__ = ["calibrate", "get_calibration", "reset_calibration"]
 
-SIZES: Final = (10, 1_000, 30_000, 1_000_000)  # elements
-EDGES: Final = (4, 32, 128, 256)  # of square matrices
+SIZES: Final = (10, 1_000, 30_000, 1_000_000)  # numbers of elements
+EDGES: Final = (4, 32, 128, 256)  # numbers of rows of square matrices
 REPEATS: Final = 7
 SAMPLE_SECONDS: Final = 0.003 if sys.platform == "emscripten" else 0.0003  # a browser's clock is coarse
 
@@ -74,7 +74,7 @@ def calibrate(*, save: bool = True) -> Calibration:
 
 
 def get_calibration() -> Calibration | None:
-    """Returns the calibration that AUTO uses, of this process or stored by an earlier one. None if there is none.
+    """Returns the calibration that AUTO uses, made by this process or stored by an earlier one; None if there is none.
 
     >>> import lanewise as lw
     >>> lw.get_calibration() is None
@@ -110,7 +110,7 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns a list for each kind: the nanoseconds of each work on each backend."""
+    """Returns a list for each kind: for each operation of that kind, the nanoseconds on each backend."""
     from lanewise.timing import measure
 
     samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}

@@ -142,7 +142,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if weak.kind == "f" and strong.kind == "f":
         return strong
     if weak.kind == "f" and strong is dtypes.int64:
-        return dtypes.float64  # represents more int64 numbers than float32
+        return dtypes.float64  # it represents more int64 numbers exactly than float32
     return max(strong, weak, key=_code)
 
 

@@ -30,7 +30,7 @@ NUMPY, TORCH = "numpy", "torch"
 
 # OpenBLAS identifies the CPU by its model and runs newer AMD processors on AVX2 kernels, at half the speed, unless this
 # is set when NumPy is imported.
-BLAS_KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}  # AVX-512
+BLAS_KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}  # selects kernels for AVX-512
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _configure_blas() -> None:
-    """Sets one thread and the best kernels for NumPy, before NumPy or matplotlib, which imports it, is imported."""
+    """Makes NumPy use one thread and its best kernels. Call before importing NumPy, or matplotlib, which does so."""
     if "numpy" not in sys.modules:
         limit_blas_threads(1)
         if any(info.name == "avx512" and info.available for info in lw.backends()):

@@ -29,7 +29,7 @@ from lanewise.errors import LanewiseError
 
 SIZE = 8  # pixels along each side of an image
 PIXELS = SIZE * SIZE
-DATA_SET = 1797  # digits, including those for training
+DATA_SET = 1797  # number of digits, including those for training
 BRIGHTEST = 15  # largest value of a stored pixel
 
 Shape = tuple[int, ...]

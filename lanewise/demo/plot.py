@@ -26,7 +26,7 @@ def figure_class() -> Any:
 
 
 def check_picture_path(path: str) -> None:
-    """Raises ArgumentError unless a picture can be written to `path`, whose contents are left as they are."""
+    """Raises ArgumentError unless a picture can be written to `path`. Does not change an existing file."""
     try:
         figure_class()().savefig(io.BytesIO(), format=Path(path).suffix[1:] or None)
     except ValueError:

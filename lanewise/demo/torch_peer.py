@@ -1,6 +1,6 @@
 """The network in PyTorch, for comparing predictions and speed.
 
-Needs torch, which the demo does not; command.py imports this only where it is installed.
+This module needs torch, which the demo does not require: command.py imports it only if torch is installed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def use_one_thread() -> None:
 
 
 class TorchNetwork:
-    """network.Network with torch's layers."""
+    """The same as network.Network, with torch's layers."""
 
     def __init__(self, digits: Digits) -> None:
         self.weights = {

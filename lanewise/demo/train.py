@@ -6,7 +6,7 @@ From the repository's root:
     .venv/bin/pip install -e . torch==2.13.0 scikit-learn==1.9.1
     .venv/bin/python -m lanewise.demo.train
 
-Takes ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
+Training takes ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
 versions write the same bytes. The hyperparameters were chosen without the held-out digits. The split is stratified by
 class, but the same 13 people wrote digits of both parts: the accuracy is for new digits of known writers.
 """
@@ -34,7 +34,7 @@ BATCH = 64
 LEARNING_RATE = 4e-3
 WEIGHT_DECAY = 2e-2
 LABEL_SMOOTHING = 0.05
-EMA_DECAY = 0.99  # of the exponential moving average of the weights, per step
+EMA_DECAY = 0.99  # per step, for the exponential moving average of the weights
 
 
 def network() -> nn.Sequential:
@@ -115,7 +115,7 @@ def main() -> None:
     net = train(images[seen], labels[seen])
     with torch.no_grad():
         for parameter in net.parameters():
-            parameter.copy_(parameter.half().float())  # so that the printed accuracy is of the stored weights
+            parameter.copy_(parameter.half().float())  # so that the printed accuracy is that of the stored weights
 
     held_out.sort()
     written = data.save(

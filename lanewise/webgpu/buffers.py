@@ -20,7 +20,7 @@ MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers that a pool keeps
 
 
 def size_class(size: int) -> int:
-    """Returns the capacity of buffers for `size` bytes: one of eight per doubling, so at most an eighth is wasted."""
+    """Returns the capacity of buffers for `size` bytes. There are eight per doubling, so at most 1/8 is wasted."""
     step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 
@@ -60,8 +60,8 @@ class Pool:
         # in a cycle, which would return a dead handle to the pool.
         self._handles: dict[int, Any] = {}
         self._settle = settle  # submits recorded commands and drops bindings, so that memory can be freed
-        self.budget = budget  # limit of `allocated` in bytes; None leaves it to the device
-        self.allocated = 0  # bytes, including those of unused buffers
+        self.budget = budget  # limit of `allocated` in bytes; if None, only the device sets a limit
+        self.allocated = 0  # bytes of all buffers, including unused ones
         self.unused = 0
 
     def allocate(self, size: int) -> DeviceBuffer:

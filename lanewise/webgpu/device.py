@@ -12,9 +12,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 __all__ = ["PARAMETER_BYTES", "Access", "Command", "Copy", "Device", "Dispatch", "Limits"]
 
-PARAMETER_BYTES = 256  # of one dispatch; also the largest alignment of dynamic offsets that an adapter may require
+PARAMETER_BYTES = 256  # for one dispatch; also the largest alignment of dynamic offsets that an adapter may require
 
-Access = Literal["read", "read_write", ""]  # of a shader to the buffer at a binding; "" if it does not use the binding
+Access = Literal["read", "read_write", ""]  # how a shader accesses the buffer of a binding; "" if not at all
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,8 @@
 """Launches kernels on a WebGPU device: implements lanewise.devices.Executor.
 
 `launch` records commands; they are submitted together, once there are many or on a read. A shader must not bind a
-buffer both as read and as read_write. So if the result is also an input, the executor launches the in-place entry point
-if both have the same layout, and copies the input otherwise.
+buffer both as read and as read_write. If the result is also an input, the executor therefore launches the in-place
+entry point if both have the same layout, and copies the input otherwise.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers, with a copy in place of the result's buffer. `keep` exempts the first input."""
+        """Returns the inputs' buffers. Copies those that are the result's, but not the first if `keep` is true."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -243,7 +243,7 @@ def _reads(inputs: Sequence[Operand]) -> Iterator[Access]:
 
 
 def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:
-    """Returns some buffer to bind in place of an absent input."""
+    """Returns a buffer, no matter which, to bind in place of an absent input."""
     for buffer, _ in inputs:
         if buffer is not None:
             return buffer

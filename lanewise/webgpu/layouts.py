@@ -14,9 +14,9 @@ from lanewise.webgpu.device import PARAMETER_BYTES
 
 __all__ = ["BLOCK", "Strided", "matrix_parameters"]
 
-BLOCK: Final = 4096  # elements of a block of a reduction
+BLOCK: Final = 4096  # number of elements in a block of a reduction
 DIMENSIONS: Final = 8
-OPERANDS: Final = 4  # components of a vector
+OPERANDS: Final = 4  # each is one component of a WGSL vector
 MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
 
 
@@ -99,7 +99,7 @@ def _float32(value: float) -> bytes:
 
 
 def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
-    """Returns a vector for each dimension: the strides of all operands."""
+    """Returns one vector per dimension, with the strides of all operands."""
     padding = [0] * (OPERANDS - len(strides))
     words = [word for each in zip(*strides, strict=True) for word in (*each, *padding)]
     return _words(words, DIMENSIONS * OPERANDS)

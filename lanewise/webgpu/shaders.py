@@ -1,4 +1,4 @@
-"""Reads the WGSL modules that contracts/generator/wgsl.py packs into one file, with shared declarations once."""
+"""Reads the WGSL modules, which contracts/generator/wgsl.py packs into one file that has shared declarations once."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Shader:
     kernel: str
     source: str
     inputs: int
-    item_bytes: int  # of the result
-    in_place: bool  # has an entry point for a result that is the first input
-    scratch_bytes: int  # of the result of one block, in a reduction
+    item_bytes: int  # size of an element of the result
+    in_place: bool  # whether it has an entry point for a result that is the first input
+    scratch_bytes: int  # size of the result of one block, in a reduction
 
 
 def load(file: Path, kernel: str, kind: str) -> Shader:

@@ -1,4 +1,4 @@
-/* Checks of arguments that are not operands: int, bool, axis, shape, pair. */
+/* Parses and checks arguments that are not operands: ints, bools, axes, shapes and pairs. */
 #include "arguments.h"
 #include <string.h>
 
@@ -27,15 +27,15 @@ static int_status read_int(PyObject *object, int64_t *value) {
     return overflow ? INT_TOO_LARGE : INT_READ;
 }
 
-/* A new reference to an element of a sequence, or to the object itself if it is not one. NULL with IndexError set if
- * the __index__ of an earlier element has shortened a list. */
+/* Returns a new reference to an element of a sequence, or to the object itself if it is not a sequence. Returns NULL
+ * with IndexError set if the __index__ of an earlier element has shortened the list. */
 static PyObject *new_element(PyObject *object, Py_ssize_t index) {
     PyObject *element = lw_is_sequence(object) ? lw_sequence_item(object, index) : object;
     Py_XINCREF(element);
     return element;
 }
 
-/* Raises the error of a status other than INT_READ. `expected` is what the whole argument should have been. */
+/* Raises the error for a status other than INT_READ. `expected` describes what the whole argument should have been. */
 static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
                       int_status status, lw_error too_large) {
     if (status == INT_EXPECTED) {
@@ -119,7 +119,7 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
     return parsed;
 }
 
-/* One int, or the ints of a sequence of at most LW_MAX_NDIM. Returns their number. */
+/* Parses one int, or a sequence of at most LW_MAX_NDIM ints. Returns the number of ints. */
 static int parse_ints(const char *operation, const char *parameter, PyObject *object, const char *expected,
                       lw_error too_large, int64_t values[LW_MAX_NDIM]) {
     Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;

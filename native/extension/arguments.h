@@ -1,5 +1,5 @@
-/* Checks of arguments that are not operands. Each function returns -1, or LW_FAILED, with an error that names the
- * operation and the parameter. */
+/* Parses and checks arguments that are not operands. On failure, each function returns -1, with an error set that
+ * names the operation and the parameter. */
 #pragma once
 
 #include "call.h"
@@ -9,22 +9,22 @@ static inline int lw_is_sequence(PyObject *object) { return lw_is_list(object) |
 static inline Py_ssize_t lw_sequence_size(PyObject *sequence) {
     return lw_is_list(sequence) ? PyList_Size(sequence) : PyTuple_Size(sequence);
 }
-/* A borrowed reference. */
+/* Returns a borrowed reference. */
 static inline PyObject *lw_sequence_item(PyObject *sequence, Py_ssize_t index) {
     return lw_is_list(sequence) ? PyList_GetItem(sequence, index) : PyTuple_GetItem(sequence, index);
 }
 
-/* An int, or an object with __index__ that is not a bool. `too_large` is the error for one beyond 64 bits. */
+/* Parses an int, or an object with __index__ that is not a bool. `too_large` is the error for an int beyond 64 bits. */
 int lw_parse_int(const char *operation, const char *parameter, PyObject *object, lw_error too_large, int64_t *value);
-/* True or False, or an object equal to one of them, such as 1 or a bool of NumPy. Returns 0 or 1. */
+/* Parses True, False, or an object that equals one of them, such as 1 or a bool of NumPy. Returns 0 or 1. */
 int lw_parse_bool(const char *operation, const char *parameter, PyObject *object);
-/* An axis of `ndim` dimensions. Returns it counted from the front. */
+/* Parses an axis of an array with `ndim` dimensions. Returns the axis counted from the front. */
 int lw_parse_axis(const char *operation, PyObject *axis, int ndim);
-/* An axis, a tuple or list of axes, or None for all: marks each in `reduced`. */
+/* Parses an axis, a tuple or list of axes, or None for all axes. Marks each of these axes in `reduced`. */
 int lw_parse_axes(const char *operation, PyObject *axes, int ndim, uint8_t reduced[LW_MAX_NDIM]);
-/* The axis argument of a call, or the contract's default, which is not None here. */
+/* Parses the axis argument of a call, or uses the contract's default, which must not be None. */
 int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim);
-/* An int or a sequence of ints, negative ones included. Returns the number of dimensions. */
+/* Parses an int or a sequence of ints, which may be negative. Returns the number of dimensions. */
 int lw_parse_shape(const char *operation, const char *parameter, PyObject *object, int64_t shape[LW_MAX_NDIM]);
-/* An int or a pair of ints of at least `minimum`; the default where the argument is absent. */
+/* Parses an int or a pair of ints, each at least `minimum`. If the argument is absent, uses the contract's default. */
 int lw_parse_pair(const lw_arguments *arguments, int parameter, int64_t minimum, int64_t pair[2]);

@@ -1,4 +1,5 @@
-/* Calls of scaled_dot_product_attention. Leading dimensions broadcast; the last may be heads that share keys. */
+/* Handles calls of scaled_dot_product_attention. Leading dimensions broadcast. The last of them may count heads,
+ * several of which share the same keys. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"
@@ -7,7 +8,8 @@
 enum { QUERY, KEY, VALUE, MASK, RESULT };
 enum { IS_CAUSAL, SCALE, ENABLE_GQA, WINDOW, OFFSET }; /* the parameters, in the contract's order */
 
-/* 1 / sqrt(x) of an integer by Newton's method, from below: the extension links no libm. */
+/* Computes 1 / sqrt(x) by Newton's method, approaching it from below. The extension does not link libm, so it has no
+ * sqrt(). */
 static double reciprocal_square_root(int64_t x) {
     double root = x > 1 ? 1 / (double)x : 1, before = 0;
     while (x > 1 && root > before) {
@@ -42,7 +44,7 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
     return 0;
 }
 
-/* The number of query heads that share a key head; 0 with an error set. */
+/* Returns the number of query heads that share a key head, or 0 with an error set. */
 static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_operand *operands, int shared) {
     if (!shared) {
         return 1;
@@ -62,7 +64,7 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
 }
 
-/* Sets the scale and the range of keys that a query sees, relative to its own position. */
+/* Sets the scale, and the range of keys that are visible to a query, relative to the position of the query. */
 static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
                                  lw_attention_layout *layout) {
     int has_window = lw_has_parameter(arguments, "window");
@@ -72,7 +74,8 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
     layout->scale = lw_has_parameter(arguments, "scale") ? parameters[SCALE].f : reciprocal_square_root(layout->depth);
 }
 
-/* Converts a bool mask to numbers to add: 0 where a key is visible, -inf where it is not. */
+/* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is
+ * not. */
 static int convert_bool_mask(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
@@ -98,12 +101,12 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
     return 0;
 }
 
-/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last of them are heads, which split_heads()
- * later splits into two dimensions. */
+/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last leading dimension counts heads;
+ * split_heads() later splits it into two dimensions. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* for broadcasting, each head of key and value is repeated `group` times */
+    int64_t heads[2]; /* key and value broadcast as if each head were repeated `group` times */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;
@@ -137,7 +140,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     return ndim;
 }
 
-/* Splits the last batch dimension into key heads and the query heads that share each. */
+/* Splits the last batch dimension into two: the key heads, and the query heads that share one key head. */
 static void split_heads(lw_attention_layout *layout, int64_t group) {
     int last = (int)layout->batch_ndim - 1;
     layout->batch_shape[last] /= group;

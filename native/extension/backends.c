@@ -1,5 +1,5 @@
-/* Libraries of kernels: opening them, and choosing one. lanewise/registry.py decides which to open and verifies the
- * files first. */
+/* Opens kernel libraries, and stores which backend runs calls. lanewise/registry.py decides which libraries to open,
+ * and verifies their files first. */
 #include "cpu.h"
 #include "errors.h"
 #include "module.h"
@@ -27,7 +27,8 @@ static const char *const names[LW_BACKEND_COUNT] = {
 
 static int default_backend = LW_BACKEND_SCALAR;
 
-/* The use_backend() choices of each thread. Thread-local memory is read only while some thread has a choice. */
+/* The backends of the use_backend() blocks that a thread is in. This thread-local memory is read only while some
+ * thread is in such a block. */
 enum { MAX_NESTED = 64 };
 static _Thread_local struct {
     int depth;
@@ -61,7 +62,7 @@ static const char *text_of(PyObject *object) {
     return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
 }
 
-/* Parses the name of a backend; one of the CPU's must be open. -1 with an error set. */
+/* Parses the name of a backend. A CPU backend must be open already. Returns -1 with an error set on failure. */
 static int backend_argument(PyObject *object) {
     const char *name = text_of(object);
     int backend = name ? lw_find_backend(name) : -1;
@@ -112,7 +113,7 @@ static PyObject *refuse_file(const char *path) {
 #endif
 }
 
-/* Checks a library's header before the rest is read. All versions of the library have the same header layout. */
+/* Checks the head of a library before anything else in it is read. The head has the same layout in all versions. */
 static int check_head(const char *path, int backend, const lw_library_head *head) {
     if (head->abi_version != LW_ABI_VERSION || head->kernel_count != LW_KERNEL_COUNT ||
         head->signature != LW_SIGNATURE) {
@@ -140,7 +141,8 @@ static int check_head(const char *path, int backend, const lw_library_head *head
     return 0;
 }
 
-/* A copy of the library that uses kernels of `base` where it has none. Never freed, as libraries are never closed. */
+/* Returns a copy of the library in which the kernels of `base` replace the missing ones. The copy is never freed, as
+ * libraries are never closed. */
 static const lw_library *complete_library(const lw_library *library, const lw_library *base) {
     lw_library *copy = malloc(sizeof *copy);
     if (!copy) {
@@ -226,7 +228,7 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(names[default_backend]);
 }
 
-/* None means the default: inside use_backend(AUTO), an outer choice does not count. */
+/* Enters use_backend(). None selects the default backend: inside use_backend(AUTO), an outer block has no effect. */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
     int backend = name == Py_None ? default_backend : backend_argument(name);
@@ -295,7 +297,7 @@ PyMethodDef lw_backend_functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* A view of the same elements, placed by the user on another CPU backend. */
+/* Returns a view of the same elements on another CPU backend, marked as placed there by the user. */
 static PyObject *place_on(PyObject *self, PyObject *name) {
     lw_tensor *tensor = (lw_tensor *)self;
     int backend = backend_argument(name);

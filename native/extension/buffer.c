@@ -1,11 +1,11 @@
-/* Operands from objects with the buffer protocol: formats, strides, masks, and uint8 read as another dtype. */
+/* Reads operands from objects with the buffer protocol: checks formats, strides and masks, and converts uint8. */
 #include "call.h"
 #include "errors.h"
 #include "operand.h"
 #include <string.h>
 
-/* The code of one element in a buffer's format, after its byte order; NULL where that is not this machine's. All
- * supported machines are little-endian. */
+/* Returns the element's type code in a buffer's format, after the mark of the byte order. Returns NULL if the
+ * elements are big-endian; all supported machines are little-endian. */
 static const char *element_code(const char *format, Py_ssize_t item_size) {
     if (*format == '>' || *format == '!') {
         return item_size == 1 ? format + 1 : NULL;
@@ -13,7 +13,7 @@ static const char *element_code(const char *format, Py_ssize_t item_size) {
     return *format == '@' || *format == '=' || *format == '<' ? format + 1 : format;
 }
 
-/* The dtype of a buffer's elements, -1 where Lanewise has none. */
+/* Returns the dtype of a buffer's elements, or -1 if Lanewise has no such dtype. */
 static int dtype_of_code(const char *code, Py_ssize_t item_size) {
     if (!code || code[0] == '\0' || code[1] != '\0') {
         return -1;
@@ -44,7 +44,7 @@ static int dtype_of_code(const char *code, Py_ssize_t item_size) {
 }
 
 /* Reads a NumPy integer whose dtype Lanewise does not have, such as np.int8(1), as a Python int. Returns 0 if the
- * buffer is not one. */
+ * buffer is not such an integer. */
 static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     if (operand->view.ndim > 0 || !PyIndex_Check(object)) {
         return 0;
@@ -60,7 +60,7 @@ static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     return 1;
 }
 
-/* Zf, Zd and Zg in NumPy, F and D in Python 3.14. */
+/* Whether a type code is that of complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
 static int is_complex(const char *code) {
     if (!code || code[0] != 'Z') {
         return code && (code[0] == 'F' || code[0] == 'D');
@@ -68,7 +68,7 @@ static int is_complex(const char *code) {
     return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
 
-/* Raises the error of elements for which Lanewise has no dtype. `code` is NULL for another byte order. */
+/* Raises the error for elements for which Lanewise has no dtype. `code` is NULL if the elements are big-endian. */
 static void refuse_elements(const char *operation, const char *format, const char *code) {
     static const struct {
         char code;
@@ -87,7 +87,7 @@ static void refuse_elements(const char *operation, const char *format, const cha
     }
     const char *name = code ? "elements of another type" : "big-endian elements", *dtype = "float32";
     const char *letter = code ? code : "";
-    while (*letter >= '0' && *letter <= '9') { /* the length of strings, as in 12w */
+    while (*letter >= '0' && *letter <= '9') { /* skip the length of a string, as in 12w */
         letter++;
     }
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
@@ -109,7 +109,7 @@ static void refuse_elements(const char *operation, const char *format, const cha
                  operation, name, format, dtype);
 }
 
-/* Turns the exporter's error, such as NumPy's for dates, into one of this operation. */
+/* Replaces the exporter's error, such as NumPy's for dates, by an error that names this operation. */
 static void reword_refusal(const char *operation, PyObject *object) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
         return;
@@ -125,7 +125,7 @@ static void reword_refusal(const char *operation, PyObject *object) {
     Py_XDECREF(traceback);
 }
 
-/* The shape and strides of a buffer. An exporter may leave out either, as ctypes leaves out the strides. */
+/* Reads the shape and strides of a buffer. An exporter may leave out either of them; ctypes leaves out the strides. */
 static int read_geometry(const char *operation, const Py_buffer *view, lw_operand *operand) {
     if (view->ndim > LW_MAX_NDIM) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected an array of at most %d dimensions, got %d",
@@ -155,7 +155,7 @@ static int read_geometry(const char *operation, const Py_buffer *view, lw_operan
     return 0;
 }
 
-/* A new int32 or float32 tensor of the elements of a uint8 buffer. */
+/* Returns a new int32 or float32 tensor with the elements of a uint8 buffer. */
 static lw_tensor *convert_uint8(const char *operation, const lw_operand *buffer, int dtype) {
     int committed, backend = lw_host_backend(&committed);
     lw_tensor *result = lw_tensor_new(operation, dtype, buffer->ndim, buffer->shape, backend, committed);
@@ -179,7 +179,7 @@ static lw_tensor *convert_uint8(const char *operation, const lw_operand *buffer,
                 ints[i] = data[i * stride];
             }
         }
-        for (int axis = last - 1; axis >= 0; axis--) { /* to the next row */
+        for (int axis = last - 1; axis >= 0; axis--) { /* advance to the next row */
             data += buffer->strides[axis];
             if (++index[axis] < buffer->shape[axis]) {
                 break;
@@ -195,7 +195,7 @@ static int is_bytes(PyObject *object) {
     return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
 }
 
-/* Whether any element of a numpy.ma.MaskedArray is masked, -1 with an exception set. */
+/* Whether any element of a numpy.ma.MaskedArray is masked. Returns -1 with an exception set on failure. */
 static int is_masked(PyObject *array) {
     PyObject *mask = PyObject_GetAttrString(array, "mask");
     PyObject *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
@@ -205,8 +205,9 @@ static int is_masked(PyObject *array) {
     return result;
 }
 
-/* Whether an object is a numpy.ma.MaskedArray with masked elements, which its buffer does not reveal; -1 with an
- * exception set. Remembers the last type without a mask, so that ndarray costs one comparison. */
+/* Whether an object is a numpy.ma.MaskedArray with masked elements. Its buffer does not show which elements are
+ * masked. Returns -1 with an exception set on failure. Remembers the last type without a mask, so that an ndarray costs
+ * one comparison. */
 static int has_mask(PyObject *object) {
     static PyTypeObject *unmasked;
     PyTypeObject *type = Py_TYPE(object);

@@ -1,5 +1,5 @@
-/* Calls of operations: matches arguments with the inputs and parameters of the contract, then calls the handler of the
- * operation's kind. */
+/* Handles calls of operations: matches the arguments with the inputs and parameters of the contract, then calls the
+ * handler of the operation's kind. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
@@ -23,7 +23,7 @@ static lw_handler *const handlers[LW_KIND_COUNT] = {
     [LW_KIND_COMPOSED] = lw_call_python,
 };
 
-/* The arguments of one call by input and parameter; NULL where absent. */
+/* The arguments of one call, assigned to inputs and parameters; NULL if absent. */
 typedef struct collected {
     const lw_operation *operation;
     PyObject *inputs[LW_MAX_OPERANDS];
@@ -31,7 +31,7 @@ typedef struct collected {
     PyObject *out;
 } collected;
 
-/* Stores a keyword argument. -1 with an error set. */
+/* Stores a keyword argument. Returns -1 with an error set on failure. */
 static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
@@ -60,12 +60,12 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* suggests Lanewise's name for it */
+    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* the error suggests our name */
     return -1;
 }
 
-/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. -1
- * without an error if there are more. */
+/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position.
+ * Returns -1 without an error set if `position` is beyond both. */
 static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
@@ -80,7 +80,7 @@ static int store_positional(collected *arguments, int position, PyObject *value)
     return -1;
 }
 
-/* Whether the parameters of a view follow its input as loose ints: reshape(x, 2, 6) for reshape(x, (2, 6)). */
+/* Whether the caller passed the only parameter of a view as separate ints: reshape(x, 2, 6) for reshape(x, (2, 6)). */
 static int has_loose_ints(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
     int is_loose = operation->kind == LW_KIND_VIEW && operation->parameter_count == 1 && count > given;
     for (Py_ssize_t i = operation->input_count - given; is_loose && i < count; i++) {
@@ -89,7 +89,8 @@ static int has_loose_ints(const lw_operation *operation, int given, PyObject *co
     return is_loose;
 }
 
-/* Raises the error of a call with more positional arguments than the operation has. `given` is 1 for a method. */
+/* Raises the error for a call with more positional arguments than the operation accepts. `given` is the number of
+ * inputs that are not among the positional arguments: 1 for a method, whose first input is self. */
 static __attribute__((noinline)) void refuse_surplus(const lw_operation *operation, int given, PyObject *const *values,
                                                      Py_ssize_t count) {
     if (has_loose_ints(operation, given, values, count)) {
@@ -310,7 +311,7 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
     return -1;
 }
 
-/* Checks the contract's limits, which exclude NaN. */
+/* Checks that a value is within the contract's limits. NaN never is. */
 static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
@@ -327,7 +328,7 @@ static int parse_parameter(const lw_operation *operation, const lw_parameter *pa
         scalar->f = PyFloat_AsDouble(object);
         if (scalar->f == -1.0 && PyErr_Occurred()) {
             if (PyErr_ExceptionMatches(PyExc_TypeError) || PyErr_ExceptionMatches(lw_error_class(LW_ARGUMENT_ERROR))) {
-                PyErr_Clear(); /* ArgumentError: float() of a tensor with several elements */
+                PyErr_Clear(); /* float() of a tensor with several elements raises ArgumentError */
                 PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected a number for %s, got %S",
                              operation->name, parameter->name, lw_describe(object));
             } else if (PyErr_ExceptionMatches(PyExc_OverflowError)) {

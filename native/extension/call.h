@@ -1,4 +1,4 @@
-/* One call of an operation: its arguments, where it runs, and the handler for each kind. */
+/* Declarations for calls of operations: the arguments, the backend that runs a call, and the handler of each kind. */
 #pragma once
 
 #include "module.h"
@@ -6,13 +6,13 @@
 
 enum { LW_MAX_PARAMETERS = 8, LW_MAX_INPUTS = 4 };
 
-/* All references are borrowed. */
+/* The arguments of one call. All references are borrowed. */
 typedef struct lw_arguments {
     const lw_operation *operation;
-    PyObject *const *inputs;     /* NULL where absent or None */
-    PyObject *const *parameters; /* NULL where the default applies */
-    PyObject *out;               /* NULL to make a new tensor */
-    /* the original call, for lanewise/dispatch.py */
+    PyObject *const *inputs;     /* an element is NULL if its input is absent or None */
+    PyObject *const *parameters; /* an element is NULL if its default applies */
+    PyObject *out;               /* NULL to return a new tensor */
+    /* the arguments as the caller passed them, for lanewise/dispatch.py */
     PyObject *self;
     PyObject *const *positional;
     Py_ssize_t positional_count;
@@ -34,59 +34,62 @@ typedef PyObject *lw_handler(const lw_arguments *arguments);
 lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, lw_call_matrix, lw_call_window,
     lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_search, lw_call_view;
 
-/* Calls an operation with positional inputs and default parameters, as operators do. */
+/* Calls an operation with these inputs and default parameters, as operators do. */
 PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs, PyObject *out);
 
-/* A row-major copy of an operand, converted to `dtype` if that differs. */
+/* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
 lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
-/* Copies `source`, broadcast and cast, into the elements of `target`. */
+/* Broadcasts and casts `source`, and copies it into the elements of `target`. */
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
-/* Where a call runs: the backend of lowest priority among those on which the user placed operands, else the current
- * one. LW_NEEDS_PYTHON if that is a GPU's. */
+/* The backend that runs a call, and whether the user chose it. lw_resolve_place() chooses the backend of lowest
+ * priority among those on which the user placed operands, or else the current backend. It returns LW_NEEDS_PYTHON if
+ * that is a GPU backend. */
 typedef struct lw_place {
     int backend;
     int committed;
 } lw_place;
 lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, int count, lw_place *place);
 
-/* The shape to which operands broadcast; those with data NULL are skipped. Returns its number of dimensions, or -1 with
- * ShapeError set. */
+/* Computes the shape to which the operands broadcast, skipping operands whose data is NULL. Returns the number of
+ * dimensions, or -1 with ShapeError set. */
 int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape);
-/* Fills `layout` from `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1 and merges
- * neighbors that every operand steps through evenly; the last `inner` dimensions merge only with each other. */
+/* Fills `layout` from a shape of `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1,
+ * and merges adjacent dimensions through which every operand steps with one stride. The last `inner` dimensions merge
+ * only with each other. */
 void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
                  const int64_t strides[][LW_MAX_NDIM]);
-/* The strides with which an operand steps through a broadcast shape: 0 along repeated dimensions. */
+/* Computes the strides of an operand for a broadcast shape: 0 along dimensions in which its elements repeat. */
 void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides);
 
-/* Returns `out`, after checking its dtype, shape, contiguity, writability and overlap with the operands, or a new
- * tensor if `out` is NULL. `out` may be one of the first `in_place` operands itself. A new reference, or NULL with an
- * error set. */
+/* Prepares the output of a call. If `out` is NULL, returns a new tensor. Otherwise returns `out` after checking its
+ * dtype and shape, and that it is contiguous, writable and does not overlap with the operands. It may, however, be one
+ * of the first `in_place` operands itself. Returns a new reference, or NULL with an error set. */
 lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
                              const lw_operand *operands, int count, int in_place, lw_place place);
 
-/* Whether the operand and the output may share bytes; compares the ranges of memory that they span. */
+/* Whether the memory ranges of the output and the operand intersect. The two need not share an element. */
 int lw_overlaps(const lw_tensor *out, const lw_operand *operand);
 
-/* Fills one operand per input, with data NULL for an absent one, and finds where the call runs. The caller releases all
- * of them, whatever the outcome. */
+/* Fills one operand for each input, with data NULL if the input is absent, and sets `place`. The caller must release
+ * all operands, whatever the outcome. */
 lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs, lw_operand *operands,
                           lw_place *place);
 
-/* Reads the inputs of a call, passes them to `compute` and releases them. Passes the call to lanewise/dispatch.py if
- * the extension cannot read an input. `compute` returns a new reference, or NULL with an error set. */
+/* Reads the inputs of a call into operands, passes these to `compute` and releases them. If the extension cannot
+ * read an input, passes the whole call to lanewise/dispatch.py instead. `compute` returns a new reference, or NULL with
+ * an error set. */
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute);
 
-/* Runs a kernel. Long runs release the GIL, check for Ctrl-C and use several threads. `work` estimates the time, as
- * the number of elements of two tensors whose addition takes as long. Returns 0, or -1 with an error set. */
+/* Runs a kernel. Long runs release the GIL, check for Ctrl-C and use several threads. `work` estimates the running
+ * time: adding two tensors of `work` elements takes about as long. Returns 0, or -1 with an error set. */
 int lw_run(const lw_operation *operation, int backend, int kernel, const void *layout, const void *const *inputs,
            void *const *outputs, const lw_scalar *parameters, int64_t work);
-/* Runs a kernel on all operands of a call with one result. Returns `out`, or releases it and returns NULL with an error
- * set. */
+/* Runs a kernel on all operands of a call that has one result. Returns `out`. On failure, releases `out` and returns
+ * NULL with an error set. */
 PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
                       const lw_operand *operands, const lw_scalar *parameters, int64_t work);
 
-/* Whether the call names this parameter, with a value other than None. */
+/* Whether the caller passed this parameter with a value other than None. */
 int lw_has_parameter(const lw_arguments *arguments, const char *name);

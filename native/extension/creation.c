@@ -1,7 +1,7 @@
-/* Creation of tensors from a rule, such as full and arange. lanewise/creation.py has the public functions. */
+/* Creates tensors without inputs, as full and arange do. lanewise/creation.py has the public functions. */
 #include "arguments.h"
 
-/* Whether the contract types a kernel parameter as an int for every dtype, as it does a seed. */
+/* Whether a kernel parameter is an int for every dtype of the result. A seed is, for example. */
 static int is_int_parameter(const lw_operation *operation, int position) {
     for (int i = 0; i < operation->parameter_count; i++) {
         lw_parameter_type type = operation->parameters[i].type;
@@ -12,7 +12,7 @@ static int is_int_parameter(const lw_operation *operation, int position) {
     return 0;
 }
 
-/* Parses a kernel parameter: in the dtype of the result, unless the contract says int. */
+/* Parses a kernel parameter. It has the dtype of the result, unless the contract says that it is an int. */
 static int parse_kernel_number(const lw_operation *operation, const char *caller, int position, int dtype,
                                PyObject *object, lw_scalar *scalar) {
     lw_weakness weakness = lw_parse_number(object, scalar);
@@ -22,7 +22,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
     int is_real = weakness >= LW_WEAK_BIG_INT;
     int as_integer = is_int_parameter(operation, position);
     if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
-        int64_t encoded; /* checks the range */
+        int64_t encoded; /* unused: lw_encode() only checks the range here */
         return lw_encode(caller, weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
     if (dtype == LW_BOOL) {
@@ -50,7 +50,7 @@ static int parse_shape_and_dtype(const char *name, PyObject *const *arguments, i
     return ndim;
 }
 
-/* allocate(shape, dtype): an uninitialized tensor, for callers that write all of it. */
+/* allocate(shape, dtype): returns an uninitialized tensor, for callers that write all of its elements. */
 static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 2) {
@@ -64,8 +64,8 @@ static PyObject *allocate(PyObject *module, PyObject *const *arguments, Py_ssize
     return ndim < 0 ? NULL : (PyObject *)lw_tensor_new("allocate", dtype, ndim, shape, place.backend, place.committed);
 }
 
-/* create(operation, shape, dtype, parameters, caller): runs a creation kernel. Errors name the caller: zeros runs the
- * kernel of full. */
+/* create(operation, shape, dtype, parameters, caller): runs a creation kernel. Errors name `caller`, which can
+ * differ from the operation: zeros runs the kernel of full. */
 static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int are_strings = count == 5 && lw_is_string(arguments[0]) && lw_is_string(arguments[4]);

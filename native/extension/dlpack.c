@@ -66,7 +66,7 @@ static void release_lent(exported_tensor *exported_tensor) {
 static void delete_unversioned(managed *managed) { release_lent(managed->manager); }
 static void delete_versioned(versioned *versioned) { release_lent(versioned->manager); }
 
-/* An unused capsule still owns its tensor. */
+/* Runs when a capsule is deleted. A capsule that no consumer has used still owns its tensor. */
 static void destroy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         managed *managed = PyCapsule_GetPointer(capsule, "dltensor");
@@ -238,7 +238,7 @@ static void refuse_type(const dl_tensor *view) {
     }
 }
 
-/* Checks a foreign capsule before its memory is used. -1 with an error set. */
+/* Checks the tensor in another library's capsule before its memory is used. Returns -1 with an error set on failure. */
 static int check_view(const dl_tensor *view) {
     if (view->device.type != DLPACK_CPU) {
         PyErr_Format(PyExc_BufferError,

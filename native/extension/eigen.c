@@ -1,4 +1,4 @@
-/* Calls of eigh and eigvalsh, of symmetric matrices in the last two dimensions. */
+/* Handles calls of eigh and eigvalsh. The last two dimensions of the input are symmetric matrices. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"

@@ -1,8 +1,8 @@
-/* Calls of elementwise operations and casts: operands are promoted, broadcast, and passed to the kernel. */
+/* Handles calls of elementwise operations and casts: promotes and broadcasts the operands, then runs the kernel. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 
-/* The bound of clip that an absent input stands for: the lowest or highest value of the kernel's dtype. */
+/* Fills in an absent bound of clip: the lowest or highest value of the kernel's dtype. */
 static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     int is_lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.i = 0};
@@ -36,7 +36,8 @@ static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     operand->dtype = (int8_t)dtype;
 }
 
-/* Whether all operands are contiguous arrays of one shape, or 0-dimensional: the kernel may treat them as one row. */
+/* Whether each operand is 0-dimensional or a contiguous array of this shape. The kernel may then treat all as one
+ * row. */
 static int is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
     for (int i = 0; i < count; i++) {
         if (operands[i].ndim == 0) {
@@ -75,7 +76,7 @@ static void fill_elementwise_layout(lw_layout *layout, const lw_operand *operand
     lw_collapse(layout, out->ndim, 0, out->shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
 }
 
-/* Computes `out` from operands that have the kernel's dtypes. Passes NULL and empty outputs through. */
+/* Computes `out` from operands that have the kernel's dtypes. If `out` is NULL or empty, returns it unchanged. */
 static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel,
                                  const lw_operand *operands, const lw_scalar *parameters) {
     if (!out || out->size == 0) {
@@ -87,8 +88,9 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
                        out->size << (2 * operation->complexity));
 }
 
-/* Comparisons are exact for every int: one outside the promoted dtype is compared in int64; one beyond 64 bits as an
- * infinity, which compares the same way with all integers. */
+/* Returns the dtype in which to compare, such that comparisons are exact for every int. An int outside the promoted
+ * dtype is compared in int64. An int beyond 64 bits is compared as an infinity, which gives the same result for every
+ * integer of at most 64 bits. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {
@@ -185,8 +187,8 @@ static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *
     return run_elementwise(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 
-/* Whether all inputs are contiguous tensors of one dtype and shape, none of them placed on another backend than
- * `place`. */
+/* Whether all inputs are contiguous tensors of one dtype and shape, and none is placed on a backend other than that
+ * of `place`. */
 static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place *place) {
     const lw_tensor *first = (const lw_tensor *)inputs[0];
     for (int i = 0; i < operation->input_count; i++) {
@@ -206,8 +208,9 @@ static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw
     return 1;
 }
 
-/* Fast path of the most frequent call, whose overhead shows most: reads the tensors without lw_operand, promotion and
- * broadcasting. On a Zen 5 at n = 1024: 71 ns through lw_operand, 53 ns here. */
+/* Fast path for the most frequent calls, where overhead matters most: tensors of one dtype and shape need no
+ * lw_operand, promotion or broadcasting. On Zen 5, a call with 1024 elements takes 53 ns here and 71 ns through
+ * lw_operand. */
 static PyObject *compute_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place place) {
     lw_tensor *first = (lw_tensor *)inputs[0];
     lw_tensor *out = lw_tensor_new(operation->name, operation->results[first->dtype], first->ndim, first->shape,
@@ -246,7 +249,8 @@ PyObject *lw_call_elementwise(const lw_arguments *arguments) {
     return lw_call_with_operands(arguments, compute_elementwise);
 }
 
-/* The operation and kernel that convert `from` to `to`: a copy if they are equal. */
+/* Returns the operation that converts dtype `from` to dtype `to`, and sets `kernel`. If both are equal, that is a
+ * copy. */
 static const lw_operation *cast_operation(int from, int to, int *kernel) {
     const lw_operation *operation = &lw_operations[from == to ? LW_OPERATION_copy : LW_OPERATION_astype];
     *kernel = from == to ? operation->kernels[0][from] : operation->kernels[to][from];
@@ -299,7 +303,7 @@ int lw_copy_into(const char *name, lw_tensor *target, lw_operand *source) {
     }
     lw_place place = {target->backend, target->committed};
     lw_tensor *copied = NULL;
-    if (lw_overlaps(target, &both[1])) { /* x[1:] = x[:-1] would read elements that it has overwritten */
+    if (lw_overlaps(target, &both[1])) { /* x[1:] = x[:-1] would read overwritten elements */
         copied = lw_cast(name, &both[1], target->dtype);
         if (!copied) {
             return -1;

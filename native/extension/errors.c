@@ -19,7 +19,7 @@ static const char *const class_names[LW_ERROR_COUNT] = {
     [LW_DEVICE_FAULT] = "DeviceError",
 };
 static PyObject *classes[LW_ERROR_COUNT];
-static PyObject *describe; /* the function of lanewise/errors.py */
+static PyObject *describe; /* describe() of lanewise/errors.py */
 
 int lw_errors_setup(PyObject *errors_module) {
     for (int error = 0; error < LW_ERROR_COUNT; error++) {

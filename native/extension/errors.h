@@ -24,16 +24,17 @@ typedef enum lw_error {
 /* Reads the exception classes from lanewise.errors. Returns -1 with an error set if one is missing. */
 int lw_errors_setup(PyObject *errors_module);
 
-/* A borrowed reference, for PyErr_Format. */
+/* Returns a borrowed reference, for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
-/* What a message calls an object: its repr if that is short, or the type and shape of an array. Call with no error set.
- * A borrowed reference, for %S of PyErr_Format, valid until the next call. */
+/* Describes an object for an error message: an array by type and shape, another object by its repr if that is short.
+ * Must be called with no error set. Returns a borrowed reference for %S of PyErr_Format, valid until the next call. */
 PyObject *lw_describe(PyObject *object);
 
 void lw_raise_no_memory(const char *operation, int64_t bytes);
 
-/* Raises the error of an index outside its axis. LW_FLATTENED as `axis` means the tensor as one dimension. */
+/* Raises the error for an index outside its axis. If `axis` is LW_FLATTENED, the index counts in the
+ * flattened tensor. */
 enum { LW_FLATTENED = -1 };
 void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent);
 

@@ -1,4 +1,4 @@
-/* Tensors from objects, and the buffer protocol in both directions. */
+/* Creates tensors from other objects, and implements the buffer protocol in both directions. */
 #include "exchange.h"
 #include "arguments.h"
 #include <stdlib.h>
@@ -11,8 +11,8 @@ static void release_view(lw_storage *storage) {
     free(storage->owner);
 }
 
-/* A tensor on the memory of a buffer, which stays exported as long as the storage exists. Copies uint8, and integer
- * scalars of other dtypes. */
+/* Returns a tensor on the memory of a buffer; the buffer stays exported as long as the tensor's storage exists.
+ * Elements of uint8, and integer scalars whose dtype Lanewise does not have, are copied instead. */
 static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, int dtype) {
     lw_operand operand = {.has_view = 0, .owned = NULL};
     if (lw_read_buffer(operation, object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
@@ -34,7 +34,7 @@ static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, in
         lw_release_operand(&operand);
         return NULL;
     }
-    *view = operand.view; /* the storage releases it */
+    *view = operand.view; /* the storage releases the buffer */
     lw_storage *storage = lw_storage_borrow(view->buf, (size_t)view->len, view->readonly, view, release_view);
     if (!storage) {
         PyBuffer_Release(view);
@@ -46,7 +46,7 @@ static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, in
                                   operand.local_strides, backend, committed);
 }
 
-/* Whether an object is a number, or a list or tuple, whose items are checked later. */
+/* Whether an object is a number, a list or a tuple. The items of a list or tuple are checked later. */
 static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
@@ -65,8 +65,8 @@ static lw_tensor *read_object(const char *operation, PyObject *object, int dtype
 
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) { return read_object(operation, object, -1); }
 
-/* from_object(object, dtype or None, copy or None): asarray of objects that the extension reads. NotImplemented for
- * others. */
+/* from_object(object, dtype or None, copy or None): asarray for objects that the extension can read. Returns
+ * NotImplemented for others. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 3) {
@@ -102,7 +102,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     return (PyObject *)tensor;
 }
 
-/* from_bytes(bytes, dtype, shape): a tensor with these elements, for unpickling. */
+/* from_bytes(bytes, dtype, shape): returns a tensor with these elements, for unpickling. */
 static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int64_t shape[LW_MAX_NDIM];
@@ -134,7 +134,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     return (PyObject *)tensor;
 }
 
-/* The extents and strides to which an exported buffer points. */
+/* The shape and strides that an exported buffer points to. */
 typedef struct buffer_geometry {
     Py_ssize_t shape[LW_MAX_NDIM];
     Py_ssize_t strides[LW_MAX_NDIM];
@@ -182,7 +182,7 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags) {
     }
     view->buf = tensor->data;
     view->obj = self;
-    Py_INCREF(self); /* keeps the storage: the buffer may outlive all other references */
+    Py_INCREF(self); /* keeps the storage alive: the buffer may outlive all other references */
     view->itemsize = (Py_ssize_t)lw_item_size(tensor->dtype);
     view->len = (Py_ssize_t)tensor->size * view->itemsize;
     view->readonly = tensor->read_only;

@@ -1,9 +1,11 @@
-/* take, take_along_axis, put, and the positions of a mask. Kernels move data by item size and read int32 indices. */
+/* Implements take, take_along_axis, put, and the positions of a mask. The kernels depend on the item size only, not
+ * on the dtype, and read int32 indices. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Converts indices to int32. Checks the range of int64 ones; refuses other dtypes. `axis` is as in lw_raise_index. */
+/* Converts indices to int32. Checks the range of int64 indices, and raises an error for other dtypes. `axis` is as
+ * in lw_raise_index(). */
 static int convert_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
@@ -28,17 +30,17 @@ static int convert_indices(const char *operation, lw_operand *indices, int axis,
     return wide ? lw_cast_operand(operation, indices, LW_INT32) : -1;
 }
 
-/* What a kernel iterates over: the shape of the result, with strides of x except along the axis, and strides of the
- * indices. */
+/* What a kernel iterates over: the shape of the result, and for each of its dimensions the strides of x and of the
+ * indices. The indexed axis of x is described by `parameters` instead. */
 typedef struct gather_plan {
     int ndim;
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel; the axis, for errors */
+    lw_scalar parameters[3]; /* the axis: its extent and stride, for the kernel, and its number, for errors */
 } gather_plan;
 
-/* The shape of x with the dimensions of the indices in place of the axis. */
+/* Plans take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
 static int plan_take(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                      gather_plan *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
@@ -68,7 +70,8 @@ static int plan_take(const char *operation, const lw_operand *x, const lw_operan
     return 0;
 }
 
-/* One index per element of the result. Apart from the axis, x and the indices broadcast together. */
+/* Plans take_along_axis: there is one index per element of the result. x and the indices broadcast along all axes
+ * but the indexed one. */
 static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                                 gather_plan *result) {
     if (x->ndim != indices->ndim) {
@@ -125,7 +128,7 @@ static int flatten(const char *operation, lw_operand *x) {
     return 0;
 }
 
-/* The axis that the call names, else the contract's default. If that is None, flattens x. */
+/* Returns the axis of the call, or else the contract's default. If the axis is None, flattens x. */
 static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -166,7 +169,8 @@ static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *opera
 
 PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_gather); }
 
-/* Writes `values`, of the target's dtype, at `indices`. Writes nothing if an index is out of range. */
+/* Writes `values`, which have the target's dtype, to the positions `indices`. If an index is out of range, writes
+ * nothing. */
 static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
     static const char name[] = "put";
     const lw_operation *operation = &lw_operations[LW_OPERATION_put];
@@ -246,7 +250,7 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     return Py_None;
 }
 
-/* mask_indices(mask): the row-major positions of the true elements. */
+/* mask_indices(mask): returns the row-major positions of the true elements. */
 static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     (void)module;
     lw_tensor *mask = (lw_tensor *)object;

@@ -41,7 +41,8 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
     return LW_DONE;
 }
 
-/* Turns Python's error about a slice into one of Lanewise. A tensor in the slice may have raised one already. */
+/* Replaces Python's error about a slice by a Lanewise error. If a tensor in the slice has raised a Lanewise error,
+ * that one stays. */
 static void reword_slice_error(PyObject *object) {
     lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
@@ -65,8 +66,8 @@ static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *obje
     return add_dimension(result, length, length > 1 ? step * tensor->strides[axis] : tensor->strides[axis]);
 }
 
-/* Counts the dimensions that the items index and the ellipses among them. LW_NEEDS_PYTHON if an item is an array, a
- * list or a bool. */
+/* Counts the dimensions that the items of a key index, and the ellipses among the items. Returns LW_NEEDS_PYTHON if
+ * an item is an array, a list or a bool. */
 static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -224,7 +225,7 @@ static Py_ssize_t length(PyObject *self) {
     return (Py_ssize_t)tensor->shape[0];
 }
 
-/* One entry of the first axis. Also makes tensors iterable. */
+/* Returns one entry along the first axis. This slot also makes tensors iterable. */
 static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *entry = key ? get_item(self, key) : NULL;

@@ -1,4 +1,4 @@
-/* Calls of matmul and linear: vectors become matrices of one row or column, leading dimensions broadcast. */
+/* Handles calls of matmul and linear. Vectors become matrices of one row or column; leading dimensions broadcast. */
 #include "call.h"
 #include "errors.h"
 #include <stdio.h>
@@ -9,7 +9,7 @@ typedef struct matrix {
     int64_t rows, columns, row_stride, column_stride;
 } matrix;
 
-/* A vector is a row on the left and a column on the right, as in NumPy. */
+/* Returns an operand as a matrix. As in NumPy, a vector becomes a row on the left and a column on the right. */
 static matrix as_matrix(const lw_operand *operand, int on_the_right) {
     int last = operand->ndim - 1;
     int64_t extent = operand->shape[last];
@@ -29,7 +29,7 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
     return 1;
 }
 
-/* Raises the error of two inputs whose shapes do not fit. Returns NULL. */
+/* Raises the error for two inputs whose shapes do not fit. Returns NULL. */
 static PyObject *refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a,
                                int b, const char *advice) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
@@ -58,7 +58,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         lw_leading_dimensions(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
-    if (layout->batch_ndim < 0) { /* raise the error with the whole shapes, which the caller knows */
+    if (layout->batch_ndim < 0) { /* replace the error by one that shows the whole shapes */
         PyErr_Clear();
         refuse_shapes(operation, "dimensions before the last two that are equal or 1, counted from the last", operands,
                       0, 1, "");
@@ -118,7 +118,8 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
-/* x @ weight.T + bias. All leading dimensions of a contiguous x become rows, others a batch. */
+/* Computes x @ weight.T + bias. All leading dimensions of a contiguous x become rows; those of a strided x become a
+ * batch. */
 static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int dtype, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *weight = &operands[1], *bias = &operands[2];

@@ -1,6 +1,6 @@
-/* Blocks of memory from the system. Fresh memory costs a page fault per 4 KB, which takes several times as long as
- * computing 4 KB of results. On Linux, a large block is therefore a separate mapping, aligned to a huge page and
- * advised to use huge pages: one fault per 2 MB. */
+/* Allocates blocks of memory from the system. Fresh memory costs a page fault per 4 KB, and a page fault takes
+ * several times as long as computing 4 KB of results. On Linux, a large block is therefore a separate mapping, aligned
+ * to a huge page, and madvise() asks for huge pages: one page fault per 2 MB. */
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include <sys/mman.h>
@@ -10,11 +10,11 @@
 #include "memory.h"
 #include <stdlib.h>
 
-/* 4K aliasing: a processor delays a load whose address equals that of an unfinished store in the lowest 12 bits. If a
- * result starts slightly behind an operand in these bits, every load conflicts with the store before it: on Zen 4,
- * 2026-11, with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, an addition of 128K 1.4 times.
- * Blocks that start on a page boundary cannot conflict in this way. Small blocks are not aligned to pages, which would
- * waste too much memory. */
+/* 4K aliasing: a processor delays a load if the lowest 12 bits of its address equal those of an unfinished store. If
+ * a result starts slightly behind an operand in these bits, every load conflicts with the store before it. On Zen 4
+ * (2026-11), with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, and an addition of 128K
+ * elements 1.4 times. Blocks that start on a page boundary cannot conflict in this way. Small blocks are not aligned to
+ * pages, because that would waste too much memory. */
 enum { CACHE_LINE = 64, PAGE = 4096, PAGE_ALIGNED_FROM = 16 * PAGE };
 
 #if defined(HUGE_PAGE)
@@ -34,7 +34,7 @@ static void *map(size_t bytes) {
         munmap(memory, before);
     }
     munmap(memory + before + length, HUGE_PAGE - before);
-    madvise(memory + before, length, MADV_HUGEPAGE); /* may fail: small pages work too */
+    madvise(memory + before, length, MADV_HUGEPAGE); /* a failure does not matter: small pages work, too */
     return memory + before;
 }
 
@@ -54,7 +54,7 @@ static void unmap(void *block, size_t bytes) { (void)block, (void)bytes; }
 
 #endif
 
-/* The word before a block from malloc holds malloc's own address. */
+/* The word before a block from malloc() holds the address that malloc() returned. */
 void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {
         return map(bytes);

@@ -1,17 +1,19 @@
-/* System memory for the extension's storages and for the scratch of kernels. */
+/* Allocates system memory for the storages of tensors and for the scratch of kernels. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* A 64-byte aligned block, or NULL. Free it with the size that it was allocated with. */
+/* Allocates a 64-byte aligned block, or returns NULL. Free the block with the size with which it was allocated. */
 void *lw_block_allocate(size_t bytes);
 void lw_block_free(void *block, size_t bytes);
 
-/* Scratch for kernels, 64-byte aligned, or NULL. Thread-safe, with or without the GIL. */
+/* Allocates scratch memory for kernels, 64-byte aligned, or returns NULL. Both functions are thread-safe, with or
+ * without the GIL. */
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
-/* Bytes of scratch cached for reuse; freeing all of it. */
+/* Freed scratch memory is cached for reuse. The first function returns its size in bytes, the second frees all of
+ * it. */
 int64_t lw_cached_scratch_bytes(void);
 void lw_scratch_trim(void);

@@ -3,14 +3,14 @@
 #include "errors.h"
 #include "operation.h"
 
-/* Kept until the process ends, like the type and the kernels. */
+/* These objects are kept until the process ends, like the type and the kernels. */
 static PyObject *hooks;
 static PyObject *dtypes[LW_DTYPE_COUNT];
 
 PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
 
-/* Drops the hook's frames from the traceback of an error of Lanewise, so that it shows only the user's code. Other
- * errors keep theirs. */
+/* Drops the hook's frames from the traceback of a Lanewise error, so that the traceback shows only the user's code.
+ * Other errors keep theirs. */
 static void drop_traceback(void) {
     if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {
         return;
@@ -94,7 +94,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Sets __all__ to the operations. Everything else is for the modules of lanewise. */
+/* Sets __all__ to the operations. All other names are for lanewise's own modules. */
 static int list_operations(PyObject *module) {
     PyObject *names = PyList_New(0);
     for (const PyMethodDef *function = lw_operation_functions; names && function->ml_name; function++) {

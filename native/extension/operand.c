@@ -25,7 +25,7 @@ lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
         return lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT;
     }
     value->f = PyFloat_AsDouble(object);
-    if (PyErr_Occurred()) { /* the int exceeds float64, too */
+    if (PyErr_Occurred()) { /* the int is too large for float64, too */
         PyErr_Clear();
         value->f = overflow * __builtin_inf();
     }
@@ -107,7 +107,7 @@ int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands,
     }
 }
 
-/* The dtype in which the operation computes on operands of a dtype, -1 without a kernel. */
+/* Returns the dtype of the kernel for operands that promote to `computed`, or -1 if there is no kernel. */
 static int find_kernel_dtype(const lw_operation *operation, int variant, int computed) {
     const int16_t *kernels = operation->kernels[variant];
     if (kernels[computed] >= 0) {
@@ -119,7 +119,7 @@ static int find_kernel_dtype(const lw_operation *operation, int variant, int com
     return computed <= LW_INT32 && kernels[LW_FLOAT32] >= 0 ? LW_FLOAT32 : -1;
 }
 
-/* The dtype of an operand alone. */
+/* Returns the dtype of an operand, ignoring the other operands. */
 static int own_dtype(const lw_operand *operand) {
     return operand->weakness == LW_STRONG       ? operand->dtype
            : operand->weakness == LW_WEAK_BOOL  ? LW_BOOL
@@ -129,7 +129,7 @@ static int own_dtype(const lw_operand *operand) {
 
 enum { DTYPE_LIST_TEXT = 64 };
 
-/* Writes the dtypes on which the operation computes, "bool, int32 or float32". */
+/* Writes the dtypes for which the operation has kernels, as in "bool, int32 or float32". */
 static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_operation *operation, int variant) {
     int left = 0, length = 0;
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
@@ -148,12 +148,13 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error of operands whose dtype has no kernel: names the first of them and a dtype to convert it to. */
+/* Raises the error for operands whose dtype has no kernel. The message names the first such operand and a dtype to
+ * which to convert it. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the widest dtype of a kernel */
+    int target = LW_FLOAT32; /* the widest dtype that has a kernel */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }
@@ -194,11 +195,11 @@ static uint16_t encode_half(double value) {
         return sign | 0x7e00;
     }
     double absolute = value < 0 ? -value : value;
-    if (absolute >= 65520.0) { /* halfway between the largest finite value, 65504, and 2^16 */
+    if (absolute >= 65520.0) { /* halfway from the largest finite value, 65504, to 2^16 */
         return sign | 0x7c00;
     }
-    /* Adding 2^(e+42) rounds to multiples of 2^(e-10), ties to even, which leaves ten fraction bits. Denormal results,
-     * below 2^-14, use e = -14. */
+    /* With e the exponent of the value, adding 2^(e+42) rounds to a multiple of 2^(e-10), ties to even, which leaves
+     * ten fraction bits. Denormal results, below 2^-14, use e = -14. */
     int exponent = (int)(magnitude >> 52) - 1023;
     exponent = exponent < -14 ? -14 : exponent;
     uint64_t anchor_bits = (uint64_t)(exponent + 42 + 1023) << 52;
@@ -283,7 +284,7 @@ int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
     if (!converted) {
         return -1;
     }
-    lw_tensor *tensor = operand->tensor; /* the original still decides where the call runs */
+    lw_tensor *tensor = operand->tensor; /* the original tensor still decides where the call runs */
     lw_release_operand(operand);
     lw_operand_from_tensor(converted, operand);
     operand->tensor = tensor;

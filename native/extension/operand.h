@@ -4,8 +4,9 @@
 #include "operation.h"
 #include "tensor.h"
 
-/* The kind of Python number that a weak operand holds. Its dtype follows the strong operands. An int beyond 64 bits is
- * held as the nearest float, and no integer dtype accepts it. */
+/* Whether an operand is weak, and which kind of Python number it then holds. The dtype of a weak operand follows the
+ * strong ones. LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest float, and no integer dtype
+ * accepts it. */
 typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
 
 typedef struct lw_operand {
@@ -14,7 +15,7 @@ typedef struct lw_operand {
     const int64_t *strides; /* in bytes */
     lw_tensor *tensor;      /* borrowed; NULL if the argument is not a tensor */
     PyObject *owned;        /* a reference to release, such as the tensor of a cast */
-    int8_t dtype;           /* of a strong operand */
+    int8_t dtype;           /* valid for a strong operand only */
     int8_t ndim;
     uint8_t weakness; /* an lw_weakness */
     uint8_t has_view;
@@ -33,8 +34,8 @@ typedef enum lw_outcome {
 
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
 lw_outcome lw_read_operand(const char *operation, PyObject *object, lw_operand *operand);
-/* Fills `operand` from a buffer. uint8 is not a dtype of Lanewise: such elements are converted to `uint8_as`, int32 or
- * float32, into a new tensor that the operand owns. */
+/* Fills `operand` from an object with the buffer protocol. Lanewise has no dtype uint8: the elements of a uint8
+ * buffer are copied to a new tensor of dtype `uint8_as` (int32 or float32), which the operand owns. */
 lw_outcome lw_read_buffer(const char *operation, PyObject *object, int uint8_as, lw_operand *operand);
 /* Fills `operand` from a Python bool, int or float. */
 void lw_operand_from_number(PyObject *number, lw_operand *operand);
@@ -51,13 +52,13 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
     operand->has_view = 0;
     operand->contiguous = tensor->contiguous;
 }
-/* The first `ndim` dimensions of an operand, for broadcasting batches. */
+/* Sets `part` to the first `ndim` dimensions of an operand, for broadcasting batch dimensions. */
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_release_operand(lw_operand *operand);
 
 /* Whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
-/* Turns such an operand into a weak one. -1 with an error set. */
+/* Makes the operand weak, which must be a NumPy scalar as above. Returns -1 with an error set on failure. */
 int lw_weaken_operand(lw_operand *operand);
 
 static inline void lw_release_operands(lw_operand *operands, int count) {
@@ -73,14 +74,15 @@ static inline int lw_fits_int32(const lw_operand *operand) {
     return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
 }
 
-/* The wider of two dtypes: bool < int32 < int64 < float16 < float32 < float64. */
+/* The dtype to which two dtypes promote: the later one in the order bool, int32, int64, float16, float32, float64. */
 static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 
-/* The dtype to which strong operands and weak numbers promote, without inputs whose dtype the contract fixes. */
+/* The dtype to which the operands promote, strong or weak. Inputs whose dtype the contract fixes do not count. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
-/* The dtype of the kernel for a promoted dtype: itself, or the next of bool, int32 and float32 that has a kernel. -1
- * with DTypeError set if none has. `variant` selects a row of operation->kernels. */
+/* The dtype of the kernel for operands that promote to `computed`: that dtype itself, or the next one of bool, int32
+ * and float32 that has a kernel. Returns -1 with DTypeError set if there is none. `variant` selects a row of
+ * operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
@@ -89,5 +91,6 @@ int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);
 /* Reads a Python bool, int or float. */
 lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
 
-/* Encodes a number into one item of the dtype at `destination`. -1 with an error set if it does not fit. */
+/* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not
+ * fit. */
 int lw_encode(const char *operation, lw_weakness weakness, lw_scalar value, int dtype, void *destination);

@@ -1,11 +1,12 @@
-/* Operations as the extension sees them. The generator writes the table from the contracts (lanewise_operations.c). */
+/* What the extension knows about operations. The generator writes the table (lanewise_operations.c) from the
+ * contracts. */
 #pragma once
 
 #include "lanewise.h"
 #include "pyabi.h"
 #include "visibility.h"
 
-/* The handler of each kind resolves and runs its operations: see `handlers` in call.c. */
+/* Each kind has a handler that resolves and runs its operations: see `handlers` in call.c. */
 typedef enum lw_kind {
     LW_KIND_ELEMENTWISE,
     LW_KIND_CAST,
@@ -46,16 +47,17 @@ typedef enum lw_parameter_type {
 typedef struct lw_parameter {
     const char *name;
     lw_parameter_type type;
-    uint8_t required;   /* no default */
-    uint8_t positional; /* also accepted by position, after the inputs */
+    uint8_t required;   /* it has no default */
+    uint8_t positional; /* it is also accepted by position, after the inputs */
     uint8_t default_is_none;
-    lw_scalar default_value;    /* a choice: its index in `choices`; a pair: the value of both halves */
+    lw_scalar default_value;    /* for a choice, its index in `choices`; for a pair, the value of both elements */
     const char *const *choices; /* NULL-terminated, or NULL */
     double low, high;           /* limits of a float or an int, inclusive */
     const char *limits_text;    /* the limits in words, for errors */
 } lw_parameter;
 
-/* What an optional input that is None stands for. */
+/* What it means that an input is absent or None: an error (LW_REQUIRED), no operand (LW_ABSENT), or the lowest or
+ * highest value of the kernel's dtype. */
 typedef enum lw_absent { LW_REQUIRED, LW_ABSENT, LW_ABSENT_LOWEST, LW_ABSENT_HIGHEST } lw_absent;
 
 typedef struct lw_input {
@@ -81,18 +83,18 @@ typedef struct lw_operation {
     int8_t results[LW_DTYPE_COUNT]; /* the result's dtype per promoted dtype, or -1 */
     uint8_t takes_out;
     uint8_t in_place;      /* `out` may be one of the first `in_place` inputs */
-    uint8_t takes_number;  /* rows: accept a 0-dimensional input, as one row of one element */
-    uint8_t refuses_empty; /* reductions and rows: refuse an axis without elements, since there is no identity */
+    uint8_t takes_number;  /* rows: a 0-dimensional input is accepted, as one row of one element */
+    uint8_t refuses_empty; /* reductions and rows: an axis without elements is an error, as there is no identity */
 } lw_operation;
 
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */
 LW_HIDDEN const lw_operation lw_operations[];
 
-/* Generated method tables with one stub per operation: functions of the module, and methods of Tensor, whose first
- * input is self. Both end with a NULL entry. */
+/* Generated method tables with one stub per operation, ended by a NULL entry. The first table has the functions of
+ * the module. The second has the methods of Tensor, whose first input is self. */
 LW_HIDDEN PyMethodDef lw_operation_functions[];
 LW_HIDDEN PyMethodDef lw_operation_methods[];
 
-/* Called by the stubs. `self` is NULL for a function of the module. */
+/* Calls an operation with the arguments that its stub received. `self` is NULL for a function of the module. */
 PyObject *lw_call(const lw_operation *operation, PyObject *self, PyObject *const *arguments, Py_ssize_t argument_count,
                   PyObject *keyword_names);

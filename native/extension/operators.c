@@ -1,11 +1,12 @@
-/* Operators of Tensor. Each slot names its operation; without a contract for it, the slot stays empty. */
+/* Implements the operators of Tensor. Each slot names its operation. If no contract defines that operation, the slot
+ * stays empty. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* The operations behind the operators, NULL without a contract. */
+/* The operations that implement the operators; NULL if no contract defines the operation. */
 static struct {
     const lw_operation *add, *subtract, *multiply, *divide, *floor_divide, *remainder, *pow, *matmul;
     const lw_operation *bitwise_and, *bitwise_or, *bitwise_xor, *bitwise_left_shift, *bitwise_right_shift;
@@ -13,7 +14,8 @@ static struct {
     const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
 } operations;
 
-/* Whether operations accept an object. If not, the operator returns NotImplemented and the other operand decides. */
+/* Whether operations accept an object as an operand. If not, the operator returns NotImplemented, and Python tries
+ * the other operand's method. */
 static int is_operand(PyObject *object) {
     if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) || lw_is_tuple(object) ||
         PyObject_CheckBuffer(object)) {
@@ -34,7 +36,8 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
     return lw_call_inputs(operation, inputs, NULL);
 }
 
-/* Whether a += b can write the elements of a while reading b: same dtype and shape, different storage. */
+/* Whether a += b can write the elements of a while it reads b: b must be a tensor of the same dtype and shape, with
+ * a different storage. */
 static int can_write_directly(const lw_tensor *a, PyObject *object) {
     const lw_tensor *b = (const lw_tensor *)object;
     return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
@@ -48,7 +51,7 @@ static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, P
     return !is_wider && operation->results[target->dtype] == target->dtype;
 }
 
-/* a += b keeps the dtype of a and writes its elements, strided ones too. */
+/* Computes a += b, which keeps the dtype of a and writes to its elements, also if a is strided. */
 static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
@@ -132,7 +135,7 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
     return both;
 }
 
-/* pow(a, b, modulus) exists for Python's ints only. */
+/* A modulus, as in pow(a, b, modulus), is supported only by Python's ints. */
 static PyObject *slot_pow(PyObject *a, PyObject *b, PyObject *modulus) {
     if (modulus != Py_None) {
         Py_INCREF(Py_NotImplemented);
@@ -214,7 +217,7 @@ static int slot_contains(PyObject *x, PyObject *value) {
     int found = any ? slot_bool(any)
                 : PyErr_Occurred()
                     ? -1
-                    : 0; /* 0: x == value has no tensor as result, so the value is not a number or an array */
+                    : 0; /* 0: x == value is not a tensor, so the value is neither a number nor an array */
     Py_XDECREF(equal);
     Py_XDECREF(any);
     return found;

@@ -1,8 +1,8 @@
-/* Calls of reductions and row operations. The layout puts the axes along which a kernel works last. */
+/* Handles calls of reductions and row operations. The axes along which a kernel works come last in the layout. */
 #include "arguments.h"
 #include <string.h>
 
-/* Orders the axes: kept ones first, then reduced ones. Returns the number of reduced axes. */
+/* Orders the axes: first those that are kept, then those that are reduced. Returns the number of reduced axes. */
 static int order_axes(int ndim, const uint8_t *reduced, int *order) {
     int position = 0;
     for (int axis = 0; axis < ndim; axis++) {
@@ -50,7 +50,7 @@ typedef struct reduction {
     uint8_t reduced[LW_MAX_NDIM];
 } reduction;
 
-/* Fills the layout; the stride of out is 0 along reduced axes. */
+/* Fills the layout. The stride of `out` is 0 along reduced axes. */
 static void fill_reduction_layout(lw_layout *layout, const reduction *r, const lw_operand *inputs, int count,
                                   int keepdims, const lw_tensor *out) {
     int order[LW_MAX_NDIM];
@@ -69,7 +69,7 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
         strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
     }
     lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
-    if (inner == 0) { /* 0-dimensional inputs, or axis=(): reductions of one element */
+    if (inner == 0) { /* the inputs are 0-dimensional, or axis=(): each reduction has one element */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
         for (int operand = 0; operand <= count; operand++) {
@@ -79,7 +79,7 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
     }
 }
 
-/* Parses the axis argument, or its default; all axes if the operation has no such parameter. */
+/* Parses the axis argument, or its default. An operation without an axis parameter reduces all axes. */
 static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int index = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -93,7 +93,7 @@ static int parse_reduction_axes(const lw_arguments *arguments, reduction *r) {
     return status;
 }
 
-/* Determines the common shape of the inputs, and the reduced axes, along which inputs do not broadcast. */
+/* Determines the common shape of the inputs, and the reduced axes. Inputs do not broadcast along reduced axes. */
 static int resolve_reduction(const lw_arguments *arguments, const lw_operand *inputs, reduction *r) {
     const lw_operation *operation = arguments->operation;
     int count = operation->input_count;
@@ -170,7 +170,7 @@ PyObject *lw_call_reduction(const lw_arguments *arguments) {
     return lw_call_with_operands(arguments, compute_reduction);
 }
 
-/* Checks a weight or bias of a row operation, which has one value per element of a row. */
+/* Checks the weight or bias of a row operation: it must have one value per element of a row. */
 static int check_row_operand(const lw_operation *operation, int input, const lw_operand *operand, int64_t row) {
     if (operand->ndim == 1 && operand->shape[0] == row) {
         return 0;

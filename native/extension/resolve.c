@@ -102,8 +102,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Whether `axis` can be merged into dimension `last` of the layout, which precedes it: every operand steps evenly
- * through both. */
+/* Whether `axis` can be merged with `last`, the dimension of the layout before it: every operand must step through
+ * both with one stride. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {
@@ -150,7 +150,7 @@ void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, i
     layout->inner = inner > 0 ? kept - kept_outer : 0;
 }
 
-/* The range of bytes that an array spans. */
+/* Computes the range of bytes that an array spans. */
 static void memory_bounds(const char *data, int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size,
                           const char **low, const char **high) {
     *low = data;

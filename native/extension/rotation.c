@@ -1,9 +1,9 @@
-/* Calls of rope. The layout puts the axis of positions and the last axis last. */
+/* Handles calls of rope. The last two dimensions of the layout are the axis of positions and the last axis of x. */
 #include "arguments.h"
 
-enum { SCALING = 3, NTK = 1 }; /* the fourth kernel parameter of the contract, and its second choice */
+enum { SCALING = 3, NTK = 1 }; /* positions of `scaling` among the kernel parameters and of 'ntk' among its choices */
 
-/* Resolves the axis of positions. -1 with an error set. */
+/* Returns the axis of positions, or -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     char got[LW_SHAPE_TEXT];

@@ -1,5 +1,5 @@
-/* Runs kernels: sets up their context, releases the GIL, shares work between threads, checks for Ctrl-C, and raises the
- * error of a status. */
+/* Runs kernels: sets up their context, releases the GIL, shares work between threads, checks for Ctrl-C, and raises
+ * an error if the kernel returns one. */
 #if !defined(_WIN32) && !defined(__wasm__)
 #define _POSIX_C_SOURCE 199309L /* clock_gettime */
 #endif
@@ -16,15 +16,17 @@ unsigned long long __stdcall GetTickCount64(void);
 #include <time.h>
 #endif
 
-/* Kernels with less work finish in a few microseconds, too soon for releasing the GIL to pay. */
+/* Kernels with less work keep the GIL: they finish in a few microseconds, and releasing it would cost more than it
+ * gains. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
-/* How often a long kernel checks for Ctrl-C. Not after every task: taking the GIL back may wait for other threads. */
+/* The time between two checks of a long kernel for Ctrl-C. A check after every task would take too long: each has to
+ * take the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. Microseconds on
- * one thread and on two, for a second thread that is awake and for one that sleeps (two Zen 4 cores of a virtual
- * machine that share no cache, 2026-11):
+/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. The table has
+ * microseconds on one thread and on two threads, for a second thread that was awake and for one that was asleep (two
+ * Zen 4 cores of a virtual machine that share no cache, 2026-11):
  *
  *                       awake         asleep
  *   x + y of 128 K      16.8   9.7    20    30
@@ -45,7 +47,7 @@ static int64_t milliseconds(void) {
 #if defined(_WIN32)
     return (int64_t)GetTickCount64();
 #elif defined(__wasm__)
-    static int64_t calls; /* no clock, but a check is cheap without threads: check every time */
+    static int64_t calls; /* there is no clock, but checks are cheap without threads: always check */
     return calls += SIGNAL_CHECK_MILLISECONDS;
 #else
 #if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
@@ -167,7 +169,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
                      "%s: cannot allocate the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
-    case LW_BAD_INDEX: /* only kernels that gather.c calls report this; it sets these parameters */
+    case LW_BAD_INDEX: /* only kernels called by gather.c return this; gather.c sets these parameters */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:

@@ -1,5 +1,6 @@
-/* Scratch memory for kernels, allocated and freed in every call by any thread without the GIL. Freed blocks wait in a
- * few slots, each read and written by one atomic exchange: no thread waits for another, and a fork copies no lock. */
+/* Scratch memory for kernels. Any thread allocates and frees it in every call, without the GIL. Freed blocks are
+ * cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and a fork
+ * copies no lock. */
 #include "memory.h"
 #include "module.h"
 
@@ -33,7 +34,7 @@ typedef struct scratch {
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* size of the block last stored here: lets a scan skip the slot; may be outdated */
+    _Atomic size_t bytes; /* size of the block last stored here, by which a scan skips the slot; may be outdated */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;
@@ -79,7 +80,7 @@ void *lw_aligned_allocate(size_t bytes) {
             continue;
         }
         block = pop_slot(slot);
-        if (block && block->bytes < needed) { /* another thread has replaced it */
+        if (block && block->bytes < needed) { /* another thread has replaced the block */
             push_slot(block);
             block = NULL;
         }

@@ -1,4 +1,4 @@
-/* Calls of searchsorted: positions of elements in a sorted one-dimensional tensor. */
+/* Handles calls of searchsorted, which finds the positions of values in a sorted one-dimensional tensor. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
@@ -58,7 +58,7 @@ static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *
     return -1;
 }
 
-/* Calls take to order x1 by the sorter; errors name searchsorted. */
+/* Orders x1 by the sorter, with the operation take. Errors name searchsorted. */
 static PyObject *sort_by_sorter(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
     lw_operation take = lw_operations[LW_OPERATION_take];

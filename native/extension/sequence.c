@@ -1,4 +1,4 @@
-/* Numbers and nested sequences of numbers: reading them into tensors, and elements back into Python numbers. */
+/* Converts numbers and nested sequences of numbers to tensors, and elements of tensors to Python numbers. */
 #include "arguments.h"
 #include "exchange.h"
 #include <string.h>
@@ -45,7 +45,7 @@ PyObject *lw_item(int dtype, const char *data) {
     }
 }
 
-/* The shape that the first entry of each level suggests. read_level() checks the others. */
+/* Derives the shape from the first entry of each level. read_level() checks the other entries. */
 static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (lw_is_sequence(object)) {
@@ -69,7 +69,7 @@ typedef struct reader {
     const int64_t *shape;
     int widest;      /* the widest lw_weakness among the numbers */
     int needs_int64; /* whether an int exceeds 32 bits */
-    int dtype;       /* of the tensor, in the second pass */
+    int dtype;       /* dtype of the tensor; used in the second pass */
     char *next;
 } reader;
 
@@ -83,7 +83,7 @@ static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, 
     return 0;
 }
 
-/* A 0-dimensional tensor counts as its element. A new reference. */
+/* Returns the element of a 0-dimensional tensor as a number, and any other object unchanged. A new reference. */
 static PyObject *item_or_self(PyObject *object) {
     if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
         return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);
@@ -123,7 +123,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
         return read_leaf(reader, object);
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
-        if (i >= lw_sequence_size(object)) { /* an element's __index__ or the like may shorten it */
+        if (i >= lw_sequence_size(object)) { /* an element's method, such as __index__, may shorten the list */
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read; pass a copy",
                          reader->operation);
             return -1;

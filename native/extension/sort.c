@@ -1,4 +1,4 @@
-/* Calls of sort and argsort, and the first indices of argsort for topk (lanewise/sorting.py). */
+/* Handles calls of sort and argsort. Also computes the first indices of argsort, for topk (lanewise/sorting.py). */
 #include "arguments.h"
 #include "lanewise_operations.h"
 
@@ -48,7 +48,7 @@ static PyObject *compute_sort(const lw_arguments *arguments, lw_operand *x, lw_p
 
 PyObject *lw_call_sort(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_sort); }
 
-/* argsort_first(x, count, axis, descending): the first `count` elements of argsort along the axis. */
+/* argsort_first(x, count, axis, descending): returns the first `count` elements of argsort along the axis. */
 static PyObject *argsort_first(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {

@@ -1,7 +1,8 @@
-/* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator takes
- * longer than most small operations, and large fresh memory costs page faults. Freed blocks wait in one list per size
- * class, four classes per power of two, so at most a quarter of a block is wasted. Above the cache's limit, blocks
- * are freed, beginning with the class to which none was returned for the longest time. The GIL guards all of it. */
+/* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator
+ * takes longer than most small operations, and large blocks of fresh memory cost page faults. The cache keeps freed
+ * blocks in one list per size class. There are four classes per power of two, so that a block is at most a quarter
+ * larger than requested. To stay within its limit, the cache frees blocks, starting with the class that has not
+ * received one for the longest time. The GIL guards the cache. */
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -13,24 +14,24 @@ enum {
     SMALLEST_CLASS = 64,
     CLASSES_PER_OCTAVE = 4,
     CLASS_COUNT = CLASSES_PER_OCTAVE * 58 + 1,
-    LARGE = 1 << 20 /* the first block of at least this size reads the limit, which depends on the machine */
+    LARGE = 1 << 20 /* read_cache_limit() is called before the first block of at least this size */
 };
 
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
 static struct {
-    lw_storage *first; /* linked through `owner` */
+    lw_storage *first; /* of a list that is linked through `owner` */
     int64_t last_used; /* allocation_count when a block was last added */
 } pool[CLASS_COUNT];
 
-/* In bytes, without headers. Freeing scratch reads the first two without the GIL. */
+/* Numbers of bytes, without headers. Threads that free scratch read cached_bytes and cache_limit without the GIL. */
 static _Atomic int64_t cached_bytes,
     cache_limit =
         (int64_t)256 << 20; /* 1/16 of WebAssembly's memory; replaced on other platforms by read_cache_limit() */
-static int64_t reserved_bytes, peak_bytes; /* from the system, cached blocks included; maximum in use at once */
-static int64_t allocation_count;           /* all allocations */
-static int64_t system_allocation_count;    /* those that the cache could not serve */
-static int64_t retry_count;                /* those that succeeded only after the cache was freed */
+static int64_t reserved_bytes, peak_bytes; /* from the system, with cached blocks; largest amount in use at once */
+static int64_t allocation_count;           /* number of allocations */
+static int64_t system_allocation_count;    /* number of allocations that the cache could not serve */
+static int64_t retry_count;                /* number of allocations that succeeded only after the cache was freed */
 static int cache_limit_is_known;
 
 static int64_t load_bytes(const _Atomic int64_t *bytes) { return atomic_load_explicit(bytes, memory_order_relaxed); }
@@ -40,7 +41,8 @@ int64_t lw_cache_space_left(void) {
     return load_bytes(&cache_limit) - load_bytes(&cached_bytes) - lw_cached_scratch_bytes();
 }
 
-/* The class of a size, and the size of its blocks: SMALLEST_CLASS 2^e (1 + s/4), s from 1 to 4. */
+/* Returns the class of a size and sets `class_bytes` to the size of its blocks: SMALLEST_CLASS * 2^e * (1 + s/4),
+ * where e is `exponent` and s is `steps`, from 1 to 4. */
 static int size_class(size_t bytes, size_t *class_bytes) {
     if (bytes <= SMALLEST_CLASS) {
         *class_bytes = SMALLEST_CLASS;
@@ -95,7 +97,8 @@ static int read_cache_limit(void) { return 0; }
 
 #else
 
-/* Reads the limit, which depends on the machine's memory. That takes time, so it waits for the first large block. */
+/* Reads the cache's limit, which depends on the machine's memory. Finding the size of that memory takes time, so
+ * this function is not called before the first large block. */
 static int read_cache_limit(void) {
     if (cache_limit_is_known) {
         return 0;
@@ -106,7 +109,7 @@ static int read_cache_limit(void) {
     if (bytes < 0) {
         return -1;
     }
-    if (!cache_limit_is_known) { /* another thread may have set it in the hook */
+    if (!cache_limit_is_known) { /* another thread may have set the limit during the hook */
         cache_limit_is_known = 1;
         store_bytes(&cache_limit, bytes);
     }

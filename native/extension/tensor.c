@@ -255,7 +255,8 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* The type takes one method table: the generated methods of operations, then those of other files. Allocated once. */
+/* Joins the generated methods of operations and those of other files, as a type has only one method table. Called
+ * once. */
 static PyMethodDef *join_methods(void) {
     PyMethodDef *const tables[] = {lw_operation_methods, lw_exchange_methods, lw_backend_methods};
     size_t count = 1;

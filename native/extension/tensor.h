@@ -22,19 +22,20 @@ typedef enum lw_backend {
 
 static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512; }
 
-/* Memory that tensors share. The GIL guards the reference count. */
+/* A block of memory that one tensor uses or several share. The GIL guards the reference count. */
 typedef struct lw_storage lw_storage;
 struct lw_storage {
     Py_ssize_t references;
     char *data; /* host address; NULL if `owner` is a device's buffer */
     size_t bytes;
     int read_only;
-    int size_class;                       /* of the cache in storage.c, or -1 for borrowed memory */
-    void (*release)(lw_storage *storage); /* of borrowed memory */
-    void *owner;                          /* what `release` releases */
+    int size_class;                       /* its class in the cache of storage.c, or -1 for borrowed memory */
+    void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
+    void *owner;                          /* the object that `release` releases */
 };
 
-/* A new storage of at least `bytes`, 64-byte aligned, from the cache if possible. NULL with OutOfMemoryError set. */
+/* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible; NULL with OutOfMemoryError
+ * set. */
 lw_storage *lw_storage_new(const char *operation, int64_t bytes);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
@@ -46,9 +47,9 @@ typedef struct lw_tensor {
     int8_t dtype;
     int8_t ndim;
     int8_t backend;
-    uint8_t committed;  /* the user chose its backend */
-    uint8_t contiguous; /* row-major without gaps */
-    uint8_t read_only;  /* borrowed read-only memory, or broadcast */
+    uint8_t committed;  /* whether the user chose the backend */
+    uint8_t contiguous; /* whether the elements are in row-major order without gaps */
+    uint8_t read_only;  /* whether the memory is borrowed and read-only, or the tensor is broadcast */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
@@ -63,12 +64,12 @@ static inline int64_t lw_item_size(int dtype) {
 }
 const char *lw_dtype_name(int dtype);
 
-/* A row-major tensor with uninitialized elements. NULL with an error set, which names `operation`, if the shape
- * overflows or memory runs out. */
+/* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
+ * with an error set that names `operation`. */
 lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed);
-/* Another tensor on the same storage, which gains a reference. */
+/* Returns another tensor on the storage of `base`, and adds a reference to that storage. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
-/* A tensor on `storage`, whose reference it takes over, even on failure. */
+/* Returns a tensor on `storage`. Takes over the caller's reference to the storage, even on failure. */
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 

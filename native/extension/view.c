@@ -1,11 +1,11 @@
-/* Views: the same elements in another shape, without a kernel, and without a copy if the strides allow it.
- * lanewise/shaping.py composes others from these. */
+/* Handles calls of view operations, which return the same elements in another shape: a view if the strides allow it,
+ * else a copy. lanewise/shaping.py composes other operations from these. */
 #include "arguments.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Replaces an extent of -1 by the one that fills the size. */
+/* Replaces an extent of -1 by the extent with which the shape has `size` elements. */
 static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor *tensor) {
     int unknown = -1;
     int64_t known = 1;
@@ -31,9 +31,9 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     return -1;
 }
 
-/* Computes strides that visit the elements in the same order in another shape. Returns 0 if a copy is needed. Splits
- * both shapes into the shortest runs of dimensions with equal products; within each run the old dimensions must be
- * evenly spaced. */
+/* Computes the strides of a view in another shape that visits the elements in the same order. Returns 0 if there is
+ * no such view, so that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal products;
+ * within each run, the old dimensions must be evenly spaced. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;

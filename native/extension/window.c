@@ -1,4 +1,4 @@
-/* Calls of conv2d, max_pool2d and avg_pool2d on images (N, C, H, W), or (C, H, W) for a single one. */
+/* Handles calls of conv2d, max_pool2d and avg_pool2d on images of shape (N, C, H, W), or on one image (C, H, W). */
 #include "arguments.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ static int parse_named_pair(const lw_arguments *arguments, const char *name, int
     return 0; /* the operation has no such parameter: leave the caller's values */
 }
 
-/* The number of windows along one dimension. -1 with an error set if the window exceeds the padded image. */
+/* Returns the number of windows along one dimension, or -1 with an error set if the window exceeds the padded image. */
 static int64_t window_count(const lw_operation *operation, const lw_window_layout *layout, int axis) {
     int64_t reach = layout->dilation[axis] * (layout->kernel_size[axis] - 1) + 1;
     int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
@@ -102,7 +102,7 @@ static int set_pool_layout(const lw_arguments *arguments, lw_window_layout *layo
     return 0;
 }
 
-/* Sets stride, padding and dilation, and the number of windows that follows from them. */
+/* Sets stride, padding and dilation, and computes the number of windows from these. */
 static int set_window_layout(const lw_arguments *arguments, int pools, lw_window_layout *layout) {
     const lw_operation *operation = arguments->operation;
     int follows = pools && !lw_has_parameter(arguments, "stride"); /* keep the stride that set_pool_layout() has set */
