@@ -7,9 +7,8 @@ from tested import BACKENDS
 
 ARM = platform.machine().lower() in ("aarch64", "arm64")
 # Tested by other folders, not in this process.
-ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "emcc", "cuda", "cuda-compile", "torch"} | (
-    {"neon"} if not ARM else set()
-)
+ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "firefox", "webkit"}
+ELSEWHERE |= {"emcc", "cuda", "cuda-compile", "torch"} | (set() if ARM else {"neon"})
 
 
 def test_required_backends_are_tested():
