@@ -6,18 +6,17 @@ import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from native import compiler
-from native.targets import TARGETS, host
+from native.targets import host
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
 import support  # noqa: E402
-from oracle_runner import Report, compile_runner, run  # noqa: E402
+from oracle_runner import Report, commands, compile_neon_runner, compile_runner, run  # noqa: E402
 
 
 @pytest.fixture(scope="session")
@@ -45,19 +44,14 @@ def neon(absent: Callable[[str, str], None]) -> Report:
     native = host().name == "aarch64-linux"
     if not emulator and not native:
         absent("neon", "qemu-aarch64 is not installed (Debian: qemu-user)")
-    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM libraries
-    program = compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
+    program = compile_neon_runner()
     return run([program] if native else [str(emulator), program])
 
 
 @pytest.fixture(scope="session")
 def reports(runner: Path) -> dict[str, Report]:
     """The reports of all instruction sets that this processor supports."""
-    import lanewise as lw
-    from lanewise.libraries import checked_path
-
-    names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
-    return {name: run([runner, checked_path(name)]) for name in names}
+    return {name: run(command) for name, command in commands(runner).items()}
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -17,32 +17,24 @@ import subprocess
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
 from native import compiler
-from native.targets import TARGETS, host
-from tests.native.oracle_runner import ORACLE, compile_runner
+from native.targets import host
+from tests.native.oracle_runner import ORACLE, commands, compile_neon_runner, compile_runner
 
 Command = list[str | Path]
 
 
 def runners() -> dict[str, Command]:
     """Returns the command that runs oracle cases, by backend."""
-    import lanewise as lw
-    from lanewise.libraries import checked_path
-
-    program = compile_runner(host(), compiler.choose())
-    names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
-    commands: dict[str, Command] = {name: [program, checked_path(name)] for name in names}
+    found = commands(compile_runner(host(), compiler.choose()))
     emulator = shutil.which("qemu-aarch64")
-    if emulator and "neon" not in commands:
-        target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: no system to emulate
-        neon = next(isa for isa in target.isas if isa.name == "neon")
-        commands["neon"] = [emulator, compile_runner(target, compiler.choose(), neon)]
-    return commands
+    if emulator and "neon" not in found:
+        found["neon"] = [emulator, compile_neon_runner()]
+    return found
 
 
 def digest(command: Command, oracle: Path) -> str:
@@ -63,11 +55,11 @@ def main() -> int:
     if unknown := sorted(set(names) - set(oracles)):
         parser.error(f"expected operations with an oracle file, got {', '.join(unknown)}")
     with contextlib.redirect_stdout(sys.stderr):  # the build's progress
-        commands = runners()
-    rows = [(operation, backend) for operation in names or oracles for backend in commands]
+        by_backend = runners()
+    rows = [(operation, backend) for operation in names or oracles for backend in by_backend]
     with ThreadPoolExecutor() as pool:
         for row, result in zip(
-            rows, pool.map(lambda row: digest(commands[row[1]], oracles[row[0]]), rows), strict=True
+            rows, pool.map(lambda row: digest(by_backend[row[1]], oracles[row[0]]), rows), strict=True
         ):
             print(*row, result, flush=True)
     return 0

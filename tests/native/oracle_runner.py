@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from native import build, compiler, steps
-from native.targets import Isa, Target
+from native.targets import TARGETS, Isa, Target
 
-__all__ = ["ORACLE", "ROOT", "Report", "compile_runner", "run"]
+__all__ = ["ORACLE", "ROOT", "Report", "commands", "compile_neon_runner", "compile_runner", "run"]
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
@@ -75,3 +75,18 @@ def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = N
     made = tuple(step.output for step in objects)
     steps.run([steps.Step(program, using.program(target, made, program), made, using.version)])
     return program
+
+
+def compile_neon_runner() -> Path:
+    """Compiles a runner with the NEON kernels linked in, for ARM Linux or an emulator of it."""
+    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM libraries
+    return compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
+
+
+def commands(runner: Path) -> dict[str, list[str | Path]]:
+    """Returns the command that runs oracle cases, for each CPU backend that this processor supports."""
+    import lanewise as lw
+    from lanewise.libraries import checked_path
+
+    names = [info.name.value for info in lw.backends() if info.available and not info.name.is_gpu]
+    return {name: [runner, checked_path(name)] for name in names}
