@@ -1,4 +1,4 @@
-/* asin x = angle, or pi/2 - 2 * angle for |x| > 1/2, from asin_reduce(x), with the sign of x. < 2.4 ulp. */
+/* asin x = angle, or pi/2 - 2 * angle for |x| > 1/2, from asin_reduce(x), with the sign of x. Error < 2.4 ulp. */
 #pragma once
 
 #include "math/inverse_trig.h"

@@ -1,4 +1,4 @@
-/* The angle of the point (x2, x1), < 1.8 ulp.
+/* The angle of the point (x2, x1); error < 1.8 ulp.
  * 1. t = the smaller of |x1| and |x2| over the larger. 0/0 counts as 0, infinity/infinity as 1.
  * 2. atan t by atan_minimax, the angle in the first octant.
  * 3. Reflect it into the others: base + angle or base - angle, base 0, pi/2 or pi; PI_2_LO corrects the

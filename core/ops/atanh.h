@@ -1,4 +1,4 @@
-/* atanh x = log1p(2|x| / (1 - |x|)) / 2, with the sign of x. < 2.2 ulp. */
+/* atanh x = log1p(2|x| / (1 - |x|)) / 2, with the sign of x. Error < 2.2 ulp. */
 #pragma once
 
 #include "math/log.h"

@@ -1,5 +1,5 @@
-/* cosh x = (z + 1/z) / 2, z = e^|x|. Computed at half its size, from z/4, which is finite up to COSH_OVERFLOW.
- * < 1.5 ulp. */
+/* cosh x = (z + 1/z) / 2, z = e^|x|. Computes (cosh x) / 2 = z/4 + 1/(4z) and doubles it: z overflows before cosh x
+ * does, but z/4 is finite up to COSH_OVERFLOW. Error < 1.5 ulp. */
 #pragma once
 
 #include "math/exp.h"

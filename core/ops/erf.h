@@ -1,4 +1,4 @@
-/* erf |x| = 1 - e^y, y = ln erfc |x|, with the sign of x. < 3.2 ulp.
+/* erf |x| = 1 - e^y, y = ln erfc |x|, with the sign of x. Error < 3.2 ulp.
  * 1. y = -|x| q(|x|) on [0, 4], q a minimax polynomial for the relative error of the result, by Remez exchange: 5.2e-8.
  *    For |x| >= 3.92 the result is 1.
  * 2. e^y = 2^k (1 + d), d = e^r - 1.

@@ -1,4 +1,4 @@
-/* exp x (math/exp.h). < 1.1 ulp on all floats, denormal results included. */
+/* exp x (math/exp.h). Error < 1.1 ulp on all floats, denormal results included. */
 #pragma once
 
 #include "math/exp.h"

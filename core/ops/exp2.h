@@ -1,4 +1,4 @@
-/* 2^x = 2^k e^(f ln 2), k = round(x), f = x - k, which is exact. < 1.1 ulp, denormal results included.
+/* 2^x = 2^k e^(f ln 2), k = round(x), f = x - k, which is exact. Error < 1.1 ulp, denormal results included.
  * 1. Clamp x to [-151, 129]: at these bounds the result is already 0 and infinity.
  * 2. e^(f ln 2) by exp_expm1, 2^k by vf32_scale. */
 #pragma once

@@ -1,4 +1,4 @@
-/* e^x - 1, < 1.6 ulp.
+/* e^x - 1; error < 1.6 ulp.
  * 1. Clamp x to [-20, 88.9]: at these bounds the result is already -1 and infinity.
  * 2. e^x = 2^k (1 + d), d = e^r - 1.
  * 3. e^x - 1 = 2^k d + (2^k - 1), where nothing cancels: for k = 0 it is d. Computed at half its size, so that 2^k is

@@ -1,5 +1,5 @@
 /* x (x + 3) / 6 on [-3, 3], 0 below and x above. NaN satisfies neither comparison and stays NaN in the product.
- * < 2.3 ulp. */
+ * Error < 2.3 ulp. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* ln x (math/log.h). < 1 ulp, denormal arguments included. */
+/* ln x (math/log.h). Error < 1 ulp, denormal arguments included. */
 #pragma once
 
 #include "math/log.h"

@@ -1,4 +1,4 @@
-/* ln(1 + x) by log1p_split (math/log.h). < 1.6 ulp. The result has the sign of x, for zeros too. */
+/* ln(1 + x) by log1p_split (math/log.h). Error < 1.6 ulp. The result has the sign of x, for zeros too. */
 #pragma once
 
 #include "math/log.h"

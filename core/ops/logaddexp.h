@@ -1,4 +1,4 @@
-/* ln(e^x1 + e^x2) = max + log1p(e^-|x1 - x2|), which does not overflow. < 2 ulp of the larger of |max| and 1.
+/* ln(e^x1 + e^x2) = max + log1p(e^-|x1 - x2|), which does not overflow. Error < 2 ulp of the larger of |max| and 1.
  * For equal operands the difference is set to 0, because inf - inf is NaN. NaN operands give NaN. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* |x|^y = 2^(y log2 |x|). < 0.6 ulp, denormal results < 0.9 ulp; exact where the power is a float.
+/* |x|^y = 2^(y log2 |x|). Error < 0.6 ulp, denormal results < 0.9 ulp; exact where the power is a float.
  * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f), in double: the exponent is up to 150, so its absolute
  *    error counts in the result. P is a minimax polynomial of degree 4 by Remez exchange on [0, 0.0295], with an error
  *    of 4.2e-12.
@@ -61,7 +61,8 @@ INLINE vf32 op_pow_float32(vf32 x1, vf32 x2) {
     return ordinary ? result : pow_special(x1, x2, result);
 }
 
-/* By repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend on the last bit of x2 alone. */
+/* Computed by repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend
+ * on the last bit of x2 alone. */
 INLINE vi32 op_pow_int32(vi32 x1, vi32 x2) {
     const vi32 zero = vi32_set(0), one = vi32_set(1);
     vm32 negative = vi32_lt(x2, zero);

@@ -1,5 +1,6 @@
 /* Normally distributed numbers, by inversion: z is the quantile of p = (word + 1/2) 2^-32.
- * < 3.5 ulp, |z| < 6.34, bit-identical on every backend (plain arithmetic and a correctly rounded square root, no FMA).
+ * Error < 3.5 ulp, |z| < 6.34. Bit-identical on every backend: plain arithmetic and a correctly rounded square root, no
+ * FMA.
  *
  * 1. y = 2p - 1, and 1 - |y| from the bits of the word instead of y, so that the tails keep their precision.
  * 2. L = -ln(1 - y^2) = -ln((1 - |y|)(1 + |y|)), with ln(1 + f) = f + f^2 q(f), q a minimax polynomial on

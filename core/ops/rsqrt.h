@@ -1,4 +1,4 @@
-/* 1 / sqrt(x); root and quotient are both correctly rounded. < 1.5 ulp. */
+/* 1 / sqrt(x); root and quotient are both correctly rounded. Error < 1.5 ulp. */
 #pragma once
 
 #include "simd/simd.h"

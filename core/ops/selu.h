@@ -1,5 +1,5 @@
-/* SELU_SCALE * x, or SELU_SCALE * alpha * expm1(x) for x <= 0. < 2 ulp. Source: Klambauer et al., "Self-normalizing
- * neural networks", 2017. */
+/* SELU_SCALE * x, or SELU_SCALE * alpha * expm1(x) for x <= 0. Error < 2 ulp. Source: Klambauer et al.,
+ * "Self-normalizing neural networks", 2017. */
 #pragma once
 
 #include "ops/expm1.h"

@@ -1,4 +1,4 @@
-/* sin r, cos r, -sin r or -cos r by the quadrant (math/trig.h), with the sign of x. < 1.6 ulp on all floats. */
+/* sin r, cos r, -sin r or -cos r by the quadrant (math/trig.h), with the sign of x. Error < 1.6 ulp on all floats. */
 #pragma once
 
 #include "math/trig.h"

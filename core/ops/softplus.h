@@ -1,5 +1,5 @@
-/* ln(1 + e^x) = max(x, 0) + log1p(e^-|x|), where nothing overflows or cancels. < 1.8 ulp, denormal results included.
- * NaN stays NaN in the sum. */
+/* ln(1 + e^x) = max(x, 0) + log1p(e^-|x|), where nothing overflows or cancels. Error < 1.8 ulp, denormal results
+ * included. NaN stays NaN in the sum. */
 #pragma once
 
 #include "math/exp.h"

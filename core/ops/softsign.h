@@ -1,5 +1,5 @@
-/* x / (1 + |x|), rounded twice: < 1.5 ulp. |x| is clamped to 2^25, so that infinity is not divided by itself. This is
- * exact, because the quotient of larger |x| rounds to 1. */
+/* x / (1 + |x|), rounded twice; error < 1.5 ulp. |x| is clamped to 2^25, so that infinity is not divided by itself.
+ * This is exact, because the quotient of larger |x| rounds to 1. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,5 @@
-/* sin r / cos r, or -cos r / sin r in odd quadrants (math/trig.h), with the sign of x. < 3.6 ulp on all floats. */
+/* sin r / cos r, or -cos r / sin r in odd quadrants (math/trig.h), with the sign of x. Error < 3.6 ulp on all
+ * floats. */
 #pragma once
 
 #include "math/trig.h"

@@ -6,7 +6,7 @@
 #define SIMD_PARTIAL 0 /* no masked loads, and a second body would add to the download: elementwise.h pads registers */
 
 #include <wasm_simd128.h>
-#undef bool /* defined by its stdbool.h, but part of kernel names */
+#undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
 
 #include "simd/types.h"
 

@@ -33,8 +33,8 @@ PyObject *lw_describe(PyObject *object);
 
 void lw_raise_no_memory(const char *operation, int64_t bytes);
 
-/* Raises the error for an index outside its axis. If `axis` is LW_FLATTENED, the index counts in the
- * flattened tensor. */
+/* Raises the error for an index outside its axis. If `axis` is LW_FLATTENED, the index refers to
+ * the flattened tensor. */
 enum { LW_FLATTENED = -1 };
 void lw_raise_index(const char *operation, int64_t index, int axis, int64_t extent);
 

@@ -20,7 +20,7 @@ unsigned long long __stdcall GetTickCount64(void);
  * gains. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
-/* The time between two checks of a long kernel for Ctrl-C. A check after every task would take too long: each has to
+/* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to
  * take the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 

@@ -1,4 +1,5 @@
-"""Tests the thread pool without Python, by threads.c: built by gcc, with and without ThreadSanitizer."""
+"""Tests the thread pool without Python: compiles tests/native/threads.c and the pool with gcc, with and without
+ThreadSanitizer, and runs it."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ fn lw_pow_positive(x: f32, y: f32) -> f32 {
     let product = lw_add_wide(lw_multiply_wide(normal.y, factor.mantissa), carried);
     let shift = i32(zeros) - factor.exponent - 9;
     let negative = below != (bitcast<i32>(y) < 0);
-    if (shift < 15) { // the exponent is 256 or more
+    if (shift < 15) { // |y log2 x| >= 256: the result overflows or underflows
         return lw_from_bits(select(0x7f800000u, 0u, negative));
     }
     if (shift > 63) {

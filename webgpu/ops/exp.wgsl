@@ -1,4 +1,4 @@
-// < 1.5 ulp, denormal results included. By lw_exp_parts.
+// Error < 1.5 ulp, denormal results included. See lw_exp_parts for the method.
 fn lw_exp_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

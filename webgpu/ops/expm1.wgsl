@@ -1,4 +1,4 @@
-// < 2 ulp.
+// Error < 2 ulp.
 // 1. |x| < 2^-25: x.
 // 2. |x| < ln2/2, where exp2m1 is not accurate to its last digits: x + x^2 q(x), q the polynomial of core/math/exp.h.
 // 3. Otherwise 2^k d + (2^k - 1), e^x = 2^k (1 + d), computed at half its size, so that 2^k is finite.

@@ -1,4 +1,4 @@
-// < 1 ulp.
+// Error < 1 ulp.
 fn lw_log_float32(x: f32) -> f32 {
     if (!lw_has_logarithm(x)) {
         return lw_log_special(x);

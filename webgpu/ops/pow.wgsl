@@ -41,7 +41,8 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
 }
 
-// By repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend on the last bit of x2 alone.
+// Computed by repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend
+// on the last bit of x2 alone.
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
     var bits = x2;
     if (x2 < 0) {

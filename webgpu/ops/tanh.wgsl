@@ -1,4 +1,4 @@
-// < 2 ulp.
+// Error < 2 ulp.
 // 1. |x| < 0.625: x + x^3 P(x^2), P the polynomial of tanhf in Cephes; x itself near zero.
 // 2. Otherwise 1 - 2 / (e^(2|x|) + 1), with the sign of x.
 fn lw_tanh_float32(x: f32) -> f32 {
