@@ -2,14 +2,14 @@
  *
  * Online softmax: keys are processed in blocks. For each query, the kernel keeps the largest score so far, the sum of
  * the weights exp(score - largest), and the sum of the values multiplied by these weights. When a block contains a
- * larger score, both sums are rescaled. So memory use does not grow with the number of keys. Sources: Milakov and
+ * larger score, both sums are rescaled. Memory use does not grow with the number of keys. Sources: Milakov and
  * Gimelshein, Online Normalizer Calculation for Softmax, 2018 (arXiv:1805.02867); Dao et al., FlashAttention, 2022
  * (arXiv:2205.14135).
  *
  * Queries are divided into chunks, and chunks into blocks. For each chunk, the kernel iterates over the blocks of keys.
  * It packs the keys and values of a block once, then multiplies them by each block of queries: the GEMM micro-kernel
- * computes both the scores and the weighted sums. Blocks of keys that no query of the block sees are skipped. If there
- * are few queries, unpacked GEMM reads keys and values in place.
+ * computes both the scores and the weighted sums. A block of queries skips the blocks of keys that none of its queries
+ * sees. If there are few queries, unpacked GEMM reads keys and values in place.
  *
  * A key is hidden from a query that does not see it: its score is -inf. The result of a query that sees no keys is
  * zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite: see
@@ -47,7 +47,7 @@ typedef struct attention_chunk {
     float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
     float *keys, *values;       /* one packed block of keys and of values */
-    float *scores, *weights;    /* scores and packed weights of a block; if is_unpacked, `weights` holds its sums */
+    float *scores, *weights;    /* scores and packed weights of a block; if is_unpacked, `weights` is its sums */
 } attention_chunk;
 
 /* The keys or scores begin .. end - 1. The range is empty if end <= begin. */
@@ -61,8 +61,8 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to scores begin .. end - 1, which are whole vectors, and hides keys that the row does not see. A mask
- * of -inf makes the score -inf even if it was NaN. */
+/* Adds the mask to the scores in `range`, which are whole vectors, and hides the keys that are not in `visible`. Where
+ * the mask is -inf, the score becomes -inf, even if it was NaN. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
@@ -86,7 +86,7 @@ static void attention_hide(const attention_chunk *c, int64_t row, float *scores,
     }
 }
 
-/* exp(x) for x <= 0. Below exp(-87) the result is 0, which is negligible next to the largest weight, 1. NaN stays
+/* exp(x) for x <= 0. For x < -87 the result is 0, because exp(x) is negligible next to the largest weight, 1. NaN stays
  * NaN. */
 INLINE vf32 attention_exp(vf32 x) {
     const vf32 low = vf32_set(-87);
@@ -95,7 +95,7 @@ INLINE vf32 attention_exp(vf32 x) {
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
-/* Replaces the scores of a row by weights, and rescales the row's earlier sums to match. The search for the largest
+/* Replaces the scores of a row with weights, and rescales the row's earlier sums to match. The search for the largest
  * score ignores NaN, but the weight of a NaN score is NaN, which makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
@@ -127,7 +127,8 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
     c->total[row] += sum;
 }
 
-/* Processes a block of queries and the packed block of keys that begins at `key`. */
+/* Processes the block of queries that begins at row `first` of the chunk, with the packed block of keys that begins at
+ * `key`. */
 static void attention_block(const attention_chunk *c, int64_t first, int64_t key, int64_t keys) {
     const lw_attention_layout *l = c->layout;
     int64_t rows = min_int64(c->rows - first, ATTENTION_ROWS), row_bytes = ATTENTION_KEYS * (int64_t)sizeof(float);
@@ -232,7 +233,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
         }
-        /* The products write only the first value_depth columns; the others must be zeros. */
+        /* The products write only the first value_depth columns of `weights`; the others must be zeros. */
         for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->weights + i, vf32_set(0));
         }
@@ -315,7 +316,7 @@ static void attention_finish(const attention_chunk *c) {
     }
 }
 
-/* Reserves `count` floats of scratch memory, rounded up to whole vectors. If `memory` is NULL, only adds to `used`. */
+/* Reserves `count` floats of scratch memory, rounded up to 64 bytes. If `memory` is NULL, only adds to `used`. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

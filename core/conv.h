@@ -1,14 +1,14 @@
 /* Convolution, by one of two algorithms:
  *
  * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
- *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that result (i, j) of the image multiplies by
- *    weight (p, q). B is never stored as a matrix: its packed panels are made directly from x. A large image is one
- *    product. Small images share a product, to amortize packing A and to fill whole panels of B. In the output, the
+ *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
+ *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image is
+ *    one product. Small images share a product, to amortize packing A and to fill whole panels of B. In the output, the
  *    columns of different images are not adjacent, so such a product is computed in scratch memory and copied.
- * 2. Directly, in strips of results, for groups with too few output channels to fill the micro-kernel's rows, and for
- *    strides that a matrix cannot have.
+ * 2. Directly, in strips of results. Used for groups with too few output channels to fill the micro-kernel's rows, and
+ *    if the weight or the output has strides that a matrix cannot have.
  *
- * Padding is multiplied like any other zeros, so infinity times padding is NaN with both algorithms. */
+ * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
 
 #include "gemm.c"
@@ -51,8 +51,8 @@ INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number)
     }
 }
 
-/* Packs the collected taps channel by channel. B is then written front to back, and elements of x that several taps of
- * a channel read stay in L1. */
+/* Packs the collected taps channel by channel. In this order B is written front to back, and elements of x that several
+ * taps of a channel read stay in L1. */
 static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -285,7 +285,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    /* How many images one task can process. */
+    /* The number of images whose shared product is small enough for one task. */
     int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
     if (all.images < 1) {

@@ -1,8 +1,8 @@
 /* Eigenvalues and eigenvectors of symmetric matrices, computed in float64 and rounded at the end.
  *
  * 1. Householder reflections make the matrix tridiagonal: A = Q T Q^T.
- * 2. Implicit QL steps with Wilkinson's shift make T diagonal. The same rotations, applied to the rows of Q^T, turn
- *    them into the eigenvectors.
+ * 2. Implicit QL steps with Wilkinson's shift make T diagonal. Each step is a sweep of Givens rotations. The same
+ *    rotations, applied to the rows of Q^T, turn these rows into the eigenvectors.
  * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin,
  * Reinsch and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
@@ -20,7 +20,7 @@ enum {
     EIGEN_GRAIN = 1 << 16, /* multiplications per task */
     EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks */
     EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: few enough that a sweep's rows stay in the cache */
-    EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 are usual */
+    EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 usually suffice */
 };
 
 typedef struct eigen {
@@ -72,8 +72,8 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
-/* Stores the Householder vector v of step i in row i of A. Its reflection makes the elements of the row beyond the
- * diagonal's neighbor zero. Returns half the squared length of v, or 0 if these elements are zero already. */
+/* Stores the Householder vector v of step i in row i of A. The reflection by v makes elements 0 .. i - 2 of that row
+ * zero. Returns half the squared length of v, or 0 if these elements are zero already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -159,7 +159,7 @@ static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *task) {
     return run_tasks(context, divide_up(m->i, m->per_task), task, m);
 }
 
-/* A = Q T Q^T. T is in d and e; A keeps the Householder vectors. */
+/* Computes A = Q T Q^T. Stores T in d and e, and the Householder vectors in A. */
 static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
     for (m->i = m->n - 1; m->i > 0; m->i--) {
         const double *v = m->a + m->i * m->width;
@@ -234,8 +234,8 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* Makes T diagonal. Elements below 2^-53 of the largest row sum count as zero. If EIGEN_STEPS do not suffice, which has
- * not been observed, d[0] becomes NaN. */
+/* Makes T diagonal. An element e[k] counts as zero if it is at most 2^-53 times the largest |d[k]| + |e[k]|. If
+ * EIGEN_STEPS steps do not suffice, which has not been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;
@@ -271,7 +271,7 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* Copies the lower triangle of x to both triangles of A. Returns whether all elements are finite. */
+/* Copies the lower triangle of x to both triangles of A. Returns whether all elements that it copies are finite. */
 static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
     double differences = 0;
     for (int64_t k = 0; k < m->n * m->width; k++) {
@@ -293,7 +293,7 @@ static void eigen_store(char *to, double value) {
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Writes the results in ascending order of eigenvalues. Stores this order in q. */
+/* Writes the results in ascending order of eigenvalues. Uses q for that order. */
 static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char *vectors) {
     int64_t *order = (int64_t *)m->q;
     for (int64_t k = 0; k < m->n; k++) {
@@ -318,7 +318,7 @@ typedef struct eigen_batch {
     int64_t count, per_task;
 } eigen_batch;
 
-/* Decomposes one matrix. If it is not finite, the results are NaN. */
+/* Decomposes one matrix. If an element of its lower triangle is infinite or NaN, all results are NaN. */
 static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batch *b, const int64_t *offset) {
     const lw_matrix_layout *l = b->layout;
     char *vectors = b->vectors ? b->vectors + offset[2] : NULL;
@@ -383,7 +383,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Divides small matrices among tasks. Large ones are decomposed one after another, each in tasks. */
+/* Small matrices are divided among tasks. Large ones are decomposed one after another, each by many tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

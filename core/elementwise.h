@@ -15,7 +15,7 @@ enum {
     CHUNK = 512,   /* elements copied at a time: four operands with elements of 8 bytes take 16 KB, which fits in L1 */
     LONG_ROW = 64, /* for rows of at least this length, one call of the body per row is cheaper than copying */
     /* Vectors per iteration in a short body. With one vector, adding arrays that are in L1 takes 1.2 times as long.
-     * WebAssembly uses one to keep the download small. */
+     * WebAssembly uses one vector, to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
 };
 
@@ -244,7 +244,7 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
            stream_pays(context, call->total * call->kernel->size[last]);
 }
 
-/* Returns whether one call of the body is enough: contiguous operands, and at most one task. */
+/* Returns whether one call of the body is enough: all operands are contiguous, and there is work for only one task. */
 INLINE int is_simple(const elementwise *kernel, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
         return 0;

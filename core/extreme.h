@@ -1,9 +1,9 @@
 /* max and min of floats, as maximum and minimum of IEEE 754-2019: the result is NaN if any element is NaN, and -0 is
  * less than 0.
  *
- * Where one instruction does this, it is slow; most processors need half a dozen instructions. One instruction suffices
- * if NaN and the order of zeros are ignored, so:
- * 1. Reduce the block with that instruction, and sum its elements; the sum is NaN if an element is.
+ * Processors that do this in one instruction do it slowly; most need half a dozen instructions. If NaN and the order of
+ * zeros are ignored, one fast instruction suffices, so:
+ * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
  * Elements may be combined in any order and more than once, so there are no partials as in reduce_block.h. */
 #pragma once

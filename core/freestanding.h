@@ -1,11 +1,13 @@
-/* Functions that compilers call even without a C library: to copy a large struct, or for a loop that they recognize.
- * Hidden, so that a kernel library calls nothing outside itself. Included once, by the generated kernels.c. */
+/* Functions that compilers call on their own, even without a C library: to copy a large struct, or in place of a loop
+ * that copies or fills memory. They are defined here and hidden, so that a kernel library calls nothing outside itself.
+ * Included once, by the generated kernels.c. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* `used` keeps them in a link-time optimized library. Emscripten treats `used` as `exported`, and does not need it. */
+/* `used` keeps link-time optimization from removing these functions. Emscripten does not need it, and would export
+ * them. */
 #ifdef __EMSCRIPTEN__
 #define FREESTANDING __attribute__((visibility("hidden")))
 #else

@@ -7,7 +7,7 @@
  * each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel with
  * zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
  * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is summed
- * depends only on k and on this choice of path. */
+ * depends only on k and on which of these paths is taken. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -24,12 +24,13 @@ typedef struct gemm_part {
     int64_t unpacked_rows; /* how many rows of A, from the first, are read in place; the others are packed */
     float *a, *b;          /* packed panels; b is NULL if each task packs its own */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
-    int64_t block, task_columns;            /* rows and columns of a task */
+    int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
 
-/* Packs one task's share of an operand that is `extent` wide. If the operand is contiguous across k, the share is a
- * range of k, for all panels: packing one panel would use only one or two cache lines at each index of k, each on
- * another page. Otherwise, the share is a range of whole panels. */
+/* Packs one task's share of an operand. `across` is the stride perpendicular to k, where the operand has `extent`
+ * elements; `along` is the stride along k. If `across` is contiguous, the share is a range of k, for all panels:
+ * packing one panel would use only one or two cache lines at each index of k, each on another page. Otherwise, the
+ * share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
@@ -74,7 +75,7 @@ static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     }
 }
 
-/* Computes the sums of a tile from a packed panel of B. */
+/* Computes the sums of a tile from rows of A, in place or packed, and a packed panel of B. */
 static void gemm_sum_tile(const gemm_part *part, int64_t i, int64_t rows, int64_t columns, const float *b, char *tile,
                           int64_t tile_row, gemm_store_mode mode) {
     const gemm *g = part->g;
@@ -113,7 +114,7 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;
-    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* the same memory for every panel, so it stays in L1 or L2 */
+    _Alignas(64) float own[GEMM_NR * GEMM_KC]; /* reused for every panel, so it stays in L1 or L2 */
     int64_t across = divide_up(part->columns, part->task_columns);
     int64_t first_row = task / across * part->block, first_column = task % across * part->task_columns;
     int64_t end_row = min_int64(first_row + part->block, part->rows);

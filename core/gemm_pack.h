@@ -23,7 +23,8 @@ INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int 
     }
 }
 
-/* to[p * width + w] = from[p * along + w * across] for w < count, and 0 for count <= w < width. */
+/* to[p * width + w] = from[p * along + w * across] for w < count, and 0 for count <= w < width. `along` and `across`
+ * are in bytes. */
 INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, int64_t along, int64_t count,
                       int64_t depth) {
     int64_t w = 0;

@@ -1,16 +1,16 @@
 /* GEMM's block sizes, one row per instruction set. Names are those of BLIS.
  *
- * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more registers.
- * At the lower edge of C, tiles have a multiple of EDGE_MR rows: a half, a third or all of MR. A panel of A, KC x MR
- * floats, fits in L1. A panel of B, KC x NR floats, fits there too, or comes from L2, which also holds an MC x KC block
- * of A; on avx512 each step along k loads 128 bytes of B for 24 multiply-adds.
+ * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more, for B
+ * and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of it. A panel of A,
+ * KC x MR floats, fits in L1. A panel of B, KC x NR floats, fits in L1 too, or comes from L2, which also holds an
+ * MC x KC block of A; on avx512 each step along k loads 128 bytes of B for 24 vector multiply-adds.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
  * tiles with fewer rows also reach the peak, and tiles with 8 rows gain 3 GFLOP/s for 64 x 64.
  *
- * On an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, a core of which does twice as many
- * multiply-adds per cycle, also in GFLOP/s:
+ * Measured on one core of an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, which does twice as
+ * many multiply-adds per cycle as the EPYC, also in GFLOP/s:
  *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12; a
  *     larger MR of 14 gains nothing.
  *   - For square matrices of 512, 1024 and 2048 rows, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and

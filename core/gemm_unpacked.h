@@ -96,7 +96,7 @@ INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b,
     }
 }
 
-/* For few rows of C and a large B: streams B once from DRAM, in long runs along its rows, into sums that stay in L1. */
+/* For few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in L1. */
 static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {
@@ -172,7 +172,7 @@ static void unpacked_by_dots(const gemm *g) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
-            for (int64_t r = 0; r < rows; r++) { /* the activation reads the padding */
+            for (int64_t r = 0; r < rows; r++) { /* the activation is applied to the padding, too */
                 for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }

@@ -10,7 +10,7 @@
 
 #include "reduction.h"
 
-/* Maps floats to integers of the same order: inverts all bits but the sign of negative ones. x + 0 maps -0 to 0. */
+/* Maps floats to integers of the same order: inverts all bits but the sign of negative floats. x + 0 maps -0 to 0. */
 INLINE vi32 choice_key_float32(vf32 x) {
     vi32 bits = vf32_bits(x + vf32_set(0));
     vi32 ordered = bits ^ (vi32_shift_right(bits, 31) & vi32_set(0x7fffffff));

@@ -1,5 +1,5 @@
-/* An iterator over some dimensions of a layout, in row-major order. It keeps the byte offset of every operand. Also
- * run_tasks(), which all kernels use. */
+/* An iterator over some dimensions of a layout, in row-major order. It keeps the byte offset of every operand. This
+ * file also defines run_tasks(), which all kernels use. */
 #pragma once
 
 #include "lanewise.h"
@@ -58,7 +58,7 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Runs tasks through the host; in order if it has no `run`. */
+/* Runs tasks through the host, or in order on the calling thread if the context has no `run`. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     if (context->run && count > 1) {
         return context->run(context, count, task, argument);

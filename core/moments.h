@@ -3,8 +3,8 @@
  * 1. A block is read twice while it is in the cache: for its mean m, rounded to float32; then for sum(x - m), which
  *    corrects the rounding of m, and sum((x - m)^2).
  * 2. Blocks are joined in float64.
- * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, (1.7) and the pairwise
- * (2.1). */
+ * Source: Chan, Golub and LeVeque, "Algorithms for computing the sample variance", 1983, formula (1.7) for step 1 and
+ * the pairwise formula (2.1) for step 2. */
 #pragma once
 
 #include "reduction.h"
@@ -85,8 +85,8 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
 }
 
 /* Like moments_block, but reads the block only once, and rounds differently: uses deviations from the mean of four of
- * the block's elements. If that is within 1.7 standard deviations of the block's mean, the correction cancels at most
- * two bits of the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
+ * the block's elements. If that mean is within 1.7 standard deviations of the block's mean, the correction cancels at
+ * most two bits of the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;

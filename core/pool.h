@@ -52,8 +52,8 @@ INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64
     return joined;
 }
 
-/* Joins the rows of x for each of `results` rows of results. These rows are `pitch` elements apart in `to`, and the
- * rows of windows that they come from are `down` bytes apart in x. */
+/* For each of `results` rows of results, joins the rows of x that its windows cover to one row of `to`. From one row of
+ * results to the next, the rows of x are `down` bytes further, and the row of `to` is `pitch` elements further. */
 INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
     pool_rows local = *rows; /* a local copy stays in registers, because stores to `to` cannot alias it */
     int tail = (int)(local.width % VF32_LANES);

@@ -1,6 +1,6 @@
-/* Random numbers by Philox4x32-10. Element i is computed from word offset + i of a stream whose key is the seed. Each
- * 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the instruction
- * set. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
+/* Random numbers by the generator Philox4x32-10. Element i is computed from word offset + i of a stream whose key is
+ * the seed. Each 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the
+ * instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
  * core/ops/<op>.h defines op_<op>_word, which converts vectors of words to numbers, and with RANDOM the kernel
  * lw_<op>_float32; kernels.c includes it and lists the kernel in the table. Parameters: seed, offset. */

@@ -2,7 +2,7 @@
  *
  * 1. A block has at most REDUCE_BLOCK elements and REDUCE_PARTIALS partial results. Partial p reduces elements p, p +
  *    64, p + 128 ... in this order, starting from the identity.
- * 2. The partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1.
+ * 2. The partials are joined by halving: p with p + 32, then p with p + 16, p + 8, p + 4, p + 2 and p + 1.
  * The number of lanes decides only how many partials are computed at once, never which values are combined. So results
  * are bit-identical everywhere.
  *
@@ -22,7 +22,7 @@ enum {
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
      * these. It computes the same number in every group of REDUCE_PERIOD adjacent registers, so that the first pass
-     * already loads every cache line. Further passes compute the others. */
+     * already loads every cache line. Further passes compute the remaining registers. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
@@ -42,8 +42,8 @@ typedef struct reduce_source {
 typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
 typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
 
-/* One pass: computes the partials in registers `first` .. `first` + `width` - 1 of every period, from the part of the
- * block that fills all partials. */
+/* One pass: computes the partials in registers `first` .. `first` + `width` - 1 of every period, from all elements of
+ * the block but the last count % REDUCE_PARTIALS. */
 INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
                         vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
                         vi32 partial[][REDUCE_MAX_SETS]) {

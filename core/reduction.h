@@ -171,7 +171,7 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
         return;
     }
     int64_t start = block * REDUCE_BLOCK, count = min_int64(r->count - start, REDUCE_BLOCK);
-    int32_t last = r->reducer->inputs - 1; /* y; with one input, x */
+    int32_t last = r->reducer->inputs - 1; /* the operand of y; with one input, y is x */
     reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;

@@ -3,7 +3,7 @@
  * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro ROWS. The
  * kernel calls that function for each row; kernels.c includes the header and lists the kernel in the table. Most
  * functions call row_reduce, which reduces the row like a reduction does, then row_map, which computes each element
- * with the result. Rows are read and written in chunks; row_read and row_write copy those that are not contiguous.
+ * with the result. Rows are read and written in chunks; row_read and row_write copy rows that are not contiguous.
  * Elements have 4 bytes. The output may alias the first input, because no element of that is read after it is
  * overwritten. It may not alias other inputs. */
 #pragma once
@@ -113,8 +113,8 @@ enum {
     ROW_STEP = ROW_REGISTERS * VF32_LANES
 };
 
-/* A chunk of an operand. `moves` is 0 for an absent operand, whose chunk is a buffer for one step, filled with a
- * constant. */
+/* A chunk of an operand. For an absent operand, `moves` is 0: `at` stays at the start of a buffer of ROW_STEP elements,
+ * which is filled with a constant. */
 typedef struct row_source {
     const float *at;
     int moves;

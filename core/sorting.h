@@ -231,8 +231,8 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* When there are this many candidates, they are sorted, and all but the best are dropped. Selection is faster than a
- * full sort for rows longer than this. */
+/* When there are this many candidates, they are sorted, and all but the best s->count are dropped. Selection is faster
+ * than a full sort for rows longer than this. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {

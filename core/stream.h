@@ -1,6 +1,6 @@
-/* Streaming stores, for results larger than the caches. An ordinary store reads its cache line from DRAM before it
- * overwrites it, which is a third of the traffic of an addition. A streaming store writes whole lines past the
- * caches. */
+/* Streaming stores, for results larger than the caches. An ordinary store first reads the cache line from DRAM, which
+ * adds a third to the memory traffic of an addition. Streaming stores bypass the caches and write whole lines without
+ * reading them. */
 #pragma once
 
 #include "lanewise.h"

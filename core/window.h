@@ -1,11 +1,11 @@
 /* Windows over images: which elements of x the windows of many results cover.
  *
  * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors
- * as well as large ones. A tap is one element of the window. For each tap, this file computes which elements of x it
- * reads for the results of a strip: runs of equally spaced elements, and a mask that hides padding. Neither depends on
- * the channel, so both are computed once for all channels. A run continues into the next row of results if its elements
- * are still equally spaced there. With stride 1 and results of the size of the image, the whole strip is one run, and
- * the mask hides the padding in it. */
+ * as well as large ones. A tap is one element of the window. For each tap, this file computes which elements of x the
+ * tap reads for the results of a strip: runs of equally spaced elements, and a mask that hides padding. Neither depends
+ * on the channel, so both are computed once for all channels. A run continues into the next row of results if its
+ * elements are still equally spaced there. With stride 1 and results of the size of the image, the whole strip is one
+ * run, and the mask hides the padding in it. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -25,7 +25,7 @@ typedef struct window_range {
 
 INLINE int64_t window_steps(int64_t distance, int64_t step) { return step == 1 ? distance : divide_up(distance, step); }
 
-/* Returns which of the `count` numbers first, first + step ... are in 0 .. size - 1. */
+/* Returns which of the `count` numbers first, first + step ... are in 0 .. size - 1, as a range of their indices. */
 INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, int64_t size) {
     int64_t begin = first < 0 ? window_steps(-first, step) : 0, end = count;
     if (first + (count - 1) * step >= size) {
@@ -46,7 +46,7 @@ typedef struct window_strip {
     int64_t runs;            /* the runs of the window's first tap, including padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* row and column of the first result */
-    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* those of each result, from window_place() */
+    int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
 } window_strip;
 
 typedef struct window_tap {
@@ -60,14 +60,15 @@ typedef struct window_tap {
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps a row or column of the results to an int32, keeping the order of those that occur in one strip. Within a strip,
- * all are near that of the first result or, after the strip continues in a new row or image, near 0. */
+/* Maps a row or column of the results to an int32. The order of the rows, or columns, that occur in one strip is kept:
+ * all are near that of the strip's first result or, where the strip continues in a new row or image, near 0. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);
 }
 
-/* Initializes a strip of `count` results. `first` counts the results of a channel through all images. */
+/* Initializes a strip of `count` results. `first` is the index of its first result among those of a channel in all
+ * images. */
 static void window_strip_start(window_strip *s, const lw_window_layout *w, int64_t first, int64_t count) {
     const int64_t *x = w->strides[0];
     int64_t area = w->out_size[0] * w->out_size[1], image = first / area;
@@ -114,7 +115,8 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     }
 }
 
-/* Returns which of the `count` offsets from, from + step ... are in s->lowest .. s->highest. */
+/* Returns which of the `count` offsets from, from + step ... are in s->lowest .. s->highest, as a range of their
+ * indices. */
 INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64_t step, int64_t count) {
     int64_t last = from + (count - 1) * step, size = s->highest - s->lowest + 1;
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
@@ -127,7 +129,7 @@ INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64
                     : window_inside(s->highest - from, -step, count, size);
 }
 
-/* Prepares `t` for row p of the window. window_tap_start() completes it for each column. */
+/* Prepares `t` for row p of the window. window_tap_start() completes it for each column of that row. */
 static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     const lw_window_layout *w = s->layout;
     int64_t down = p * w->dilation[0];
@@ -141,8 +143,8 @@ static void window_tap_row(window_tap *t, const window_strip *s, int64_t p) {
     }
 }
 
-/* Computes the runs and the mask of column q of that row. Runs may include padding, which the mask hides, but stay
- * within the memory of the channel. */
+/* Computes the runs and the mask of the tap in column q of the row given to window_tap_row(). Runs may include padding,
+ * which the mask hides, but stay within the memory of the channel. */
 static void window_tap_start(window_tap *t, int64_t q) {
     const window_strip *s = t->strip;
     const lw_window_layout *w = s->layout;

@@ -57,21 +57,21 @@ typedef union lw_scalar {
 typedef struct lw_context lw_context;
 typedef lw_status lw_task(lw_context *context, int64_t index, const void *argument);
 
-/* Services of the host for one call of a kernel. Each function may be NULL: tasks then run in order on the calling
- * thread, and scratch memory is not available. */
+/* Services of the host for one call of a kernel. Each function may be NULL: without `run`, tasks run in order on the
+ * calling thread; without `allocate`, scratch memory is not available. */
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
-     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task
-     * may get another context than the caller's, whose `run` may be NULL, and may allocate and release on any thread.
+     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task's
+     * context may differ from the caller's, and its `run` may be NULL. Tasks may allocate and release on any thread.
      * Kernels also call `run` with a single task, to let the host interrupt long serial work. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
     void (*release)(lw_context *context, void *memory);
     void *host;         /* for the host's own use */
     void *stream;       /* the device's stream; NULL on a CPU */
-    int64_t bad_index;  /* with LW_BAD_INDEX */
-    char message[128];  /* with LW_DEVICE_ERROR */
-    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 if none should */
+    int64_t bad_index;  /* the index that is out of range, if the status is LW_BAD_INDEX */
+    char message[128];  /* what the device reported, if the status is LW_DEVICE_ERROR */
+    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables these */
 };
 
 /* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
@@ -109,8 +109,8 @@ typedef struct lw_attention_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_attention_layout;
 
-/* Windows over images. Dimensions are NCHW and OIHW; the strides allow any order in memory. Operands: x, then weight
- * and bias if the operation has them, then the result. Pairs are (height, width). */
+/* Windows over images. Images have dimensions NCHW and weights OIHW; the strides allow any order in memory. Operands:
+ * x, then weight and bias if the operation has them, then the result. Arrays of two elements are (height, width). */
 typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];
@@ -122,7 +122,7 @@ typedef struct lw_window_layout {
 typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                             const lw_scalar *parameters);
 
-/* Memory of a device. All NULL if the kernels work on host memory. */
+/* Functions for the memory of a device. All are NULL if the kernels work on host memory. */
 typedef struct lw_memory {
     void *(*allocate)(lw_context *context, size_t bytes);
     void (*release)(lw_context *context, void *memory);
@@ -131,7 +131,8 @@ typedef struct lw_memory {
     lw_status (*synchronize)(lw_context *context);
 } lw_memory;
 
-/* The head of every library, the same in every version of the ABI: check it before reading what follows. */
+/* The first fields of every library. Their layout is the same in every version of the ABI: check abi_version before
+ * reading what follows them. */
 typedef struct lw_library_head {
     uint32_t abi_version;
     uint32_t kernel_count;

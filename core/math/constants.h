@@ -1,5 +1,5 @@
-/* Constants that several files use with equal bits. A file that splits one in its own way defines the parts itself,
- * named for the number of bits of the leading part (LN2_HI_9BIT in exp.h, LN2_HI_15BIT in log.h). */
+/* Constants that several files use with equal bits. A file that splits a constant in its own way defines the parts
+ * itself, named for the number of bits of the leading part (LN2_HI_9BIT in exp.h, LN2_HI_15BIT in log.h). */
 #pragma once
 
 #define LOG2_E 0x1.715476p0f

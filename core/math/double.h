@@ -20,7 +20,7 @@
 
 #define DOUBLE_SQRT_HALF_BITS INT64_C(0x3fe6a09e667f3bcd)
 
-/* The nearest integer, for |x| < 2^51. */
+/* Rounds to the nearest integer, for |x| < 2^51. */
 static double double_round(double x) { return (x + DOUBLE_ROUND_MAGIC) - DOUBLE_ROUND_MAGIC; }
 
 /* ln x for a normal x > 0.

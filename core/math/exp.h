@@ -39,7 +39,7 @@ typedef struct exp_parts {
 
 EXP_MINIMAX(exp_minimax, 1)
 
-/* e^r - 1 for a reduced r; in [-0.30, 0.42]. NaN stays NaN. */
+/* e^r - 1 for a reduced r; the result is in [-0.30, 0.42]. NaN stays NaN. */
 INLINE vf32 exp_expm1(vf32 r) { return vf32_fma(exp_minimax(r), r * r, r); }
 
 /* Step 1 for |x| <= 170; the r of NaN is NaN. magic is SIMD_ROUND_MAGIC for vf32_scale(y, k_magic), or
@@ -55,7 +55,7 @@ INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
 
 /* Returns whether e^x and e^-x are normal numbers in all lanes. In that case x need not be clamped, and 2^k is a single
  * factor, which is faster and gives the same bits. False for NaN, whose bits exceed those of every number. Callers that
- * branch on it write __builtin_expect themselves, because compilers heed it only next to the branch. */
+ * branch on the result write __builtin_expect themselves, because compilers heed it only next to the branch. */
 INLINE int exp_is_normal(vf32 x) {
     return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(EXP_NORMAL_BOUND))));
 }

@@ -24,7 +24,7 @@ typedef struct log_parts {
     vf32 f;
 } log_parts;
 
-/* Returns whether log_split accepts all lanes, which must be positive normal numbers. */
+/* Returns whether all lanes are positive normal numbers, as log_split requires. */
 INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(FLOAT32_MIN_NORMAL)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
@@ -47,7 +47,7 @@ INLINE log_parts log_split_with_denormals(vf32 x) {
     return parts;
 }
 
-/* The logarithm of x to any base, given its value `result` for positive finite x. */
+/* Completes a logarithm of any base: keeps `result` for positive finite x, and replaces it for all other x. */
 INLINE vf32 log_special(vf32 x, vf32 result) {
     const vf32 infinity = vf32_set(__builtin_inff());
     vf32 outside = vf32_select(vf32_eq(x, vf32_set(0)), -infinity, vf32_set(__builtin_nanf("")));

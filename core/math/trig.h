@@ -1,7 +1,7 @@
 /* Argument reduction and polynomials of sin, cos and tan.
  *
- * |x| = n*pi/2 + r, |r| <= pi/4, or 1.2 % more for large n. The quadrant, n mod 4, selects sin r, cos r or a negative
- * of them.
+ * |x| = n*pi/2 + r, |r| <= pi/4, or 1.2 % more for large n. The quadrant, n mod 4, selects sin r, cos r, -sin r or
+ * -cos r.
  * 1. Up to 1e5, where n has at most 16 bits: r = |x| - n*PI_2_1 - ... - n*PI_2_6. All parts but the last have at most 8
  *    bits, so their products with n are exact without FMA. Source: Cody and Waite, Software Manual for the Elementary
  *    Functions, 1980, chapter 8.

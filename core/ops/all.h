@@ -1,4 +1,4 @@
-/* Whether every element is nonzero. NaN is nonzero; all of no elements is true. */
+/* Whether every element is nonzero. NaN is nonzero. The result for no elements is true. */
 #pragma once
 
 #include "reduction.h"

@@ -1,4 +1,4 @@
-/* Whether any element is nonzero. NaN is nonzero; any of no elements is false. */
+/* Whether any element is nonzero. NaN is nonzero. The result for no elements is false. */
 #pragma once
 
 #include "reduction.h"

@@ -1,4 +1,4 @@
-/* atan |x| = pi/2 - atan(1/|x|) for |x| > 1, by atan_minimax on [0, 1], with the sign of x. Error < 1.7 ulp. */
+/* atan_minimax(|x|), or pi/2 - atan_minimax(1/|x|) for |x| > 1, with the sign of x. Error < 1.7 ulp. */
 #pragma once
 
 #include "math/inverse_trig.h"

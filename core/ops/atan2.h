@@ -1,8 +1,8 @@
 /* The angle of the point (x2, x1); error < 1.8 ulp.
  * 1. t = the smaller of |x1| and |x2| over the larger. 0/0 counts as 0, infinity/infinity as 1.
- * 2. atan t by atan_minimax, the angle in the first octant.
- * 3. Reflect it into the others: base + angle or base - angle, base 0, pi/2 or pi; PI_2_LO corrects the
- *    rounding of the base to float32. */
+ * 2. angle = atan_minimax(t), in the first octant.
+ * 3. Reflect the angle into the octant of the point: base + angle or base - angle, where base is 0, pi/2 or pi. PI_2_LO
+ *    corrects the rounding of the base to float32. */
 #pragma once
 
 #include "math/inverse_trig.h"

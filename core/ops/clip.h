@@ -1,4 +1,4 @@
-/* If min > max, the result is max. If any operand is NaN, it is NaN. */
+/* If min > max, the result is max. If any operand is NaN, the result is NaN. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* Copies bits, whatever their dtype. Elements of 8 and 16 bits are in 32-bit lanes. */
+/* Copies elements as bits, whatever the dtype. Elements of 8 and 16 bits are in 32-bit lanes. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,4 +1,4 @@
-/* cos r, -sin r, -cos r or sin r by the quadrant (math/trig.h). Error < 1.6 ulp on all floats. */
+/* cos r, -sin r, -cos r or sin r, depending on the quadrant (math/trig.h). Error < 1.6 ulp on all floats. */
 #pragma once
 
 #include "math/trig.h"

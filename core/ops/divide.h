@@ -1,4 +1,4 @@
-/* Correctly rounded. */
+/* The quotient, correctly rounded. */
 #pragma once
 
 #include "simd/simd.h"

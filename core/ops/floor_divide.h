@@ -1,16 +1,17 @@
 /* The floor of the quotient q, computed in double.
- * 1. Exact for q < 2^28: a quotient of two 24-bit numbers that is not an integer is at least 2^-24 away from one, which
- *    is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32 result.
+ * 1. Exact for q < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers,
+ *    which is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32
+ *    result.
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
- * 3. As in NumPy, infinity over a number is NaN, and a negative number over infinity is -1, the floor of a quotient too
- *    small for any float. */
+ * 3. As in NumPy, infinity divided by a number is NaN. A negative number divided by infinity is -1, the floor of a
+ *    negative quotient too small for any float. */
 #pragma once
 
 #include "simd/simd.h"
 
 INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     const vf32 zero = vf32_set(0);
-    vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2)))); /* of the quotient */
+    vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2)))); /* the quotient's */
     vf32 whole = wf64_to_vf32(wf64_floor(vf32_to_wf64(x1) / vf32_to_wf64(x2)));
     whole = vf32_copysign(whole, with_sign);
     vm32 underflowed = vm32_and(vf32_lt(with_sign, zero), vf32_eq(whole, zero));
@@ -19,8 +20,8 @@ INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
 
-/* Exact in double: a quotient that is not an integer is at least 1 / x2 away from one, which is more than 2^-32 times
- * its magnitude. */
+/* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers, which is more than 2^-32
+ * times the quotient's magnitude. */
 INLINE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
     vi32 whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */

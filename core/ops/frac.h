@@ -1,4 +1,4 @@
-/* Exact. The fraction of infinity is inf - inf, which is NaN. */
+/* x - trunc(x), which is exact. The fraction of infinity is inf - inf, which is NaN. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,14 +1,15 @@
 /* (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias are optional.
- * 1. mean and population variance by moments.h.
+ * 1. Compute the mean and the population variance (moments.h).
  * 2. If squares are too large or too small for float32, multiply x by a power of two and start again.
- * 3. Subtract the mean as a sum of two floats: with one, x - mean would contain the rounding error of a large mean.
+ * 3. Subtract the mean as the sum of two floats: with one float, x - mean would contain the rounding error of a large
+ *    mean.
  * parameters: eps. */
 #pragma once
 
 #include "moments.h"
 #include "rows.h"
 
-/* x: the element, weight and bias. numbers: the mean, its rounding error, and the factor. */
+/* x: the element, weight and bias. numbers: the mean, its rounding error, and 1 / sqrt(variance + eps). */
 INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
     return ((x[0] - numbers[0]) - numbers[1]) * numbers[2] * x[1] + x[2];
 }
@@ -43,7 +44,7 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
 }
 
-/* The same for x * scale, which is written to the result first. */
+/* Normalizes x * scale, which it first writes to the result. */
 RARE void layer_norm_rescale(const row *r, double eps, float scale) {
     row rescaled = *r;
     vf32 number = vf32_set(scale);

@@ -2,7 +2,7 @@
  *
  * 1. Sum a block of squares in float32.
  * 2. If the sum overflowed, or is so small that squares lost to underflow (at most 4096 * 2^-150 in all) may count, sum
- *    the block again with its elements multiplied by a power of two. This depends on the sum of the block alone, so the
+ *    the block again with its elements multiplied by a power of two. The choice depends on the first sum alone, so the
  *    result is bit-identical on every backend.
  * 3. Add the sums of blocks in double, which holds the square of every float32.
  * After Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978, which chooses among three
@@ -11,7 +11,7 @@
 
 #include "ops/sum_of_squares.h"
 
-#define NORM_L2_SMALL 0x1p-100f /* block sums below it are computed again, scaled up */
+#define NORM_L2_SMALL 0x1p-100f /* smaller block sums are computed again, scaled up */
 #define NORM_L2_SCALE_UP 0x1p100f
 #define NORM_L2_SCALE_DOWN 0x1p-76f
 

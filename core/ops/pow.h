@@ -1,10 +1,10 @@
 /* |x|^y = 2^(y log2 |x|). Error < 0.6 ulp, denormal results < 0.9 ulp; exact where the power is a float.
- * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f), in double: the exponent is up to 150, so its absolute
- *    error counts in the result. P is a minimax polynomial of degree 4 by Remez exchange on [0, 0.0295], with an error
- *    of 4.2e-12.
+ * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f). Computed in double: |y log2 |x|| is up to 150, and its
+ *    absolute error becomes a relative error of the result. P is a minimax polynomial of degree 4 by Remez exchange on
+ *    [0, 0.0295], with an error of 4.2e-12.
  * 2. y log2 |x| = n + r/ln 2, n an integer, in double.
- * 3. 2^n e^r, e^r = 1 + r + r^2 q(r) with q of math/exp.h. Only the sum is in double: its rounding to float32 is the
- *    one that counts.
+ * 3. |x|^y = 2^n e^r, e^r = 1 + r + r^2 q(r) with q of math/exp.h. q is computed in float32 and the sum in double, so
+ *    the main error is the rounding of the sum to float32.
  * 4. Special values of IEEE 754-2019, 9.2.1. */
 #pragma once
 
@@ -24,7 +24,7 @@ INLINE wf64 pow_log2(log_parts parts) {
 }
 
 /* Steps 2 and 3: 2^exponent. The exponent is clamped to +-160, where the result is already infinite or 0; the bounds on
- * the mantissa matter only there. */
+ * the mantissa matter only for clamped exponents. */
 INLINE vf32 pow_exp2(wf64 exponent) {
     vf32 bounded = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
     vf32 n_magic = bounded + vf32_set(SIMD_ROUND_MAGIC);
@@ -61,8 +61,8 @@ INLINE vf32 op_pow_float32(vf32 x1, vf32 x2) {
     return ordinary ? result : pow_special(x1, x2, result);
 }
 
-/* Computed by repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend
- * on the last bit of x2 alone. */
+/* Computed by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the
+ * last bit of x2 alone. */
 INLINE vi32 op_pow_int32(vi32 x1, vi32 x2) {
     const vi32 zero = vi32_set(0), one = vi32_set(1);
     vm32 negative = vi32_lt(x2, zero);

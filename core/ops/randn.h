@@ -39,8 +39,8 @@ INLINE vf32 op_randn_word(vi32 word) {
     static const float tail[] = {0x1.5e3c92p-16f, -0x1.39e0a6p-13f, 0x1.bda5eep-14f, 0x1.38846ep-9f, -0x1.80bc38p-7f,
                                  0x1.d43acep-6f,  -0x1.6d58ccp-5f,  0x1.981c48p-5f,  0x1.639ef6p+0f, 0x1.a6d9ecp+1f};
     vi32 y_bits = vi32_xor(word, vi32_set(INT32_MIN));               /* (y 2^32 - 1)/2 */
-    vi32 size_bits = vi32_xor(y_bits, vi32_shift_right(y_bits, 31)); /* the same for |y| */
-    vi32 tail_bits = vi32_xor(size_bits, vi32_set(INT32_MAX));       /* the same for 1 - |y| */
+    vi32 size_bits = vi32_xor(y_bits, vi32_shift_right(y_bits, 31)); /* (|y| 2^32 - 1)/2 */
+    vi32 tail_bits = vi32_xor(size_bits, vi32_set(INT32_MAX));       /* ((1 - |y|) 2^32 - 1)/2 */
     vf32 y = (vi32_to_vf32(size_bits) + vf32_set(0.5f)) * vf32_set(0x1p-31f);
     vf32 tail_size = (vi32_to_vf32(tail_bits) + vf32_set(0.5f)) * vf32_set(0x1p-31f);
     vf32 l = randn_minus_log(tail_size * (vf32_set(1) + y));

@@ -1,4 +1,4 @@
-/* Correctly rounded, unlike the processor's reciprocal instructions. */
+/* 1 / x, correctly rounded, unlike the processor's reciprocal instructions. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,6 +1,6 @@
 /* x1 - floor(x1 / x2) * x2, exact for quotients of any size.
  * 1. Reduce |x1| modulo |x2| * 2^(28 n), then |x2| * 2^(28 (n - 1)), down to |x2|: each quotient is below 2^28.
- * 2. As in NumPy, add x2 to a remainder whose sign differs from that of x2; a zero has the sign of x2. */
+ * 2. As in NumPy, add x2 to a remainder whose sign differs from that of x2; a zero remainder has the sign of x2. */
 #pragma once
 
 #include "ops/floor_divide.h"

@@ -1,4 +1,5 @@
-/* sin r, cos r, -sin r or -cos r by the quadrant (math/trig.h), with the sign of x. Error < 1.6 ulp on all floats. */
+/* sin r, cos r, -sin r or -cos r, depending on the quadrant (math/trig.h), with the sign of x. Error < 1.6 ulp on all
+ * floats. */
 #pragma once
 
 #include "math/trig.h"

@@ -1,4 +1,4 @@
-/* Correctly rounded. */
+/* The square root, correctly rounded. */
 #pragma once
 
 #include "simd/simd.h"

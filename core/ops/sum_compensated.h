@@ -1,6 +1,6 @@
 /* The sum of float32 elements in double: this is five digits more accurate than a sum compensated with a second float,
- * and takes fewer steps. The order is that of reduce_block.h. The 64 partial sums are kept in memory, because no
- * instruction set has registers for 64 doubles. */
+ * and takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in memory, because
+ * no instruction set has registers for 64 doubles. */
 #pragma once
 
 #include "ops/sum.h"

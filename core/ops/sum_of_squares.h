@@ -1,4 +1,4 @@
-/* The sum of squares. Squares may overflow or underflow (norm_l2.h scales them). */
+/* The sum of squares. Squares may overflow or underflow; norm_l2.h scales elements to avoid that. */
 #pragma once
 
 #include "reduction.h"

@@ -1,18 +1,18 @@
-/* tanh |x|, then the sign of x. For |x| >= 9.02 the result is 1.
+/* Computes tanh |x|, then copies the sign of x. For |x| >= 9.02, tanh |x| rounds to 1.
  *
- * By the exponential; error < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
- * 1. e^y = 2^-k (1 + d), d = e^r - 1. One constant is enough for ln 2: if k is large, d hardly affects the result.
+ * tanh_by_exponential; error < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
+ * 1. e^y = 2^-k (1 + d), d = e^r - 1. ln 2 need not be split in two: if k is large, d hardly affects the result.
  * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once,
- *    and the difference never cancels: for k = 0 it is -d/2.
+ *    and the difference never cancels: for k = 0 the numerator is -d/2.
  * 3. d/2 is computed directly, from r/2.
  *
- * Where vf32_lookup_32 is one instruction: by a table; error < 1 ulp. This needs no division and takes 0.8 times as
- * long.
+ * tanh_by_table, where vf32_lookup_32 is one instruction; error < 1 ulp. It needs no division and takes 0.8 times as
+ * long as tanh_by_exponential.
  * 1. Split [2^-4, 9.1] into quarters of each power of two; everything below 1.25 * 2^-4 is one more interval.
  * 2. tanh |x| = polynomial of degree 5 in |x| - m, m near the middle of the interval, chosen so that tanh m is within
  *    1/1000 ulp of a float. |x| - m is exact.
  * 3. Coefficients by least squares, weighted for the smallest relative error, each rounded before the next was fitted:
- *    1.5e-8. */
+ *    relative error 1.5e-8. */
 #pragma once
 
 #include "math/exp.h"

@@ -18,7 +18,8 @@ INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     return _mm512_fmadd_ps(x, one, y);
 }
 /* vrangeps orders -0 below +0 but ignores NaN. In lanes where an operand is NaN, the masked addition makes the result
- * NaN. Its immediate: 4 keeps the sign of the selected operand; bit 0 selects the smaller (0) or the larger (1). */
+ * NaN. In the immediate of vrangeps, 4 keeps the sign of the selected operand; bit 0 selects the smaller (0) or the
+ * larger (1). */
 INLINE vf32 vf32_minimum(vf32 a, vf32 b) {
     return _mm512_mask_add_ps(_mm512_range_ps(a, b, 4), _mm512_cmp_ps_mask(a, b, _CMP_UNORD_Q), a, b);
 }

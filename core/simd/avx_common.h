@@ -26,7 +26,8 @@ INLINE int vm32_all(vm32 m) { return _mm256_movemask_ps((__m256)m) == 255; }
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm256_stream_si256((__m256i *)p, (__m256i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }
 
-/* A mask of the first n lanes: eight consecutive elements of an array of eight set and then eight clear ones. */
+/* Returns a mask of the first n lanes. `window` has eight set lanes, then eight clear ones; loading from element 8 - n
+ * gives n set lanes. */
 INLINE __m256i avx_tail_mask(int n) {
     static const int32_t window[16] = {-1, -1, -1, -1, -1, -1, -1, -1};
     return _mm256_loadu_si256((const __m256i *)(window + 8 - n));

@@ -1,5 +1,6 @@
 /* Conversions between numeric vector types. Conversions to a narrower integer wrap; those from float to integer
- * truncate, saturate, and turn NaN into 0. The 64-bit types are the wide ones: one lane for each 32-bit lane. */
+ * truncate, saturate, and turn NaN into 0. 64-bit elements are in the wide types (wf64, wi64), which have as many lanes
+ * as vf32. */
 #pragma once
 
 #include "simd/lanes.h"
@@ -13,14 +14,16 @@ INLINE wf64 wi64_to_wf64(wi64 x) { return __builtin_convertvector(x, wf64); }
 INLINE wf64 vf32_to_wf64(vf32 x) { return __builtin_convertvector(x, wf64); }
 INLINE vf32 wf64_to_vf32(wf64 x) { return __builtin_convertvector(x, vf32); }
 
-/* C leaves conversions out of range undefined: convert 0 instead, then select the nearest integer. */
+/* In C, converting a float outside the range of int32 is undefined. So convert 0 instead, then select INT32_MAX or
+ * INT32_MIN. */
 INLINE vi32 vf32_to_vi32(vf32 x) {
     vm32 fits = vf32_lt(vf32_abs(x), vf32_set(0x1p31f));
     vi32 whole = __builtin_convertvector(vf32_select(fits, x, vf32_set(0)), vi32);
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
-/* The largest double below 2^63 has zeros for the last ten bits of INT64_MAX, which are set afterwards. */
+/* The largest double below 2^63 is 2^63 - 1024. Lanes above it are converted as that, then get the last ten bits of
+ * INT64_MAX. */
 INLINE wi64 wf64_to_wi64(wf64 x) {
     const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
     wm64 over = wf64_gt(x, high);

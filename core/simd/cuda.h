@@ -94,8 +94,8 @@ INLINE double wf64_floor(double x) { return floor(x); }
 INLINE float vf32_at_least(float x, float low) { return low > x ? low : x; }
 INLINE float vf32_at_most(float x, float high) { return high < x ? high : x; }
 
-/* NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf return the number instead of NaN, and do not order
- * zeros. */
+/* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. fminf and fmaxf do neither: they
+ * return the other operand instead of NaN, and do not order zeros. */
 INLINE float vf32_minimum(float a, float b) {
     if (a != a || b != b) {
         return a + b;

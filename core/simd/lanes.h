@@ -1,5 +1,5 @@
 /* Primitives that GNU vectors provide on every instruction set: broadcasts, comparisons, selection, mask logic, bit
- * operations and lane shuffles. Arithmetic is the plain operators. Included by the header of an instruction set. */
+ * operations and lane shuffles. Arithmetic uses the plain operators. Included by the header of an instruction set. */
 #pragma once
 
 #include "simd/types.h"
@@ -54,7 +54,8 @@ INLINE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
 INLINE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
 INLINE vi32 vi32_not(vi32 a) { return ~a; }
 
-/* Functions rather than operators, because in CUDA these types are plain int32_t, whose overflow is undefined. */
+/* These are functions rather than operators, because in CUDA the types are plain int32_t, whose overflow is
+ * undefined. */
 INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
 INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
@@ -82,7 +83,7 @@ INLINE vf32 vf32_copysign(vf32 x, vf32 s) {
 /* The floor; -0 becomes 0.
  * 1. Adding and subtracting 2^52 with the sign of x rounds to the nearest integer.
  * 2. Subtract 1 if that rounded up.
- * From 2^52 on x is an integer already; NaN stays. */
+ * If |x| >= 2^52, x is an integer already and is returned unchanged, as is NaN. */
 INLINE wf64 wf64_floor(wf64 x) {
     const wf64 magic = wf64_set(0x1p52), zero = wf64_set(0);
     wf64 offset = wf64_select(wf64_lt(x, zero), -magic, magic);
@@ -105,7 +106,7 @@ INLINE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
 }
 
 /* Lane i of slide_down(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
- * The halving tree over one register, for any combine:
+ * To reduce one register by the halving tree, for any combine:
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_slide_down(x, n)); */
 INLINE vi32 vi32_slide_down(vi32 x, int n) {
 #if VF32_LANES >= 16
@@ -139,8 +140,9 @@ INLINE vi32 vi32_slide_down(vi32 x, int n) {
 }
 INLINE vf32 vf32_slide_down(vf32 x, int n) { return (vf32)vi32_slide_down((vi32)x, n); }
 
-/* even: lanes 0, 2, 4 ... of a, then of b; odd: lanes 1, 3, 5 ... zip is the inverse: a0 b0 a1 b1 ... With a single
- * lane they return a or b. */
+/* even returns lanes 0, 2, 4 ... of a, then those of b; odd returns lanes 1, 3, 5 ... zip_low and zip_high are the
+ * inverse: they return the lower and the upper half of a0 b0 a1 b1 ... With a single lane, even and zip_low return a;
+ * odd and zip_high return b. */
 #if VF32_LANES == 16
 INLINE vf32 vf32_even(vf32 a, vf32 b) {
     return __builtin_shufflevector(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30);
@@ -172,7 +174,7 @@ INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
 #endif
 
 /* Broadcasts lane n - 1 of every group of 2 n lanes within the group; n is a constant power of two below the number of
- * lanes. A prefix sum over one register, for n = 1, 2, 4 ...: add spread(x, n) to the upper half of each group. */
+ * lanes. For prefix sums over one register, add spread(x, n) to the upper half of each group, n = 1, 2, 4 ... */
 INLINE vi32 vi32_spread(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {

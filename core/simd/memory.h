@@ -1,7 +1,7 @@
 /* Loads and stores for every storage dtype, at any alignment. A partial load reads the first n elements, 0 <= n <=
  * lanes, and sets the other lanes to pad; a partial store writes the first n. Neither accesses memory beyond these
- * elements. Partial loads and stores of float32 and int32 are in the header of each instruction set, because some have
- * masked memory instructions. */
+ * elements. Partial loads and stores of float32 and int32 are in the header of each instruction set, because some sets
+ * have masked memory instructions. */
 #pragma once
 
 #include "simd/portable.h"
@@ -76,7 +76,7 @@ INLINE void vi32_stream(int32_t *p, vi32 x) { vi32_store(p, x); }
 INLINE void stream_end(void) {}
 #endif
 
-/* Elements of 1 and 2 bytes as bits, for data movement. */
+/* Loads and stores elements of 1 and 2 bytes as bits in 32-bit lanes, for data movement. */
 INLINE vi32 vi32_load_bits8(const uint8_t *p) { return __builtin_convertvector(vu8_load(p), vi32); }
 INLINE vi32 vi32_load_partial_bits8(const uint8_t *p, int n, vi32 pad) {
     return __builtin_convertvector(vu8_load_partial(p, n, __builtin_convertvector(pad, vu8)), vi32);

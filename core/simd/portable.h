@@ -6,9 +6,9 @@
 
 /* x*y + z, rounded once.
  * 1. The product of two floats is exact in double.
- * 2. Its sum with z is rounded to odd: if it is inexact, take the neighbor whose last bit is 1. The rounding error
- *    comes from Knuth's two-sum; next to infinities it is NaN, and the sum stays.
- * 3. Rounding that to float gives the rounded exact sum, because 53 >= 24 + 2 bits.
+ * 2. Add z, rounding to odd: if the sum is inexact, take the neighbor whose last bit is 1. Knuth's two-sum gives the
+ *    rounding error; if an operand is infinite, that error is NaN, and the sum is left as it is.
+ * 3. Rounding the result of step 2 to float equals rounding the exact sum once, because 53 bits >= 24 + 2 bits.
  * Source: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", IEEE Trans. Computers 57, 2008. */
 INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     const wf64 zero = wf64_set(0.0);
@@ -25,7 +25,7 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
 }
 
 /* minimum and maximum of IEEE 754-2019: NaN if an operand is NaN, and -0 is below +0. The two selections differ only
- * for zeros of different sign, whose bits are combined, and for NaN, which the sum replaces. */
+ * for zeros of different sign, whose bits are combined, and for NaN, where a + b replaces the result. */
 INLINE vf32 portable_minimum(vf32 a, vf32 b) {
     vi32 ordered = vf32_bits(vf32_select(vf32_lt(a, b), a, b)) | vf32_bits(vf32_select(vf32_lt(b, a), b, a));
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
@@ -35,11 +35,11 @@ INLINE vf32 portable_maximum(vf32 a, vf32 b) {
     return vf32_select(vf32_isnan(a) | vf32_isnan(b), a + b, vf32_from_bits(ordered));
 }
 
-/* x, limited by a number; a NaN x stays NaN. Written so that it is one instruction on x86. */
+/* Bounds x by a number; a NaN x stays NaN. The order of the operands lets compilers use one x86 instruction. */
 INLINE vf32 portable_at_least(vf32 x, vf32 low) { return vf32_select(vf32_gt(low, x), low, x); }
 INLINE vf32 portable_at_most(vf32 x, vf32 high) { return vf32_select(vf32_lt(high, x), high, x); }
 
-/* From 2^23 on every float is an integer and is returned unchanged, as is NaN. The sign is copied for -0. */
+/* If |x| >= 2^23, x is an integer and is returned unchanged, as is NaN. Copying the sign of x keeps -0. */
 INLINE vf32 portable_trunc(vf32 x) {
     vm32 small = vf32_lt(vf32_abs(x), vf32_set(0x1p23f));
     vi32 whole = __builtin_convertvector(vf32_select(small, x, vf32_set(0)), vi32);
@@ -65,7 +65,7 @@ INLINE vf32 portable_scale(vf32 x, vf32 k_magic) {
     return x * vf32_from_bits(half + one) * vf32_from_bits(power - half + one);
 }
 
-/* x * 2^k if x and the result are normal numbers, by adding k to the exponent. For a NaN x the result is undefined. */
+/* x * 2^k if x and the result are normal numbers, by adding k to x's exponent bits. The result for NaN is undefined. */
 INLINE vf32 portable_scale_normal(vf32 x, vf32 k_magic) {
     return vf32_from_bits(vf32_bits(x) + (vf32_bits(k_magic) << 23));
 }
@@ -88,8 +88,9 @@ INLINE int portable_any(vm32 m) {
 }
 INLINE int portable_all(vm32 m) { return !portable_any(~m); }
 
-/* float32 from the bits of a float16 in the low half of each lane. A denormal is its mantissa with the exponent of
- * 2^-14, minus 2^-14: no denormal float32 occurs, so modes that flush them do no harm. */
+/* float32 from the bits of a float16 in the low half of each lane. A denormal float16 is computed from its mantissa:
+ * give that the exponent of 2^-14, then subtract 2^-14. No denormal float32 occurs, so the result is right even if the
+ * processor flushes denormals to zero. */
 INLINE vf32 portable_from_float16(vi32 half) {
     vi32 magnitude = (half & 0x7fff) << 13;
     vi32 normal = magnitude + ((127 - 15) << 23);

@@ -1,6 +1,6 @@
-/* Reduce one register to a number by the halving tree: combine lane i with lane i + n, for n = lanes/2 ... 1. The tree
- * over all elements is the same on every instruction set, because the registers have already been combined by
- * halves. */
+/* Reductions of one register to a number by the halving tree: combine lane i with lane i + n, for n = lanes/2 ... 1.
+ * Callers first combine their registers by halves, so the tree over all elements is the same on every instruction
+ * set. */
 #pragma once
 
 #include "simd/lanes.h"

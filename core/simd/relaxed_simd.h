@@ -2,13 +2,14 @@
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
-/* Kernels that may not use FMA are no faster here than with SIMD128, whose kernels replace them (native/targets.py). */
+/* Bit-reproducible kernels must not use FMA, so they are no faster here than with SIMD128. That library's kernels
+ * replace them (native/targets.py). */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include <wasm_simd128.h>
 
 #include "simd/types.h"
 
-/* From the operator form of select(a > b, a, b), LLVM 22 makes relaxed_max, which may lose NaN and the sign of zero. */
+/* LLVM 22 compiles the operator form of select(a > b, a, b) to relaxed_max, which may lose NaN and the sign of zero. */
 #define SIMD_OWN_SELECT
 INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
     return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);

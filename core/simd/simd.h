@@ -2,7 +2,7 @@
 #pragma once
 
 /* 1.5 * 2^23. x + SIMD_ROUND_MAGIC rounds a small x to the nearest integer k and holds k in its low bits; subtracting
- * it again gives k as a float. */
+ * SIMD_ROUND_MAGIC again gives k as a float. */
 #define SIMD_ROUND_MAGIC 0x1.8p23f
 
 /* SIMD_ROUND_MAGIC plus the exponent bias: the low bits of k + SIMD_EXPONENT_MAGIC are the exponent bits of 2^k. */
@@ -33,19 +33,19 @@
 #endif
 
 #ifndef SIMD_PARTIAL
-#define SIMD_PARTIAL 1 /* elementwise kernels have a second body for partial registers */
+#define SIMD_PARTIAL 1 /* 1 if elementwise kernels have a second body for partial registers */
 #endif
 
 #ifndef SIMD_STREAM
-#define SIMD_STREAM 0 /* vi32_stream and stream_end are non-temporal stores */
+#define SIMD_STREAM 0 /* 1 if vi32_stream is a non-temporal store, and stream_end the fence that it needs */
 #endif
 
 #ifndef SIMD_SCALE
-#define SIMD_SCALE 0 /* vf32_scale is one instruction, so code that avoids it is slower */
+#define SIMD_SCALE 0 /* 1 if vf32_scale is one instruction, so code that avoids it is slower */
 #endif
 
 #ifndef SIMD_TABLES
-#define SIMD_TABLES 0 /* vf32_lookup_32 is one instruction, so a table is faster than the arithmetic it replaces */
+#define SIMD_TABLES 0 /* 1 if vf32_lookup_32 is one instruction, so a table is faster than the arithmetic it replaces */
 INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return vf32_from_bits(vu32_to_vi32(vu32_lookup((const uint32_t *)table, vi32_and(i, vi32_set(31)))));
 }

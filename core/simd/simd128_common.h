@@ -1,9 +1,9 @@
 /* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or
- * a few machine instructions; pmin and pmax return their first operand if the comparison is false. Included after
- * VF32_LANES is defined. */
+ * a few machine instructions. pmin and pmax return their first operand if the comparison is false, so a NaN there
+ * stays. Included after VF32_LANES is defined. */
 #pragma once
 
-#define SIMD_PARTIAL 0 /* no masked loads, and a second body would add to the download: elementwise.h pads registers */
+#define SIMD_PARTIAL 0 /* no masked loads, and a second body would enlarge the download: elementwise.h pads the tail */
 
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */
@@ -11,7 +11,7 @@
 #include "simd/types.h"
 
 /* Engines materialize a vector constant with three instructions at every use, but load one from memory with a single
- * instruction. So vf32_set of a literal puts it in memory, and `used` keeps the compiler from folding it back. */
+ * instruction. So vf32_set puts a literal in memory, and `used` keeps the compiler from folding it back. */
 #define SIMD128_SET(type, element, x)                                                     \
     __builtin_choose_expr(__builtin_constant_p(x), ({                                     \
                               static element constant __attribute__((used)) =             \

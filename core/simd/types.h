@@ -7,9 +7,9 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline))
-#pragma GCC diagnostic ignored "-Wpsabi" /* about passing vectors to functions; here, all functions are inlined */
+#pragma GCC diagnostic ignored "-Wpsabi" /* the ABI of vector arguments, which static functions do not depend on */
 
-/* The 64-bit lanes of a register. */
+/* The number of 64-bit lanes in a register. */
 #if VF32_LANES == 1
 #define VF64_LANES 1
 #else
