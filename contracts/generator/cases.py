@@ -15,10 +15,10 @@ import numpy as np
 from .draw import Array, draw, everywhere, indices
 from .schema import DTYPES, FLOATS, Contract, Input, Special
 
-SIZES = (*range(34), 1000, 4097)  # up to 1 more than two vectors of 16 lanes; 1 more than a block of a reduction
+SIZES = (*range(34), 1000, 4097)  # 33: two vectors of 16 lanes, plus 1; 4097: one block of a reduction, plus 1
 COPIES = 37  # copies of each special value, so that both full vectors and tails process it
 
-BROADCASTS = (  # an operation of n inputs uses the first n shapes of each row
+BROADCASTS = (  # an operation with n inputs uses the first n shapes of each row
     ((5, 1, 7), (3, 1), (7,)),
     ((4, 17), (17,), (4, 1)),
     ((4, 1), (1, 9), ()),
@@ -135,7 +135,7 @@ def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[
         if not shape[axis] and contract.refuses_empty:
             continue
         row = [shape[axis]]
-        for count in range(len(others) + 1):  # layer_norm: without weight and bias, with weight, with both
+        for count in range(len(others) + 1):  # for layer_norm: neither weight nor bias, weight only, both
             inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:count]}}
             yield _drawn(contract, dtype, inputs, {**settings, "axis": axis})
 

@@ -123,7 +123,7 @@ def _errors(contract: Contract) -> dict[str, str]:
     """Returns when each error class is raised.
 
     kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
-    error of the kind counts only if a special row raises it or the arguments imply it.
+    error of the kind is listed only if a special row raises it or the arguments imply it.
     """
     errors = dict(contract.kind.errors)
     raised = {each.raises for each in contract.special}
@@ -173,7 +173,7 @@ def _either(names: Iterable[str]) -> str:
 
 
 def _accuracy(contract: Contract) -> Iterator[str]:
-    """Yields the largest error on a CPU; nothing for results that are rounded once."""
+    """Yields a sentence on the largest error on a CPU, or nothing if results are rounded once."""
     bound = contract.tolerance.bound
     limits = {
         "ulp": bound.ulp,

@@ -11,7 +11,7 @@ from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
 PARAMETER_TYPES = {
-    "scalar": "FLOAT",  # creation functions convert scalars themselves, to the dtype of the result
+    "scalar": "FLOAT",  # creation functions then convert it to the dtype of the result
     "axes": "AXIS",  # the kind determines how many axes are allowed
 }
 
@@ -25,7 +25,7 @@ def _header(contracts: tuple[Contract, ...]) -> str:
     operations = "\n".join(f"    LW_OPERATION_{contract.operation}," for contract in contracts)
     kernels = "\n".join(f"    LW_KERNEL_{kernel.name}," for kernel in all_kernels(contracts))
     return f"""\
-/* Indices of lw_operations[], and of the kernels in lw_kernels. Generated from contracts/ by extension.py. */
+/* Indices of operations in lw_operations[] and of kernels in lw_kernels. Generated from contracts/ by extension.py. */
 #pragma once
 
 enum {{
@@ -188,7 +188,7 @@ def _in_place(contract: Contract) -> int:
 
 
 def _entries(contract: Contract, what: str, self_name: str) -> Iterator[str]:
-    """Yields the PyMethodDef entries. Only the function under the operation's own name has the whole docstring."""
+    """Yields the PyMethodDef entries. Only the function named like the operation has the full docstring."""
     for name in contract.names:
         whole = what == "function" and name == contract.operation
         text = docs.docstring(contract) if whole else docs.summary_of(contract, name)

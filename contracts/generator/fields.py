@@ -79,7 +79,7 @@ class Fields:
     def sentence(self, key: str) -> str:
         value: str = self.text(key)
         if not value.endswith(".") or "\n" in value:
-            raise self.error(f"expected {key} to be one sentence on one line, ending in a full stop, got {value!r}")
+            raise self.error(f"expected {key} to be one sentence on one line, ending in a period, got {value!r}")
         return value
 
     def name(self, key: str) -> str:

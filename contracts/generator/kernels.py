@@ -1,7 +1,7 @@
 """Emits kernels.c and cuda_kernels.cu, the only translation units of kernel libraries for CPUs and for CUDA.
 
 Both files hold the loops around the expressions of elementwise operations and casts, and end with the library's table.
-kernels.c includes the kernels of other kinds, which their headers in core/ops define with a macro of the kind.
+kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .schema import Contract, Kernel, Parameter
 
-# Minimum elements per parallel task, by complexity: 10 to 30 us of work for one thread. Zen 5, 4 GHz, AVX2, 2026-11.
+# Minimum elements per parallel task, by complexity: 10 to 30 us on one thread. Measured on Zen 5, 4 GHz, AVX2, 2026-11.
 GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
 LOOPED = ("elementwise", "cast")  # the kinds whose loops are emitted here
 
@@ -23,7 +23,7 @@ class Vector:
     type: str  # C type of the vector
     element: str  # C type of the elements in memory
     size: int
-    storage: str = ""  # suffix of loads and stores that convert between memory and lanes
+    storage: str = ""  # suffix of the load and store functions, if they convert between memory and lanes
 
     def load(self, pointer: str) -> str:
         return f"{self.type}_load{self.storage}({pointer})"
@@ -69,7 +69,7 @@ class Loop:
     expression: str  # the C function
     inputs: tuple[tuple[str, Vector], ...]
     output: Vector
-    parameters: tuple[tuple[str, str], ...]  # the names of broadcast parameters in C, and their values
+    parameters: tuple[tuple[str, str], ...]  # C names of the parameters broadcast to vectors, and their scalar values
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
     grain: int
@@ -117,13 +117,13 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. A reproducible kernel may be replaced by the same kernel of another library."""
+    """Returns a kernel's table entry. SIMD_REPRODUCIBLE may make it NULL: the host then takes another library's."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 
 
 def loops_of(contracts: tuple[Contract, ...]) -> Iterator[Loop]:
-    """Yields the kernels whose loops are emitted here, in table order."""
+    """Yields the loop of each kernel of the LOOPED kinds, in table order."""
     for contract in contracts:
         if contract.kind.name in LOOPED:
             for kernel in contract.kernels:
@@ -158,7 +158,7 @@ def _value(vector: Vector, index: int, parameter: Parameter) -> str:
 
 
 def _c_loop(loop: Loop) -> str:
-    """Returns the body for contiguous arrays, its description for elementwise.h, and the kernel."""
+    """Returns three definitions: the loop over contiguous arrays, its description for elementwise.h, and the kernel."""
     name, out = loop.kernel.name, loop.output
     pointers = "".join(
         f"    const {vector.element} *in_{each} = inputs[{i}];\n" for i, (each, vector) in enumerate(loop.inputs)
@@ -200,7 +200,7 @@ static lw_status lw_{name}(lw_context *context, const void *layout, const void *
 
 
 def cuda_kernels(contracts: tuple[Contract, ...]) -> str:
-    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table with NULL for other kinds."""
+    """Returns cuda_kernels.cu: functors for native/cuda/elementwise.cuh, and a table with NULL for the other kinds."""
     looped = [contract for contract in contracts if contract.kind.name in LOOPED]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in looped)
     loops = "\n".join(_cuda_loop(loop) for loop in loops_of(contracts))

@@ -42,7 +42,7 @@ def contiguous(shape: Sequence[int], item: int) -> Operand:
 
 @dataclass(frozen=True)
 class Call:
-    """A kernel's layout, and the scalars of its kind, which precede the contract's parameters."""
+    """The layout that a kernel receives, and the scalars that its kind passes before the contract's parameters."""
 
     layout: bytes
     scalars: tuple[int, ...] = ()
@@ -148,7 +148,7 @@ def _rotation(x: Operand, out: Operand, axis: int) -> bytes:
 
 
 def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) -> bytes:
-    """Returns an lw_matrix_layout. A left vector is a row, a right vector a column; a weight is transposed."""
+    """Returns an lw_matrix_layout. A vector is a row on the left, a column on the right; a weight is transposed."""
     a, b = _required(inputs[0]), _required(inputs[1])
     bias = inputs[2] if len(inputs) > 2 else None
     one_row, one_column = a.ndim == 1, b.ndim == 1
@@ -185,7 +185,7 @@ def _eigen(x: Operand, values: Operand) -> bytes:
 
 
 def _attention(inputs: Sequence[Operand | None], out: Operand, parameters: dict[str, Any]) -> bytes:
-    """Returns an lw_attention_layout. Grouped queries split the query's heads into (key heads, group)."""
+    """Returns an lw_attention_layout. enable_gqa splits the query heads into (key heads, query heads per key head)."""
     query, key, value, mask = inputs
     operands = [_required(query), _required(key), _required(value), mask, out]
     batch = list(out.shape[:-2])
@@ -238,7 +238,7 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 
 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
-    """Returns the call of take, take_along_axis or put. For put, x holds the values, and indices address `out`."""
+    """Returns the call of take, take_along_axis or put. For put, x is the values, and the indices address `out`."""
     addressed = out if contract.internal else x
     if axis is None:  # indices address the flattened tensor, which is contiguous here
         item = addressed.strides[-1] if addressed.ndim else 0

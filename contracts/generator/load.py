@@ -36,7 +36,7 @@ from .schema import (
 LAYOUTS = ("lw_layout", "lw_matrix_layout", "lw_window_layout", "lw_attention_layout")
 RESERVED = ("out", "device", "self", "module", "op", "lw", "np")  # these names have another meaning in calls and laws
 MAX_OPERANDS = 5  # LW_MAX_OPERANDS of lanewise.h
-FACTS = {  # fact -> the kinds whose contracts may state it
+FACTS = {  # optional flag -> the kinds whose contracts may set it
     "is_short": ("elementwise", "cast"),
     "refuses_empty": ("reduction", "index_reduction", "rows"),
     "takes_number": ("rows",),
@@ -189,7 +189,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
 
 
 def _limits(fields: Fields, kind: str) -> Limits | None:
-    """Returns the limits of a parameter: a lower one from `at_least` or `above`, an upper one from `at_most`."""
+    """Returns a parameter's limits: the lower one from `at_least` or `above`, the upper one from `at_most`."""
     bounds = {name: fields.number(name) for name in ("at_least", "above", "at_most") if name in fields}
     if kind not in ("float", "int"):
         if bounds:
@@ -324,7 +324,7 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the computed dtypes of a row. Values like 1.0 mean the float dtypes, 1 the integers, true bool."""
+    """Returns the dtypes that a special row tests: floats if its values are like 1.0, integers if 1, bool if true."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -443,7 +443,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that FACTS are stated only for their kinds, and that special rows show them and none contradicts."""
+    """Checks that the contract sets only FACTS of its kind, and that special rows show and never contradict them."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

@@ -1,4 +1,4 @@
-"""Emits operations.json: what Python code reads about operations (lanewise/operations.py, the tests, the benchmark)."""
+"""Emits operations.json, from which lanewise/operations.py, the tests and the benchmark read facts about operations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
 
 
 def emit_bench(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of bench.json: the `bench` fields by operation, for tests/bench; not part of the package."""
+    """Returns the text of bench.json: the `bench` fields by operation, for tests/bench. It is not in the package."""
     content = {contract.operation: contract.bench for contract in contracts if contract.bench}
     return {"bench.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
 

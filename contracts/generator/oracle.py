@@ -22,7 +22,7 @@ from .references import NAMES
 from .schema import DTYPES, FLOATS, Contract, Input, Parameter
 
 MAGIC, VERSION = b"LWORACLE", 1
-STRICT = 1  # flag: -0.0 and 0.0 differ
+STRICT = 1  # flag of a case: the signs of zeros must match
 ABSENT = 0xFFFFFFFF
 
 
@@ -83,7 +83,7 @@ def _record(contract: Contract, case: Case) -> bytes:
 
 
 def expected(contract: Contract, case: Case) -> Array:
-    """Returns the reference: float64 for floats, otherwise of the result's dtype."""
+    """Returns the expected result: as float64 if it is a float, otherwise in the result's dtype."""
     result = _result_dtype(contract, case)
     if case.special:
         value = np.array(case.special.out)
@@ -124,14 +124,14 @@ def _wide(value: Any) -> Any:
 
 
 def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
-    """Returns a parameter as kernels see it: elementwise kernels round floats to float32."""
+    """Returns a parameter's value as the kernel sees it: elementwise kernels round floats to float32."""
     if parameter.type == "float" and contract.kind.name == "elementwise":
         return float(np.float32(value))
     return tuple(value) if isinstance(value, list) else value
 
 
 def _magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values, without an activation."""
+    """Returns the reference for the inputs' absolute values and no activation, or None if no bound depends on it."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None
@@ -150,7 +150,7 @@ def _kernel(contract: Contract, case: Case) -> str:
     if contract.kind.name == "cast":
         target = case.parameters["dtype"]
         if target == case.dtype:
-            return ""  # the kernel for this belongs to the operation copy
+            return ""  # astype to the same dtype uses a kernel of the operation copy
         return f"{contract.operation}_{case.dtype}_{target}"
     variant = 0
     if contract.variants:
@@ -160,7 +160,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Returns the inputs in order, with the defaults of absent ones."""
+    """Returns the inputs in order, with defaults in place of absent inputs."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]

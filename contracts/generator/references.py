@@ -1,7 +1,7 @@
-"""Functions for the contracts' reference expressions: simple, and exact or in float64.
+"""Functions for the contracts' reference expressions: simple code that is exact or computes in float64.
 
 The expressions see `np`, the functions of this file, and the operation's inputs and parameters by name. Floats are
-float64 and integers int64, so that sums and products wrap around only in the conversion to int32.
+float64 and integers int64, so that sums and products wrap around only when the result is converted to int32.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def erf(x: Array) -> Array:
 
 
 def fma(x1: Array, x2: Array, x3: Array) -> Array:
-    """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64. Rounding that to float32 is then exact fma."""
+    """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64: rounding that to float32 gives the fma."""
     product = x1 * x2  # exact, because both significands have 24 bits
     total = product + x3
     virtual = total - product
@@ -38,7 +38,7 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Returns x1^x2 modulo 2^32, as int32 wraps around; 1, -1 or 0 if x2 is negative."""
+    """Returns x1^x2, wrapped around to int32. If x2 is negative, returns 1 / x1^-x2 truncated: 1, -1 or 0."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
@@ -49,7 +49,7 @@ def integer_power(x1: Array, x2: Array) -> Array:
 
 
 def cast(x: Array, dtype: str) -> Array:
-    """Converts an array, which has its original dtype, as astype does."""
+    """Converts an array as astype does. Unlike other inputs, x is not widened to float64 or int64."""
     x = np.asarray(x)
     if dtype == "bool":
         return np.asarray(x != 0)
@@ -64,7 +64,7 @@ def cast(x: Array, dtype: str) -> Array:
 
 
 def var(x: Array, axis: Any, keepdims: bool, correction: float) -> Array:
-    """Returns the variance. The mean is subtracted in two steps, so that only float64's rounding remains."""
+    """Returns the variance. Subtracting the mean of the deviations removes the rounding error of the first mean."""
     axes = None if axis is None else tuple(np.atleast_1d(axis))
     count = x.size if axes is None else math.prod(x.shape[each] for each in axes)
     deviations = x - np.mean(x, axis=axes, keepdims=True)
@@ -137,7 +137,7 @@ def minmax(x: Array, axis: int) -> Array:
 
 
 def activate(x: Array, activation: str) -> Array:
-    """Applies an activation of linear."""
+    """Applies an activation of the operation linear."""
     functions: dict[str, Callable[[], Array]] = {
         "none": lambda: x,
         "relu": lambda: np.maximum(x, 0),
@@ -151,7 +151,7 @@ def activate(x: Array, activation: str) -> Array:
 
 
 def order(x: Array, axis: int, descending: bool) -> Array:
-    """Returns the indices that sort x: stable, with NaN as the largest."""
+    """Returns the indices that sort x; the sort is stable, and NaN counts as the largest value."""
     if not descending:
         return np.argsort(x, axis, kind="stable")
     backwards = np.argsort(np.flip(x, axis), axis, kind="stable")
@@ -219,7 +219,7 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """Returns scaled_dot_product_attention; queries without keys give zeros, and masked values may be NaN."""
+    """Returns scaled_dot_product_attention. Queries that attend to no key give zeros; masked values may be NaN."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))
@@ -268,18 +268,18 @@ def arange(start: float, stop: float | None, step: float) -> Array:
 
 
 def uniform(shape: Any, seed: int, offset: int) -> Array:
-    """Returns rand's numbers, exactly."""
+    """Returns the numbers of the operation rand, exactly."""
     return np.array([(word >> 8) * 2.0**-24 for word in _philox(shape, seed, offset)]).reshape(shape)
 
 
 def normal(shape: Any, seed: int, offset: int) -> Array:
-    """Returns randn's numbers, by the inverse distribution function of Python's statistics module."""
+    """Returns the numbers of the operation randn, from Python's inverse of the normal distribution."""
     inverse = NormalDist().inv_cdf
     return np.array([inverse((word + 0.5) * 2.0**-32) for word in _philox(shape, seed, offset)]).reshape(shape)
 
 
 def _philox(shape: Any, seed: int, offset: int) -> list[int]:
-    """Returns words of Philox4x32-10 (Salmon et al., 2011)."""
+    """Returns the 32-bit words of Philox4x32-10 (Salmon et al., 2011) from position `offset` of the stream."""
     count = math.prod([shape] if isinstance(shape, int) else shape)
     blocks = {number: _philox_block(number, seed) for number in range(offset // 4, (offset + count + 3) // 4)}
     return [blocks[(offset + i) // 4][(offset + i) % 4] for i in range(count)]

@@ -1,6 +1,6 @@
 """Contracts as immutable dataclasses, which every emitter reads.
 
-generator/load.py makes them from the YAML files and checks them. Contract.kernels is the only place that names kernels.
+generator/load.py makes them from the YAML files and checks them. Contract.kernels lists the kernel table's entries.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")  # the orde
 FLOATS = ("float16", "float32", "float64")
 INTEGERS = ("int32", "int64")
 ITEM_BITS = {"bool": 8, "int32": 32, "int64": 64, "float16": 16, "float32": 32, "float64": 64}
-BITS = ("bits8", "bits16", "bits32", "bits64")  # kernels that move items whatever their dtype
+BITS = ("bits8", "bits16", "bits32", "bits64")  # in place of dtypes, for kernels that only move items
 
 BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
     "cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar",
@@ -38,16 +38,16 @@ FAMILIES = ("cpu", "webgpu", "cuda")  # the families of backends in kinds.yaml
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of operation (kinds.yaml): one layout struct, one way to resolve arguments, the same loops."""
+    """A kind of operation (kinds.yaml). Its operations share a layout struct, argument resolution and loops."""
 
     name: str
     summary: str
     layout: str | None  # the C struct a kernel's `layout` points to; None if the kind has no kernels
     has_kernels: bool
-    has_out: bool  # its Python functions accept `out=`
-    in_place: str  # which inputs `out` may be: "any", "first" or "none"
+    has_out: bool  # the Python functions of its operations accept `out=`
+    in_place: str  # which inputs may also be passed as `out`: "any", "first" or "none"
     backends: Mapping[str, Support]  # per family of backends
-    inner: str  # what the layout's `inner` counts; only for documentation
+    inner: str  # the value of the layout's `inner`, in words; only for documentation
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> when; for docstrings
 
@@ -60,7 +60,7 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # the value of its dtype that replaces None
+    default: Literal["lowest", "highest"] | None = None  # None means this value of the dtype
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -71,7 +71,7 @@ class Limits:
 
     low: float
     high: float
-    says: str  # "at least 0"; empty if every number is allowed
+    says: str  # the limits in words, such as "at least 0"; empty if every number is allowed
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Variants:
 
 @dataclass(frozen=True)
 class Range:
-    """The interval that tests draw an input from. `whole` adds a case with bit patterns of every finite magnitude."""
+    """The interval that tests draw an input from. `whole` adds a case of random bits: floats of every magnitude."""
 
     low: float
     high: float
@@ -114,7 +114,7 @@ class Range:
 
 @dataclass(frozen=True)
 class Shapes:
-    """Shapes to test, where the kind does not determine them; values are drawn from the domain."""
+    """A row of the field `cases`: shapes to test with values drawn from the domain, and parameters."""
 
     inputs: Mapping[str, Any]  # a shape, or a list of shapes for a sequence; optional inputs may be missing
     parameters: Mapping[str, Any]
@@ -122,7 +122,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Special:
-    """Inputs with their result: exact on every backend, except that finite nonzero results may differ by the tolerance.
+    """Inputs and the result required of every backend: exact, or within the tolerance if it is finite and nonzero.
 
     Values are numbers or nested lists of them.
     """
@@ -137,7 +137,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of the nonzero parts. All zero means the reference rounded once."""
+    """The allowed error: the largest of the four parts. If all are 0, results equal the reference rounded once."""
 
     ulp: float = 0.0  # in units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
@@ -174,8 +174,8 @@ class Kernel:
     name: str  # add_float32, astype_int32_bool, take_bits16: also lw_<name> in C and the field in lw_kernels
     operation: str
     stem: str  # the operation or a variant; names the expression op_<stem>_<dtype> in core/ops
-    dtype: str  # the computed dtype, or bits8 to bits64; of a cast, the dtype it reads
-    result: str  # the dtype it writes, or bits8 to bits64
+    dtype: str  # the computed dtype, or bits8 to bits64; for a cast, the dtype that it reads
+    result: str  # the dtype that it writes, or bits8 to bits64
 
 
 @dataclass(frozen=True)
@@ -231,7 +231,7 @@ class Contract:
         return DTYPES if every else tuple(dtype for dtype in DTYPES if dtype in self.dtypes)
 
     def result(self, dtype: str) -> str:
-        """Returns the result dtype for a computed dtype: `dtype` itself for casts, which have a parameter instead."""
+        """Returns the result dtype for a computed dtype; for casts, which have a parameter for it, returns `dtype`."""
         return self.dtypes.get(dtype, dtype)
 
     def input(self, name: str) -> Input:

@@ -184,7 +184,7 @@ def _all(tree: ast.Module) -> list[str]:
 
 
 def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
-    """Yields an import that re-exports its names: stubs mark those as `a as a`."""
+    """Yields an import that re-exports its names, which a stub must write as `a as a`."""
     if pairs:
         yield f"from {module} import ("
         yield from (f"    {name} as {alias}," for name, alias in pairs)

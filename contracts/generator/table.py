@@ -25,7 +25,7 @@ extern "C" {{
 #define LW_KERNEL_COUNT {len(kernels)}
 #define LW_SIGNATURE UINT64_C({signature(contracts):#018x})
 
-/* NULL: the library does not have this kernel. */
+/* An entry is NULL if the library does not have the kernel. */
 typedef struct lw_kernels {{
 {fields}
 }} lw_kernels;
@@ -51,7 +51,7 @@ extern LW_EXPORT const lw_library lanewise_kernels;
 
 
 def signature(contracts: tuple[Contract, ...]) -> int:
-    """Returns a hash that changes exactly if a kernel's position in the table or its arguments change."""
+    """Returns a hash that changes if and only if a kernel's position in the table or its signature changes."""
     digest = hashlib.sha256("\n".join(_described(contracts)).encode()).digest()
     return int.from_bytes(digest[:8], "big")
 

@@ -1,7 +1,7 @@
 """Emits a WGSL module for each kernel that WebGPU has, and packs all modules into shaders.wgsl.
 
 A module is a template of webgpu/kinds, filled in with the bindings of the contract's operands and with calls of the
-operation's functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions of that prefix for a reduction. The
+operation's functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions with that prefix for a reduction. The
 declarations of webgpu/ops and webgpu/math that the module uses are found by name and added; others are left out.
 
 shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
@@ -28,13 +28,13 @@ COMPONENTS = "xyzw"  # a vector of offsets holds the offset of operand n in comp
 
 @dataclass(frozen=True)
 class Item:
-    """How items of a dtype are stored in a buffer, and the type that functions receive."""
+    """How items of a dtype are stored in a buffer, and the type of value that functions receive."""
 
     bits: int
     element: str  # type of the buffer's elements
     value: str  # type of the functions' arguments
-    load: str = "$item"
-    store: str = "$value"
+    load: str = "$item"  # converts a stored item to a value
+    store: str = "$value"  # converts a value to an item to store
 
     @property
     def packed(self) -> bool:
@@ -60,7 +60,7 @@ class Library:
     """The declarations of webgpu/math and webgpu/ops by name.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
-    a brace.
+    a closing brace.
     """
 
     declaration = re.compile(
@@ -152,7 +152,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand from its buffer, or from `buffer`, at its offset in `at`."""
+        """Returns an expression that loads an operand from its buffer, or from `buffer`; `at` holds the offsets."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -163,7 +163,7 @@ class Module:
         return item.load.replace("$item", word)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
-        """Returns a statement, without its semicolon, that stores `value`, or the item already converted from it."""
+        """Returns a statement, without its semicolon, that stores `value`, or `item_of_value` if already converted."""
         at = f"at.{COMPONENTS[len(self.operands) - 1]}"
         item = item_of_value or self.item(value)
         if not self.out.packed:
@@ -303,7 +303,7 @@ def _part(facts: Mapping[str, object], text: str) -> str:
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
-    """Returns the size of a reduction's partial result: a 32-bit scalar, a vector of two, or a struct of float32."""
+    """Returns the bytes of a reduction's partial result: a 32-bit scalar, a vector of two, or a struct of float32."""
     match = re.search(r"scratch_buffer: array<(.*)>;", text)
     if not match:
         return 0
