@@ -1,4 +1,4 @@
-"""Keeps the calibration of this machine's user out of the tests: points them at an empty cache folder."""
+"""Points the tests at an empty cache folder, so that a calibration saved by the user does not affect them."""
 
 from __future__ import annotations
 

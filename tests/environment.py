@@ -22,10 +22,10 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
-# Large packages of PyPI (0.8 GB), installed only if the tests require them.
+# Large packages from PyPI (0.8 GB), installed only if the user requires them.
 PEERS = {"torch": "torch==2.13.0"}
 
-# Names of programs that tests/wasm accepts, Debian's name first
+# Names of browsers that tests/wasm runs, Debian's name first
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
 WEBKIT_DRIVER = "WebKitWebDriver"
@@ -37,7 +37,7 @@ def program(names: Iterable[str]) -> str | None:
 
 
 def minibrowser() -> Path | None:
-    """Returns WebKitGTK's own small browser, which its driver starts, or None. The browser is not on the path."""
+    """Returns MiniBrowser, the browser of WebKitGTK that its driver starts, or None. It is not on the path."""
     return max(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), default=None)
 
 
@@ -95,7 +95,7 @@ def install_system_packages() -> str:
     if done.returncode == 0 and run(*install, *missing).returncode == 0:
         print(f"installed {', '.join(missing)}")
         return ""
-    if done.returncode == 0:  # one by one, because a system may lack one of them or name it differently
+    if done.returncode == 0:  # one by one, because a system may lack a package or name it differently
         failed = [package for package in missing if (done := run(*install, package)).returncode]
     else:
         failed = missing
@@ -118,7 +118,7 @@ def prepare() -> Path:
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
             done = subprocess.run([*pip, PEERS[peer]], check=False, stdin=subprocess.DEVNULL)
-            mark.write_text("" if done.returncode else PEERS[peer])  # if it fails, the peer's tests fail and say so
+            mark.write_text("" if done.returncode else PEERS[peer])  # if pip fails, the peer's tests report it
     return python
 
 
@@ -127,7 +127,7 @@ def _named(variable: str) -> set[str]:
 
 
 def testable() -> dict[str, str]:
-    """Returns everything that the tests can require of a machine, with the reason why this one lacks it, or "".
+    """Returns everything that the tests can require of a machine, with the reason why this machine lacks it, or "".
 
     The CPU's features are read from the operating system, not from the code under test."""
     return {
@@ -153,7 +153,7 @@ def required() -> str:
 
 
 def _instruction_sets() -> dict[str, str]:
-    """Returns the CPU backends of this machine's architecture, each with why it cannot run here, or ""."""
+    """Returns the CPU backends of this machine's architecture, each with the reason it cannot run here, or ""."""
     hidden = _named("LANEWISE_HIDE")
     if platform.machine().lower() in ("aarch64", "arm64"):
         return {"scalar": "", "neon": "hidden by LANEWISE_HIDE" if "neon" in hidden else ""}

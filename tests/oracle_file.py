@@ -21,7 +21,7 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
 FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
 SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
 DIGITS = {"float16": 11, "float32": 24, "float64": 53}
-OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}  # replaces infinity in computing distances
+OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}  # stands for infinity in distances
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of the four. All zero allows only the reference rounded once."""
+    """The allowed error: the largest of these four. If all are 0, the result must be the reference rounded once."""
 
     ulp: float
     absolute: float
@@ -75,7 +75,7 @@ class Case:
         return self.bounds.get(backend, self.bounds[""])
 
     def complaint(self, result: Sequence[Any], backend: str) -> str | None:
-        """Says which element of the result, in row-major order, is wrong. None if all are right."""
+        """Returns a message about the first wrong element, in row-major order. None if all are right."""
         references = self.reference.values()
         magnitudes = self.magnitude.values() if self.magnitude else (0.0,) * len(references)
         if len(result) != len(references):
@@ -121,7 +121,7 @@ def unit(value: float, dtype: str) -> float:
 
 
 def rounded_once(value: float, dtype: str) -> float:
-    """Rounds a float64 to a narrower dtype, to nearest even. Values too large for struct become infinite."""
+    """Rounds a float64 to a narrower dtype, to nearest even. Values too large for the dtype become infinite."""
     try:
         return float(struct.unpack(FORMATS[dtype], struct.pack(FORMATS[dtype], value))[0])
     except OverflowError:
@@ -139,7 +139,7 @@ class _Reader:
         return values
 
     def bytes(self, count: int) -> memoryview:
-        """Returns the next bytes; skips the zeros that pad them to a multiple of 8."""
+        """Returns the next `count` bytes; skips the zeros that pad them to a multiple of 8."""
         data = self.view[self.position : self.position + count]
         self.position += count
         self.position += -self.position % 8

@@ -1,5 +1,5 @@
 """Runs all tests from a bare checkout: installs what is missing, builds, checks the style of the code, then runs each
-folder of tests as a stage. Needs nothing but Python 3.11.
+folder of tests as a stage. Needs nothing but Python 3.11 or later.
 
     python3 tests/run.py                 runs everything; the last line is `N passed, M failed`
     python3 tests/run.py lint extension  builds, then runs these stages
@@ -164,7 +164,7 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
     return list(stages.values())
 
 
-# Name in LANEWISE_REQUIRE -> the columns of the support matrix that must then have no gap.
+# Name in LANEWISE_REQUIRE -> the columns of the support matrix in which it then allows no gap.
 COLUMNS = {
     **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
     "simd128": ("simd128", "relaxed_simd"),
@@ -217,7 +217,7 @@ def main() -> int:
     setup.seconds = time.monotonic() - began
     print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
     REPORTS.mkdir(parents=True, exist_ok=True)
-    support.clear()  # the matrix shows what passes in this run
+    support.clear()  # the matrix shows only what passes in this run
     stages = [setup, Stage("build")]
     if build(runner, stages[1]):
         stages += run(runner, [name for name in choices if name in chosen])

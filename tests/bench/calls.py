@@ -20,7 +20,7 @@ IMPORT = "import lanewise"
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints the rows whose names begin with these, or all of them."""
+    """Prints the rows whose names begin with one of `names`, or all rows."""
     from tests.bench.cpu import command as cpu
     from tests.bench.cpu.table import CALLS, KERNELS
 
@@ -36,7 +36,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def import_nanoseconds(repeats: int) -> float:
-    """Measures a first import, without the start of Python itself."""
+    """Measures a first import in nanoseconds, without the time that Python takes to start."""
     codes = {"empty": "pass", IMPORT: IMPORT}
     contestants = [Contestant.batched(name, partial(_processes, code), timed=True) for name, code in codes.items()]
     empty, imported = measure(contestants, repeats=repeats, sample_seconds=1e-9)

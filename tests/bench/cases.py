@@ -35,7 +35,7 @@ LARGEST = 1 << 28  # elements of one tensor
 _PER_ELEMENT: Mapping[str, Any] = {"result": ["size"]}
 _SEQUENCES = {"heads": 8, "length": "number", "depth": 64}
 
-# Default fields by kind. A contract's `bench:` has the same fields, and those replace these.
+# Default fields by kind. A field in the `bench:` of a contract replaces the default.
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "reduction": {"result": []},
     "index_reduction": {"result": []},
@@ -72,7 +72,7 @@ class Case:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Literal] = field(default_factory=dict)
     result: int = 0  # elements written
-    result_dtype: str = ""  # only if it is not the one that `dtypes` of the contract states
+    result_dtype: str = ""  # empty if it is the one that `dtypes` of the contract states
     flops: int | None = None  # None where arithmetic is not counted
 
     @property
@@ -123,12 +123,12 @@ def _parse_extent(text: str) -> int:
 
 
 def default_sizes(operation: Operation) -> tuple[Size, ...]:
-    """Returns the sizes to measure unless the user names some."""
+    """Returns the sizes that are measured if the user names none."""
     return tuple((number,) for number in _fields(operation).get("sizes", ELEMENTS))
 
 
 def build(operation: Operation, size: Size, dtype: str | None = None) -> Case:
-    """Builds the case of an operation at a size. ArgumentError if the operation has no such dtype or size."""
+    """Builds the case of an operation at a size. Raises ArgumentError if the dtype or the size does not fit."""
     fields = _fields(operation)
     dtype = dtype or fields.get("dtype") or operation.dtype
     if dtype not in ITEM_BYTES or not operation.computes(dtype):
@@ -160,7 +160,7 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the inputs, all of the given size; in operations on rows, all but the first are as long as a row."""
+    """Returns the shapes of the inputs: the given size, but one row for the further inputs of operations on rows."""
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}

@@ -15,10 +15,10 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
 RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # relative to the largest term, because sums whose terms cancel are much smaller than these
-LEAST = 2.0**-126  # the smallest normal float32; products of many factors may underflow
+OF_LARGEST = 1e-5  # allowed error relative to the largest term, because a sum whose terms cancel is much smaller
+LEAST = 2.0**-126  # allowed in addition, the smallest normal float32: products of many factors may underflow
 EDGE = 128
-SPREAD = 4099  # prime, so that no pattern in the data repeats at this distance
+SPREAD = 4099  # compares about this many elements in between; prime, so that steps rarely divide a row
 
 UNCHECKED = ("rand", "randn")  # every library generates different random numbers
 
@@ -34,7 +34,7 @@ def positions(count: int) -> list[int]:
 def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[float] | None:
     """Computes elements of the result in float64, from the inputs or from their magnitudes.
 
-    None if NumPy is not installed or does not have the operation.
+    Returns None if NumPy is not installed or does not have the operation.
     """
     if find_spec("numpy") is None:
         return None
@@ -70,9 +70,9 @@ def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int
 def wrong(
     case: Case, results: Sequence[tuple[str, Callable[[Sequence[int]], list[float]]]]
 ) -> tuple[dict[str, str], str]:
-    """Returns the contestants whose results differ, with how they differ, and what they were compared with.
+    """Returns a description of each wrong result by contestant, and what the results were compared with.
 
-    `results` pairs the name of a contestant with a function from positions to elements of its result.
+    `results` pairs the name of a contestant with a function that reads elements of its result by position.
     """
     if case.operation.name in UNCHECKED or not results:
         return {}, "nothing"

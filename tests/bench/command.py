@@ -84,7 +84,7 @@ def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[
     if settings.sizes or settings.dtype or settings.plot or settings.threads is not None:
         raise ArgumentError("bench: goals say what is measured; leave out --sizes, --dtype, --threads and --plot")
     table, *more = settings.backends or ["cpu"]
-    words = [*words, *more]  # argparse reads the words after `--backends browser` as backends
+    words = [*words, *more]  # argparse reads the goals named after `--backends browser` as backends
     if table not in TABLES:
         raise ArgumentError(f"bench: expected a table of goals, {' or '.join(TABLES)}, got {table}")
     if table == "browser":

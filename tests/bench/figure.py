@@ -36,13 +36,13 @@ DPI = 100
 WIDTH, HEIGHT = 800, 232  # pixels
 LEFT, GAP, RIGHT = 126, 22, 4
 TOP, BOTTOM = 52, 34
-VALUE = 46  # pixels for the figure next to the longest bar
+VALUE = 46  # pixels for the number next to the longest bar
 FONT = "Inter, 'Segoe UI', -apple-system, BlinkMacSystemFont, Helvetica, Arial, sans-serif"
 POINTS = 72 / DPI  # points per pixel
 
 
 class Palette(NamedTuple):
-    """The colors on one background."""
+    """The colors for a light or dark background."""
 
     accent: str
     peer: str
@@ -62,7 +62,7 @@ class Bar(NamedTuple):
 
 
 def bars(row: Row) -> list[Bar]:
-    """Returns the contestants of a row, from the slowest to the fastest; ours comes last among equals."""
+    """Returns the bars of a row: ours, then the measured peers in the order of PEERS."""
     measured = row.measured
     assert measured is not None
     times = {OURS: measured.value} | {
@@ -74,7 +74,7 @@ def bars(row: Row) -> list[Bar]:
 def draw(rows: Sequence[Row], path: Path, place: str) -> None:
     """Draws the rows into an SVG file whose caption names the place that they were measured in.
 
-    Raises ArgumentError if none was measured, or if the suffix is not .svg.
+    Raises ArgumentError if no row was measured, or if the suffix is not .svg.
     """
     if path.suffix != ".svg":
         raise ArgumentError(f"bench: expected a figure with the suffix .svg, got {path}")

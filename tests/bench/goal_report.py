@@ -35,7 +35,7 @@ class Table:
     rows: Sequence[Row]
     columns: Sequence[str]  # the names of the peers
     heading: Sequence[str]  # machine, versions, limits
-    about: Mapping[str, Any]  # the same facts for JSON
+    about: Mapping[str, Any]  # the facts of `heading`, for JSON
     place: str = ""  # the machine or browser in a few words, for figures
 
 
@@ -65,7 +65,7 @@ def from_case(
 def publish(table: Table, settings: Settings, marked: Sequence[Marked]) -> int:
     """Prints the table or JSON, writes documents and figures, and returns the exit status.
 
-    It is 1 if a result was wrong, if a row has no figure, or with --firm if a firm goal is missed.
+    The status is 1 if a result was wrong, if a row has no figure, or, with --firm, if a firm goal is missed.
     """
     if settings.as_json:
         json.dump(as_json(table), sys.stdout, indent=1)
@@ -142,7 +142,7 @@ BEGIN, END = "<!-- python -m tests.bench ", "<!-- end -->"
 
 @dataclass(frozen=True)
 class Marked:
-    """A place in a document for a table: the text between the line that begins it and the end mark.
+    """A place in a document for a table: the text between two comments. The first may name the goals to show:
 
     <!-- python -m tests.bench --goals 'matmul 1024' exp -->
     <!-- end -->
@@ -153,7 +153,7 @@ class Marked:
     goals: Sequence[Goal]
 
     def write(self, table: Table) -> None:
-        """Writes the rows of its goals there."""
+        """Writes the rows of `goals` into the document."""
         rows = [row for row in table.rows if row.goal in self.goals]
         replacement = f"{self.line}\n\n{markdown(rows, table.columns, table.heading)}\n\n{END}"
         old = re.compile(f"{re.escape(self.line)}\n.*?{re.escape(END)}", re.DOTALL)
@@ -165,7 +165,7 @@ class Marked:
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
     """Finds the places for tables in documents: lines that begin with the command and these options.
 
-    Raises ArgumentError if a document has none, or names goals that are not among the chosen ones.
+    Raises ArgumentError if a document has no such place, or if a line names a goal that is not chosen.
     """
     marked: list[Marked] = []
     for path in documents:

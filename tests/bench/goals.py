@@ -53,7 +53,7 @@ class Measured:
     judged: bool = True  # False if the goal is for another machine
 
     def of_limit(self) -> float | None:
-        """Returns the share of the limit that was reached, or None without a limit."""
+        """Returns the share of the limit that was reached, or None if there is no limit."""
         return None if self.limit is None else self.limit / self.value
 
 
@@ -64,7 +64,7 @@ class Reach:
     figure: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar that the minimum reaches."""
+        """Returns the share of the bar that was reached."""
         found = in_unit(measured.value, unit, measured.flops)
         return found / self.figure if unit == GFLOPS else self.figure / found
 
@@ -79,7 +79,7 @@ class Against:
 
     peers: tuple[str, ...]
     factor: float = 1.0
-    name: str = ""  # what to call these peers, if there is a name for all of them
+    name: str = ""  # a name for all these peers together, if there is one
 
     def reached(self, measured: Measured, unit: str) -> float | None:
         """Returns the share of the bar reached against the fastest peer.
@@ -126,7 +126,7 @@ class Goal:
     backend: str = ""  # the backend that the goal is for; if empty, the default one
 
     def reached(self, bars: Bars, measured: Measured) -> float | None:
-        """Returns the smallest share of a bar that was reached: at least 1 if all hold, None if that is not known."""
+        """Returns the share reached of the least satisfied bar: at least 1 if all hold, None if that is unknown."""
         if not (bars and measured.judged):
             return None
         found = [bar.reached(measured, self.unit) for bar in bars]
@@ -152,7 +152,7 @@ def in_unit(value: float, unit: str, flops: int | None) -> float:
 
 
 def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
-    """Returns the goals whose names begin with one of `names`, or all. Raises ArgumentError if one fits none."""
+    """Returns the goals whose names begin with one of `names`, or all. Raises ArgumentError if a name fits no goal."""
     for name in names:
         if not any(goal.name.startswith(name) for goal in goals):
             raise ArgumentError(f"bench: no goal begins with {name!r}; there are {', '.join(g.name for g in goals)}")

@@ -1,7 +1,7 @@
 """Input data as plain bytes, from which every contestant makes its own array.
 
-Values are drawn without NumPy: a pattern of a prime number of elements is repeated, so that rows and blocks differ and
-16 million elements take milliseconds.
+Values are drawn without NumPy: a pattern is drawn and repeated, so that 16 million elements take milliseconds. Its
+length is prime, so that rows and blocks differ.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Reads what the generator derives from the contracts: lanewise/_lib/operations.json and build/generated/bench.json.
 
-cases.py makes inputs from it. Nothing here needs NumPy or a built extension.
+cases.py makes inputs from these files. Nothing here needs NumPy or a built extension.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Operation:
 
     @property
     def dtype(self) -> str:
-        """The dtype to measure unless the user names another."""
+        """The dtype that is measured if the user names none."""
         return "float32" if "float32" in self.dtypes or "any" in self.dtypes else next(iter(self.dtypes), "float32")
 
     def computes(self, dtype: str) -> bool:
@@ -91,7 +91,7 @@ def kinds() -> dict[str, list[str]]:
 
 
 def find(name: str) -> Operation:
-    """Returns the operation of this name or alias. ArgumentError with similar names if there is none."""
+    """Returns the operation of this name or alias. If there is none, raises ArgumentError with similar names."""
     operations = load()
     names = {alias: operation for operation in operations.values() for alias in operation.aliases} | dict(operations)
     if name in names:

@@ -40,7 +40,7 @@ def text(result: Result) -> str:
 
 
 def as_json(machine: Mapping[str, object], settings: Mapping[str, object], results: Sequence[Result]) -> Any:
-    """Returns everything measured, with units in the names."""
+    """Returns everything measured, with units in the keys."""
     return {
         "machine": dict(machine),
         "settings": dict(settings),
@@ -54,7 +54,7 @@ def rate(amount: int | None, timing: Timing) -> float | None:
 
 
 def case_as_json(result: Result) -> dict[str, Any]:
-    """Returns one case, with units in the names."""
+    """Returns one case, with units in the keys."""
     case = result.case
     return {
         "operation": case.operation.name,

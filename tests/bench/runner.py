@@ -36,7 +36,7 @@ class Result:
     skipped: Mapping[str, str]  # contestant -> why it was not timed
     wrong: Mapping[str, str]  # contestant -> how its result differs
     checked_against: str
-    limit: Timing | None = None  # the time of the same work at the limit of the machine, if known
+    limit: Timing | None = None  # the time of a loop that runs at the limit of the machine, if known
 
     def best_peer(self) -> Entry | None:
         """Returns the fastest of the other libraries."""
@@ -158,7 +158,7 @@ def _wait(result: lw.Tensor) -> None:
 
 
 def _one(result: Any) -> Any:
-    """Joins several results into one, to compare them."""
+    """Joins several results into one, so that they are compared together."""
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 

@@ -1,7 +1,7 @@
 """The group `threads`: how much faster a call is on several threads than on one.
 
-Each round times both in one process. The first ratio is that of the shortest times, the second the median of the
-rounds' ratios.
+Each round times both in one process. The column `faster` is the ratio of the shortest times; `median` is the median of
+the ratios of all rounds.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tests.bench.settings import Settings
 
 Work = tuple[str, Size]
 
-FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # the firm bars of the goals
+FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # as in the goals (cpu/table.py)
 WORKS: Sequence[Work] = (
     ("matmul", (1024,)),
     ("exp", (1 << 18,)),
@@ -50,7 +50,7 @@ WORKS: Sequence[Work] = (
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each of WORKS, or for these operations."""
+    """Prints a row for each of WORKS, or for the named operations."""
     return compare(WORKS, names, settings)
 
 

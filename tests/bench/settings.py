@@ -25,4 +25,4 @@ class Settings:
     firm: bool = False  # exit 1 when a firm goal is missed
     documents: Sequence[Path] = ()  # write the table of goals into these
     figures: Sequence[Path] = ()  # draw the rows of goals into these
-    wheel: Path | None = None  # what the browser measures; built if None
+    wheel: Path | None = None  # the wheel that the browser measures; built if None

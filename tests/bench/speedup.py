@@ -17,13 +17,13 @@ from tests.bench.cases import parse_size
 from tests.bench.settings import Settings
 
 LANES = {"sse2": 4, "neon": 4, "simd128": 4, "relaxed_simd": 4, "avx": 8, "avx2": 8, "avx512": 16}
-BOUND = 0.6  # memory is the limit above this share of the bandwidth of a copy
+BOUND = 0.6  # above this share of a copy's speed, memory is the limit
 SIZE = 1 << 14  # elements
 COPY = "negative"
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each of these operations, or for every elementwise operation of one float32 argument."""
+    """Prints a row for each named operation, or for every elementwise operation of one float32 argument."""
     size = prod(parse_size(settings.sizes[0])) if settings.sizes else SIZE
     backends = [str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu]
     faster = [name for name in backends if name != "scalar"]

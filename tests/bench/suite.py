@@ -18,11 +18,11 @@ from tests.bench.settings import Settings
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures these operations, or all of them; returns 1 if a result was wrong."""
+    """Measures the named operations, or all of them; returns 1 if a result was wrong."""
     number = settings.threads or 1
-    limit_blas_threads(number)  # before matplotlib imports NumPy
+    limit_blas_threads(number)  # must precede the import of NumPy by matplotlib
     if settings.plot:
-        figure_class()  # fails before the measurement if matplotlib is missing
+        figure_class()  # fails now, not after the measurement, if matplotlib is missing
     measured_cases = cases(names, settings.sizes, settings.dtype)
     backends = available_backends(settings.backends)
     peer_names = installed() if settings.peers is None else list(dict.fromkeys(settings.peers))
@@ -54,7 +54,7 @@ def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) 
 
 
 def available_backends(names: Sequence[str] | None) -> list[str]:
-    """Returns these backends, or all available ones. Raises the errors of lw.use_backend for names it refuses."""
+    """Returns the named backends, or all available ones. Raises what lw.use_backend raises for invalid names."""
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
     for name in names:

@@ -47,7 +47,7 @@ def goal():
 
 def test_the_figure_is_that_of_the_default_backend(goal):
     row = command.measured_row(FakePage(ANSWER), goal, PEERS, SETTINGS, "relaxed_simd")
-    absent = frozenset({"tfjs", "jax", "onnxruntime"})  # wrong, failed, left out; scipy has no such operation
+    absent = frozenset({"tfjs", "jax", "onnxruntime"})  # tfjs was wrong, jax failed, onnxruntime was left out
     assert row.measured == goals.Measured(60e3, 120e3, {"numpy": 240e3}, 30e3, None, absent)
     assert row.notes == (
         "tfjs is WRONG and was not timed (element 3 is 1; 2 was expected)",
@@ -78,4 +78,4 @@ def test_every_pinned_peer_has_a_checksum():
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     assert all(package["integrity"].startswith("sha512-") for package in packages.values())
-    assert not any("resolved" in package for package in packages.values())  # so any mirror may serve the packages
+    assert not any("resolved" in package for package in packages.values())  # so that any mirror may serve the packages

@@ -47,7 +47,7 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: each contestant is called once and recorded; its time is the one set by name."""
+    """Replaces the measurement: calls and records each contestant once; a test sets times by contestant name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):
@@ -149,7 +149,7 @@ def test_kernels_called_from_c_give_the_right_result(goal, clock, compiled):
 
 
 def test_without_the_compiled_loop_a_kernel_has_no_figure_and_says_why(clock, monkeypatch):
-    goal = replace(table.KERNELS[0], backend=DEFAULT)  # so that it is judged on any processor
+    goal = replace(table.KERNELS[0], backend=DEFAULT)  # so that the goal is judged on any processor
     monkeypatch.setattr("tests.bench.cpu.measure.KERNELS", (goal,))
     row = place().row(goal)
     assert row.measured is None

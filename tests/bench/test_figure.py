@@ -28,7 +28,7 @@ ROWS = [
 
 @pytest.fixture
 def drawn(tmp_path):
-    """The text of a figure of these rows, by the name of its file."""
+    """Draws rows into a file of this name and returns the text of the file."""
 
     def draw(rows, name="speed-light.svg"):
         figure.draw(rows, tmp_path / name, "in a test")

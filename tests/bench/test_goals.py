@@ -17,7 +17,7 @@ def test_every_goal_of_the_cpu_can_be_measured(goal):
         assert goal is AUTO
         return
     assert goal.backend in (AVX512, AVX2)
-    if max(goal.work.size) < 1 << 20:  # larger cases are built in the same way, but take longer to draw
+    if max(goal.work.size) < 1 << 20:  # larger cases are built in the same way, but drawing their inputs takes longer
         case = goal.work.case()
         assert case.dtype == "float32"
         assert case.bytes > 0

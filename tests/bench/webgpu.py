@@ -12,8 +12,8 @@ from tests.bench import operations, suite
 from tests.bench.settings import Settings
 
 GPU = "wgpu"
-SIZES = ("64K", "4M")  # sizes for which the launch takes most of the time, and for which the work does
-EDGES = ("256", "1024")  # sizes of matrices
+SIZES = ("64K", "4M")  # launching takes most of the time at the first size, computing at the second
+EDGES = ("256", "1024")  # edges of matrices
 
 
 def with_shader() -> list[str]:
@@ -23,7 +23,7 @@ def with_shader() -> list[str]:
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures these operations, or all with a shader. ArgumentError if there is no GPU."""
+    """Measures the named operations, or all with a shader. Raises ArgumentError if there is no GPU."""
     (info,) = [info for info in lw.backends() if info.name == GPU]
     if not info.available:
         raise ArgumentError(f"bench: webgpu: {info.reason}")

@@ -26,7 +26,7 @@ def test_special_values_agree_with_references(contract):
             if expected.dtype.kind != "f":
                 assert np.array_equal(expected, reference), case.name
                 continue
-            # References need not handle infinities and NaN, but where they return a finite value, it is right.
+            # References need not handle infinities and NaN, but the finite values that they return are right.
             with np.errstate(all="ignore"):
                 finite = np.isfinite(reference) & np.isfinite(expected)
                 near = np.abs(expected - reference) <= 1e-6 * np.abs(reference) + 1e-44

@@ -9,7 +9,7 @@ from generator.load import load_contracts
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
-# Text of the contract, its replacement, and the error that this causes.
+# Each row: text of the contract, its replacement, and the error that the replacement causes.
 INVALID = [
     ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected fields of size, sizes"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),

@@ -1,4 +1,4 @@
-"""The generated type stubs match the extension, and type checkers accept right calls and refuse wrong ones."""
+"""The generated type stubs match the extension; with them, type checkers accept valid calls and reject others."""
 
 import subprocess
 import sys
@@ -76,7 +76,7 @@ def test_wrong_calls_are_type_errors(folder):
 
 def test_stubs_match_the_extension(folder):
     """mypy's stubtest compares names and signatures. The stub leaves out names that only raise an error with a hint,
-    and __buffer__, which Python shows since version 3.12."""
+    and __buffer__, which exists only since Python 3.12."""
     (folder / "stubtest.ini").write_text(
         "[mypy]\nignore_errors = true\nignore_missing_imports = true\n", encoding="utf-8"
     )

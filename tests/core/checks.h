@@ -18,7 +18,7 @@ static void expect(int holds, const char *name, double a, double b, double c, do
     }
 }
 
-/* Whether a and b have the same bits, or are both NaN. */
+/* Returns whether a and b have the same bits or are both NaN. */
 static int same_float(float a, float b) { return memcmp(&a, &b, sizeof a) == 0 || (a != a && b != b); }
 
 static float float_of(uint32_t bits) {

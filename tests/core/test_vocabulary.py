@@ -24,7 +24,7 @@ HERE = Path(__file__).parent
 INCLUDE = (ROOT / "core" / "include", ROOT / "core")
 FLAGS = (
     *("-std=c11", "-O2", "-D_GNU_SOURCE", "-Wall", "-ffp-contract=off", "-fwrapv", "-fno-builtin", "-fno-math-errno"),
-    *("-fno-vectorize", "-fno-slp-vectorize"),  # so that the compiler does not vectorize the references
+    *("-fno-vectorize", "-fno-slp-vectorize"),  # keep the compiler from vectorizing the reference code
 )
 NODE = ("node", "--no-warnings")
 RELAXED = "--experimental-wasm-relaxed-simd"  # required by older versions of Node

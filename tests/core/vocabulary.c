@@ -1,6 +1,7 @@
 /* Tests every primitive of core/simd against the C library or plain C, lane by lane. Compiled for one instruction set;
  * test_vocabulary.py runs it on all of them. Exits with 0 if every check passes.
- *     vocabulary [unguarded]     unguarded: no inaccessible page follows the memory of partial loads and stores */
+ *     vocabulary                 an inaccessible page follows the memory of partial loads
+ *     vocabulary unguarded       without that page */
 #include "checks.h"
 
 #include "lanewise.h"
@@ -332,7 +333,7 @@ static char *memory_before_guard(size_t bytes) {
 #endif
 }
 
-/* Loads the first n elements from the end of readable memory, and stores them unaligned, between guard bytes. */
+/* For each n: loads n elements that end where readable memory ends, and stores them unaligned, between guard bytes. */
 #define TEST_MEMORY(type, element, load, store, load_partial, store_partial, pad, lanes)                  \
     for (int n = 0; n <= (lanes); n++) {                                                                  \
         element *from = (element *)memory_before_guard((size_t)n * sizeof(element));                      \
@@ -366,7 +367,7 @@ static void test_gather(void) {
     for (int round = 0; round < 100; round++) {
         int32_t index[VF32_LANES];
         EACH(i) index[i] = (int32_t)(random_bits() % 50);
-        for (int step = -3; step <= 3; step++) { /* forward, backward, and one element for all lanes */
+        for (int step = -3; step <= 3; step++) { /* backward, one element for all lanes (0), forward */
             const int32_t *first = step < 0 ? row + 149 : row;
             vi32 got = vi32_gather((const char *)first, step * (int64_t)sizeof *row, vi32_load(index));
             EACH(i) expect(got[i] == first[step * index[i]], "vi32_gather", index[i], step, 0, got[i], 0);

@@ -1,5 +1,5 @@
-"""Fixtures for the CUDA plugin. Without nvcc all tests are skipped, without a GPU those that run kernels. They fail
-instead if LANEWISE_REQUIRE names cuda-compile or cuda."""
+"""Fixtures for the CUDA plugin. Without nvcc, all tests are skipped, or fail if LANEWISE_REQUIRE names cuda-compile or
+cuda. Without a GPU, tests that run kernels are skipped, or fail if LANEWISE_REQUIRE names cuda."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def library() -> Path:
 
 @pytest.fixture(scope="session")
 def plugin(library: Path) -> Plugin:
-    """The plugin, loaded."""
+    """The plugin, loaded; this needs no GPU."""
     return Plugin(library, [kernel.name for kernel in all_kernels(CONTRACTS)])
 
 

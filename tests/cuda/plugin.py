@@ -12,12 +12,12 @@ from generator.load import load_contracts
 
 CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
 LAUNCHED = {each.kind.name for each in CONTRACTS if each.kind.backends["cuda"] == "now"}
-POISON = 0xA5  # every byte of an output before a launch
+POISON = 0xA5  # the value of every byte of an output before a launch
 GUARD = 64  # poisoned bytes before and after each output
 
 
 class Context(ctypes.Structure):
-    """lw_context, with the default stream."""
+    """The C struct lw_context. While it is zero, `stream` is the default stream."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),
@@ -38,7 +38,7 @@ TRANSFER = ctypes.CFUNCTYPE(ctypes.c_int, CONTEXT, POINTER, POINTER, ctypes.c_si
 
 
 class Memory(ctypes.Structure):
-    """lw_memory."""
+    """The C struct lw_memory."""
 
     _fields_ = (
         ("allocate", ctypes.CFUNCTYPE(POINTER, CONTEXT, ctypes.c_size_t)),
@@ -50,7 +50,7 @@ class Memory(ctypes.Structure):
 
 
 class Head(ctypes.Structure):
-    """lw_library_head."""
+    """The C struct lw_library_head."""
 
     _fields_ = (
         ("abi_version", ctypes.c_uint32),
@@ -74,7 +74,7 @@ class Plugin:
 
     @property
     def message(self) -> str:
-        """The message of the last error."""
+        """The message of the last error in `context`."""
         return self.context.message.decode()
 
     def missing_gpu(self) -> str:

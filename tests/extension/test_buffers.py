@@ -93,7 +93,7 @@ def test_ctypes_objects_of_other_types_are_refused(values):
 
 
 class Buffer(ctypes.Structure):
-    """The struct Py_buffer."""
+    """The C struct Py_buffer."""
 
     _fields_ = (
         ("buf", ctypes.c_void_p),
@@ -111,7 +111,7 @@ class Buffer(ctypes.Structure):
 
 
 def memoryview_of(values: np.ndarray, text: bytes) -> memoryview:
-    """Returns the memory of a vector as a memoryview of any format. The caller keeps `values` and `text` alive."""
+    """Returns a memoryview of `values` with the format `text`. The caller keeps both arguments alive."""
     buffer = Buffer(buf=values.ctypes.data, len=values.nbytes, itemsize=values.itemsize, ndim=1, format=text)
     buffer.shape, buffer.strides = (ctypes.c_ssize_t * 1)(values.size), (ctypes.c_ssize_t * 1)(values.itemsize)
     function = ctypes.pythonapi.PyMemoryView_FromBuffer

@@ -326,7 +326,7 @@ def test_methods_are_the_functions():
 
 
 class Shortening:
-    """An int that clears the list it is in."""
+    """An index that clears the list that contains it when it is converted to an int."""
 
     def __init__(self, owner):
         self.owner = owner

@@ -176,7 +176,7 @@ def test_dlpack_names_a_dtype_that_it_refuses(dtype):
 
 def test_asarray_reads_uint8_without_a_buffer():
     class Exporter:
-        """As torch.Tensor: DLPack and __array__, but no buffer."""
+        """An array that, like torch.Tensor, has DLPack and __array__ but no buffer."""
 
         def __init__(self, array):
             self.array = array

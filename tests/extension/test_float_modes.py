@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(
     platform.machine() != "x86_64" or not sys.platform.startswith("linux"), reason="sets x86's MXCSR through glibc"
 )
 
-FLUSH = 0x8040  # denormal results and arguments become zero
+FLUSH = 0x8040  # FTZ and DAZ: denormal results and arguments become zero
 MODES = {"upward": 0x4000, "downward": 0x2000, "toward zero": 0x6000, "flush to zero": FLUSH}
 MASK = 0xFFC0  # all bits except the exception flags
 

@@ -58,7 +58,7 @@ def test_array_on_the_left_gives_a_tensor(function, x, y):
     ],
 )
 def test_scalars_are_weak(tensor, scalar, dtype):
-    dtype = "int32" if dtype == "bool" else dtype  # add has no kernel for bool, and computes in int32
+    dtype = "int32" if dtype == "bool" else dtype  # add has no kernel for bool and computes in int32
     assert str(dtype) in repr((lw.asarray(tensor) + scalar).dtype)
     assert str(dtype) in repr((scalar + lw.asarray(tensor)).dtype)
 
@@ -96,7 +96,7 @@ def test_numpy_scalars_that_do_not_fit():
 
 
 def test_numpy_scalars_alone_keep_their_dtype():
-    """A NumPy scalar keeps its dtype if the operation has a kernel for it."""
+    """A NumPy scalar keeps its dtype if the operation has a kernel for that dtype; otherwise it is weak."""
     assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
     assert lw.abs(np.int64(-1)).dtype == lw.int32
     assert lw.abs(np.array(-1.0)).dtype == lw.float32

@@ -136,8 +136,8 @@ def test_control_c_interrupts_all_threads(interrupted):
 
 
 def test_an_idle_pool_uses_no_processor_time():
-    """Threads spin briefly for the next call, then sleep. On a busy machine the spinning may happen later, so it is
-    enough if one of several intervals is idle."""
+    """Threads spin briefly for the next call, then sleep. On a busy machine, they may spin later than
+    expected, so one idle interval of several is enough."""
     x = lw.rand((1 << 20,))
 
     def idle_seconds() -> float:
@@ -153,7 +153,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """The pool has as many threads as set. Other threads of the process belong to other libraries."""
+    """The pool and the caller are as many threads as set. Other libraries may have threads, too."""
     x = lw.rand((1 << 20,))
 
     def count() -> int:

@@ -51,7 +51,7 @@ def test_every_step_is_counted():
     assert changes(start) == {**cached, "num_allocs": 1}
     x = block(1)
     assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
-    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next block size is larger by a quarter
+    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next block size is larger by a quarter than 1 MB
     both = dict.fromkeys(one, MEGABYTE * 9 // 4)
     assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
     view = y[10:]
@@ -98,7 +98,7 @@ def test_blocks_unused_for_longest_are_freed_first():
         del tensors[0]
     assert lw.memory_stats()["cached_bytes"] == 6 * MEGABYTE
     x = block(1.25)
-    del x  # this block replaces the first two, which are larger together
+    del x  # the first two blocks (3 MB) are freed to make room for this one
     assert lw.memory_stats()["cached_bytes"] == 4.25 * MEGABYTE
     before = lw.memory_stats()["num_cache_hits"]
     cached = [block(3), block(1.25), block(2)]
@@ -135,7 +135,7 @@ def test_the_default_limit():
 
 
 def test_views_keep_their_memory():
-    """Memory that NumPy, memoryview or DLPack still see is not reused."""
+    """Memory is not reused while an array, a memoryview, a view or a DLPack capsule still refers to it."""
     for look in (np.asarray, memoryview, np.from_dlpack, lambda x: x[5:], lambda x: x.__dlpack__()):
         for elements in (100, 1 << 20):
             x = lw.full((elements,), 7.0)
@@ -150,7 +150,7 @@ def test_views_keep_their_memory():
             assert array.__array_interface__["data"][0] not in taken
             address = array.__array_interface__["data"][0] if len(array) == elements else None
             del seen, array, others
-            others = [lw.empty((elements,)) for _ in range(6)]  # now that memory is free again
+            others = [lw.empty((elements,)) for _ in range(6)]  # the freed memory is reused now
             assert address is None or address in {each.__array_interface__["data"][0] for each in others}
 
 
@@ -217,7 +217,7 @@ FAULTS = """
 
 @pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
 def test_a_second_large_result_costs_no_page_faults():
-    """The first result of 64 MB costs 32 page faults with huge pages, otherwise 16384. A second result reuses the
+    """The first result of 64 MB costs 32 page faults with huge pages and 16384 without. A second result reuses the
     memory and costs none. The same is true of scratch memory."""
     for line in run(FAULTS).splitlines():
         first, second = map(int, line.split())

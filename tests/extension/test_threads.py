@@ -62,7 +62,7 @@ def test_use_backend_is_the_threads_own():
 
 
 def test_large_work_releases_the_gil():
-    """This thread can count while another thread multiplies matrices."""
+    """This thread can run Python code while another thread multiplies matrices."""
     a = lw.rand((1024, 1024))
     with lw.use_backend("scalar"):
         done = threading.Event()
@@ -110,7 +110,7 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this platform")
 @pytest.mark.parametrize(("threads", "shape"), [(1, "(1 << 24,)"), (2, "(2, 1 << 24)")], ids=["one", "two"])
 def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
-    """Ctrl-C stops the sort before the pass that writes the results."""
+    """Ctrl-C stops the sort before it reaches the pass that writes the results."""
     program = INTERRUPTED_SORT.format(threads=threads, shape=shape)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert result.stdout.strip() == "interrupted", result.stderr

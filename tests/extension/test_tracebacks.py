@@ -1,4 +1,4 @@
-"""Errors of wrong arguments show the caller's frame, and no frames of the package."""
+"""Tracebacks of errors about arguments end in the caller's frame and contain no frames of the package."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def assign(x: lw.Tensor, key: object, value: object) -> None:
 def test_errors_have_one_frame(call: Callable[[], object]):
     with pytest.raises(lw.LanewiseError) as error:
         call()
-    frames = traceback.extract_tb(error.value.__traceback__)[1:]  # the first is this test's
+    frames = traceback.extract_tb(error.value.__traceback__)[1:]  # without the first frame, that of this test
     assert all(frame.filename == __file__ for frame in frames), frames
 
 

@@ -1,7 +1,7 @@
-"""Provides a Python for ARM: Debian's, unpacked into the cache and run by qemu.
+"""Provides Debian's Python for ARM, unpacked into the cache and run by qemu.
 
-apt-get downloads it with its dependencies, as if into an empty ARM system, and checks signatures. Nothing is installed
-on this machine."""
+apt-get resolves its dependencies as for an empty ARM system, downloads the packages and checks their signatures.
+Nothing is installed on this machine."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def missing() -> str:
 
 
 def command() -> list[str]:
-    """Returns the command that runs the ARM Python. Downloads it if it is not in the cache."""
+    """Returns the command that runs the ARM Python, after downloading that Python unless it is in the cache."""
     root = _cache() / "python-arm64"
     if not root.exists():
         root.parent.mkdir(parents=True, exist_ok=True)

@@ -21,7 +21,7 @@ from oracle_runner import Report, commands, compile_neon_runner, compile_runner,
 
 @pytest.fixture(scope="session")
 def absent() -> Callable[[str, str], None]:
-    """Skips a test because something is missing, or fails it if LANEWISE_REQUIRE names the backend."""
+    """Skips a test of a backend for a given reason, or fails it if LANEWISE_REQUIRE names the backend."""
 
     def skip(backend: str, reason: str) -> None:
         if backend in os.environ.get("LANEWISE_REQUIRE", "").split(","):
@@ -33,7 +33,7 @@ def absent() -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def runner() -> Path:
-    """The runner that opens this checkout's libraries. Compiled for the oldest processor."""
+    """The runner that loads this checkout's libraries. The runner itself runs on the oldest processor."""
     return compile_runner(host(), compiler.choose())
 
 

@@ -1,4 +1,4 @@
-/* Prints checksums of the results of a float32 kernel with one argument, over every float. every_float.py compares the
+/* Prints checksums of the results of a float32 kernel of one argument, for every float. every_float.py compares the
  * checksums of different instruction sets.
  *
  *     every_float KERNEL RESULT_BYTES CHUNK TASK EVERY [PARAMETER...]

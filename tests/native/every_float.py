@@ -1,17 +1,17 @@
 """Measures the largest error of float32 functions over every float, on each instruction set.
 
-    python tests/native/every_float.py                all functions of one argument, every float: hours on two cores
-    python tests/native/every_float.py exp tanh       these functions
-    python tests/native/every_float.py --step 8191    every 8191st float, as CI does (tests/sweep/test_accuracy.py)
-    python tests/native/every_float.py pow            functions of two arguments: --pairs random pairs
+    python tests/native/every_float.py                all functions of one argument; takes hours on two cores
+    python tests/native/every_float.py exp tanh       only these functions
+    python tests/native/every_float.py --step 8191    only every 8191st float, as in tests/sweep/test_accuracy.py
+    python tests/native/every_float.py pow            a function of two arguments, on --pairs random pairs
 
 Errors are measured on --backends; two suffice, one with fused multiply-add and one without. For the other instruction
 sets (--same), `every_float.c` prints checksums, which must equal those of a measured backend. SIMD128 runs in Node and
-NEON under qemu, both so slowly that --every helps.
+NEON under qemu. Both are slow; --every limits the comparison to some ranges of floats.
 
-Prints a Markdown table with a row per function and a column per group of backends with the same bits: the largest error
-in units in the last place of the float64 reference, and the argument. --save keeps results in a folder, and continues
-from the results that are there.
+Prints a Markdown table with a row per function and a column per group of backends with the same bits. A cell holds the
+largest error against the float64 reference, in units in the last place of float32, and the argument that causes it.
+--save keeps results in a folder, and continues from the results that are there.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from judge import bits, unit  # noqa: E402
 
 import lanewise as lw  # noqa: E402
 
-oracle.NAMES["erf"] = scipy.special.erf  # replaces the oracle's erf, which is slow, because it does without SciPy
+oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own erf does without SciPy and is slow
 
 CHUNK = 1 << 16  # floats per call, so that intermediate arrays stay in the caches
 TASK = 1 << 24  # floats per task; tasks run in several processes
-ROUNDED = 0.5  # largest error of a correctly rounded result, in units in the last place
+ROUNDED = 0.5  # largest error of a correctly rounded result, in ulp
 NEAR = 1e5  # the tolerances of sine, cosine and tangent apply to arguments up to this one
 
 
@@ -56,13 +56,13 @@ class Worst:
     """The largest error among some results, and the arguments that cause it."""
 
     ulp: float = -1.0
-    ulp_near: float = -1.0  # for arguments up to NEAR
+    ulp_near: float = -1.0  # the largest error for arguments up to NEAR
     absolute: float = 0.0
     arguments: tuple[float, ...] = ()
     wrong: int = 0  # results with a wrong NaN, infinity or bool
 
     def join(self, other: Worst) -> Worst:
-        """Returns the worse of both."""
+        """Combines two measurements: the larger errors, and all wrong results."""
         worse = max(self, other, key=lambda one: one.ulp)
         return Worst(
             worse.ulp,
@@ -99,7 +99,7 @@ class Report:
 
     @classmethod
     def load(cls, path: Path) -> Report:
-        """Reads a saved report; an empty one if there is none."""
+        """Returns a saved report, or an empty one if there is none."""
         if not path.exists():
             return cls()
         found = json.loads(path.read_text(encoding="utf-8"))
@@ -143,7 +143,7 @@ def functions(arguments: int) -> Iterator[Function]:
 
 
 def settings(function: Function) -> dict[str, Any]:
-    """Returns the default parameters, and the variant's."""
+    """Returns the parameters of a call: the defaults, and the choice that selects the variant."""
     contract = contracts()[function.operation]
     given = {each.name: each.default for each in contract.parameters}
     if contract.variants and function.choice is not None:
@@ -153,7 +153,7 @@ def settings(function: Function) -> dict[str, Any]:
 
 
 def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]:
-    """Returns floats in the order of their bits; for two arguments random floats, half of them of moderate size."""
+    """Returns floats `step` bit patterns apart; for two arguments, random pairs, half of them of moderate size."""
     if arguments == 1:
         return [np.arange(start, start + count * step, step, dtype=np.uint64).astype(np.uint32).view(np.float32)]
     random = np.random.default_rng(start)
@@ -164,7 +164,7 @@ def drawn(count: int, arguments: int, start: int, step: int) -> list[np.ndarray]
 
 
 def measure(given: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> Worst:
-    """Returns the largest error of one chunk. Results equal to the rounded reference are off by at most half a unit."""
+    """Returns the largest error of one chunk. Results equal to the rounded reference count as ROUNDED."""
     with np.errstate(all="ignore"):  # signaling NaNs would cause warnings
         rounded = expected if got.dtype == bool else expected.astype(np.float32)
         other = np.flatnonzero(bits(got) != bits(rounded))
@@ -188,7 +188,7 @@ def measure(given: list[np.ndarray], got: np.ndarray, expected: np.ndarray) -> W
 
 
 def task(function: Function, backends: tuple[str, ...], step: int, start: int) -> Report:
-    """Runs one task: TASK floats from `start` on."""
+    """Measures one task: TASK floats from the bit pattern `start` on, `step` apart, or TASK random pairs."""
     contract, report, given = contracts()[function.operation], Report(), settings(function)
     names = [each.name for each in contract.inputs]
     end = min(start + TASK * step, 2**32) if len(names) == 1 else start + TASK

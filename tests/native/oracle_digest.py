@@ -1,10 +1,10 @@
-"""Prints one SHA-256 per operation and CPU backend, of the results of all oracle cases of the operation. The output
-changes if and only if a value changes.
+"""Prints one SHA-256 per operation and CPU backend: that of the operation's results in all oracle cases. The output
+changes if and only if a result changes.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax
 
-All NaNs count as the same one. Needs the oracle files: python contracts/generate.py --oracle build/oracle
+All NaNs count as the same value. Needs the oracle files: python contracts/generate.py --oracle build/oracle
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def main() -> int:
         parser.error("build/oracle is empty; run: python contracts/generate.py --oracle build/oracle")
     if unknown := sorted(set(names) - set(oracles)):
         parser.error(f"expected operations with an oracle file, got {', '.join(unknown)}")
-    with contextlib.redirect_stdout(sys.stderr):  # the build's progress
+    with contextlib.redirect_stdout(sys.stderr):  # moves the build's progress out of the output
         by_backend = runners()
     rows = [(operation, backend) for operation in names or oracles for backend in by_backend]
     with ThreadPoolExecutor() as pool:

@@ -29,7 +29,7 @@ class Report:
 
 
 def run(command: list[str | Path]) -> Report:
-    """Runs all oracle cases."""
+    """Runs all oracle cases with the command of a runner."""
     assert ORACLE, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
     done = subprocess.run([*command, *ORACLE], capture_output=True, text=True, check=False, timeout=600)
     assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
@@ -51,7 +51,7 @@ def write_names(folder: Path) -> None:
 
 
 def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
-    """Compiles a runner for a target and returns its path. It opens libraries, or has those of `isa` linked in."""
+    """Compiles a runner for a target and returns its path. It loads libraries, or has that of `isa` linked in."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]

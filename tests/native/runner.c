@@ -1,7 +1,7 @@
 /* Runs a kernel library over the oracle's files without Python: under an emulator, or with sanitizers.
  *
- *     runner LIBRARY ORACLE...              opens a library
- *     runner ORACLE...                      built with LW_STATIC and the kernels linked in
+ *     runner LIBRARY ORACLE...              loads a library
+ *     runner ORACLE...                      if built with LW_STATIC, which links the kernels in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *
  * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
@@ -34,7 +34,7 @@ typedef struct {
 } name;
 
 typedef struct {
-    int32_t dtype; /* or ABSENT */
+    int32_t dtype; /* an index into item_size, or ABSENT for an omitted input */
     size_t count, bytes;
     const uint8_t *data;
 } array;
@@ -187,12 +187,12 @@ static FILE *results_file; /* the file of --results, or NULL */
 
 static uint64_t mix(uint64_t sum, const uint8_t *bytes, size_t count) {
     for (size_t i = 0; i < count; i++) {
-        sum = (sum ^ bytes[i]) * 0x100000001b3; /* FNV-1a */
+        sum = (sum ^ bytes[i]) * 0x100000001b3; /* a step of FNV-1a */
     }
     return sum;
 }
 
-/* Adds results to a checksum. All NaNs count as the same one, because payloads differ between instruction sets. */
+/* Adds results to a checksum. All NaNs count as the same value, because payloads differ between instruction sets. */
 static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t count) {
     static const uint8_t zeros[8];
     for (size_t i = 0; i < count; i++) {
@@ -208,7 +208,7 @@ static uint64_t mix_results(uint64_t sum, int dtype, const uint8_t *out, size_t 
 
 static int run_case(const lw_library *library, reader *r, bound b, uint64_t *checksum) {
     name label = read_name(r), kernel = read_name(r);
-    read_name(r); /* keywords of the call from Python */
+    read_name(r); /* skip the keywords of the call from Python */
     name excused = read_name(r);
     int strict = read_u32(r) & STRICT, dtype = (int)read_u32(r);
     size_t layout_bytes = read_u32(r), scalar_count = read_u32(r);
@@ -308,7 +308,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first bound is for all backends, each other bound for one */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends; a later one replaces it for one */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {

@@ -13,7 +13,7 @@ from oracle_runner import ORACLE, ROOT, Report, run
 
 from lanewise.libraries import checked_path
 
-# Instruction set -> a processor that has no later one, and a library that this processor cannot run.
+# Instruction set -> a processor on which no later backend runs, and a backend that it must refuse to run.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 
@@ -74,7 +74,7 @@ def test_the_same_bits_everywhere(reports: dict[str, Report], neon: Report) -> N
 def test_the_runner_notices_a_wrong_result(runner: Path, tmp_path: Path) -> None:
     path = next(path for path in ORACLE if path.stem == "add")
     content = bytearray(path.read_bytes())
-    content[-5] ^= 0x40  # flips a bit of the last reference
+    content[-5] ^= 0x40  # flip a bit of the last reference value
     (tmp_path / "add.bin").write_bytes(content)
     done = subprocess.run([runner, checked_path("scalar"), tmp_path / "add.bin"], capture_output=True, text=True)
     assert done.returncode == 1

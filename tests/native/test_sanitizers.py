@@ -1,7 +1,7 @@
-"""Runs the kernels and the extension under sanitizers, built by gcc, for which Debian has the sanitizers' runtimes.
+"""Runs the kernels and the extension under sanitizers. gcc builds them, because Debian has its sanitizer runtimes.
 
-AddressSanitizer and UndefinedBehaviorSanitizer check the kernels in the oracle runner, and the extension in its tests
-and in those of shapes and strides. ThreadSanitizer checks both in tests of the thread pool.
+AddressSanitizer and UndefinedBehaviorSanitizer check the kernels in the oracle runner, and the extension in
+tests/extension and two files of tests/sweep. ThreadSanitizer checks both in tests of the thread pool.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from native.targets import host
 
 PACKAGES = ROOT / "build" / "sanitized"
 RUNTIMES = {"address": ("libasan.so", "libubsan.so"), "thread": ("libtsan.so",)}
-REPORTS = ROOT / "build" / "reports" / "sanitizer"  # pytest would lose captured output if the process dies
+REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest loses captured output if the process dies
 # Leaks are not detected, because Python does not free everything at exit. Python uses malloc, because its own allocator
 # would hide overruns. A failed allocation returns NULL instead of ending the process: tests cover that case.
 SETTINGS = {
@@ -40,7 +40,7 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """Returns the environment for a Python that imports the package. It preloads the runtime, which Python lacks."""
+    """Returns the environment for a Python that imports the package. It preloads the runtime, which is not linked."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 

@@ -60,7 +60,7 @@ def test_the_pool_has_no_races(checked: Path, name: str) -> None:
     _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
 
 
-# Contents of files in /proc and /sys, and the limit on cores that follows from them.
+# Name of the case -> contents of files in /proc and /sys, and the limit on cores that follows from them.
 GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
     "nothing there": ({}, 0),

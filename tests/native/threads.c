@@ -1,8 +1,8 @@
-/* Tests the thread pool without Python. A test prints nothing and exits with 0, or prints the failed check.
- * test_threads.py also builds it with ThreadSanitizer.
+/* Tests the thread pool without Python. A test prints nothing and exits with 0, or prints the failed check and exits
+ * with 1. test_threads.py builds this program with and without ThreadSanitizer.
  *
  *     threads NAME            runs a test
- *     threads cores ROOT      prints the control groups' limit, from files under ROOT */
+ *     threads cores ROOT      prints the limit on cores that the control group files under ROOT set */
 #define _GNU_SOURCE
 #include "threads.h"
 #include "cores.h"
@@ -87,7 +87,7 @@ static lw_status fail_from(lw_context *context, int64_t index, const void *argum
         return LW_OK;
     }
     if (index == first) {
-        usleep(300); /* so that later tasks fail earlier */
+        usleep(300); /* so that tasks with larger indices fail before this one */
     }
     context->bad_index = index;
     snprintf(context->message, sizeof context->message, "task %d", (int)index);
@@ -132,10 +132,11 @@ static lw_status run_slow_tasks(lw_context *context, int64_t index, const void *
     return context->run(context, 1000, slow, argument);
 }
 
-/* Tasks that a task shares run in order. They stop when the call is interrupted, on workers too. */
+/* Tasks that a task shares run one after another on its thread. All stop when the call is interrupted, on workers
+ * too. */
 static void test_nested(void) {
     lw_set_threads(4);
-    int asked = 4; /* above 3: after_three() interrupts at once */
+    int asked = 4; /* above 3, so that after_three() interrupts at once */
     atomic_int done = 0;
     lw_context context = {.host = &asked};
     CHECK(lw_share_tasks(&context, 4, 4, run_slow_tasks, &done, after_three) == LW_INTERRUPTED);

@@ -62,7 +62,7 @@ PLAIN = {"data": [[1.0, 2.0], [3.0, 4.0]], "axes": (1, 0), "rows": 2, "columns":
 
 
 def evaluated(expressions, convert, **modules):
-    """Evaluates expressions separated by commas, and returns all their results in one list."""
+    """Evaluates expressions separated by commas and returns all their results in one flat list."""
     names = {name: convert(value.copy()) for name, value in EXAMPLES.items()}
     names |= {**PLAIN, **modules, "arrays": [names["a"], names["b"]], "out": convert(np.zeros(3, np.float32))}
     values = eval(f"({expressions},)", names)
@@ -80,7 +80,7 @@ def rows():
 
 @pytest.mark.parametrize(("library", "theirs", "ours"), list(rows()))
 def test_every_expression_works(library, theirs, ours, capsys):
-    """Our expression gives the same result as the other library's, if that one can be evaluated in Python."""
+    """Our expression gives the same result as the other library's, if the other can be evaluated in Python."""
     try:
         results = evaluated(ours, lw.asarray, lw=lw)
     except lw.BackendUnavailableError:
@@ -115,7 +115,7 @@ def test_an_unknown_name():
 
 @pytest.mark.parametrize("name", other_names.PARAMETERS)
 def test_parameters_of_other_libraries_get_a_hint(name):
-    """No operation accepts the other library's name. The error names our parameter if the operation has it."""
+    """No operation accepts another library's name for a parameter. The error names ours if the operation has it."""
     candidates = other_names.PARAMETERS[name].split()
     found = set()
     for operation in operations.names():

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: the test sets each backend's time, which is 100 ns times its position by default."""
+    """Replaces the measurement: a test sets times by backend; by default, the first takes 100 ns, the second 200 ns."""
     times = {}
 
     def fake_samples(backends):
@@ -116,7 +116,7 @@ def test_later_processes_use_the_saved_calibration(clock, folder):
     assert calibration.load() == result
     lw.reset_calibration()
     assert os.listdir(folder) == [] and python(SHOW).stdout.strip() == BEST
-    lw.reset_calibration()  # a second time, without a file
+    lw.reset_calibration()  # does nothing, because the file no longer exists
 
 
 def test_the_users_choice_takes_precedence(clock, monkeypatch):

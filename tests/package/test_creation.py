@@ -153,7 +153,7 @@ def _draw(pipe) -> None:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 @pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_rand_differs_in_a_forked_process():
-    here = lw.rand(10).tolist()  # the stream exists before the fork
+    here = lw.rand(10).tolist()  # creates the random stream before the fork
     context = multiprocessing.get_context("fork")
     ours, theirs = context.Pipe()
     child = context.Process(target=_draw, args=(theirs,))
@@ -193,7 +193,7 @@ class OnlyDLPack:
 
 
 class OldDLPack(OnlyDLPack):
-    """An array of DLPack before version 1, without keywords."""
+    """An array with DLPack before version 1, whose __dlpack__ takes only `stream`."""
 
     def __dlpack__(self, stream=None):
         return self.array.__dlpack__(stream=stream)
@@ -257,7 +257,7 @@ def test_asarray_refuses_anything_else(wrong):
     ],
 )
 def test_numbers_that_do_not_fit_a_dtype(number, dtype, error):
-    """The number is refused alone, in a list, and as a fill value."""
+    """asarray refuses the number, alone and in a list; full refuses it as a fill value."""
     for call in (lambda: lw.asarray(number, dtype), lambda: lw.asarray([number], dtype)):
         with pytest.raises(error, match=rf"^asarray: expected an? (number within|int for dtype) {dtype}, got "):
             call()

@@ -169,7 +169,7 @@ class Interface:
 
 def exposed(array):
     made = Interface(**{key: value for key, value in array.__array_interface__.items() if key != "descr"})
-    made.array = array  # keeps the memory
+    made.array = array  # keeps the memory alive
     return made
 
 
@@ -314,7 +314,7 @@ def test_dir_shows_the_public_names_only():
 
 
 def test_backends_print_a_line_each():
-    found = lw.backends()  # once: the free memory it reports changes
+    found = lw.backends()  # call once, because the free memory that it reports changes
     lines = repr(found).splitlines()
     assert [re.split("[ :]", line)[1] for line in lines] == [info.name.value for info in found]
     for line, info in zip(lines, found, strict=True):

@@ -26,7 +26,7 @@ def arrays_and_keys(draw):
         if kind == "stop":
             break
         if kind == "none":
-            # arrays index a view that has at most 8 dimensions, of which each None adds one
+            # index arrays apply to a view of at most 8 dimensions, and each None adds one
             if array.ndim + sum(one is None for one in key) < 8:
                 key.append(None)
         elif kind == "ellipsis" and not has_ellipsis:
@@ -67,7 +67,7 @@ def test_reading_as_in_numpy(case):
     expected = outcome(lambda: array[key])
     found = outcome(lambda: np.asarray(lw.asarray(array)[key]))
     if isinstance(expected, type) or isinstance(found, type):
-        # NumPy also refuses an index that is out of range if the result is empty
+        # if the result is empty, only NumPy refuses an index that is out of range
         assert isinstance(found, type) == isinstance(expected, type) or 0 in np.shape(found)
     else:
         np.testing.assert_array_equal(found, expected)

@@ -78,7 +78,7 @@ print(json.dumps([loaded, opened, lanewise.ones(1).backend]))
 @pytest.fixture(scope="module")
 def imported() -> tuple[list[str], list[str], str]:
     """The modules that `import lanewise` loads in a new process, the files that it opens, and the default backend."""
-    # -S: site-packages may hold .pth files that import modules
+    # -S leaves out site-packages, which may hold .pth files that import modules
     command = [sys.executable, "-S", "-c", FRESH]
     environment = os.environ | {"PYTHONPATH": str(Path(lw.__file__).parents[1])}
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)

@@ -1,6 +1,6 @@
 """Tests the statistics of rand and randn: moments, tails and independence.
 
-The streams are fixed, so a test always passes or always fails. A true random sample exceeds a bound once in 10^5.
+The streams are fixed, so a test always passes or always fails. Random samples would exceed a bound once in 10^5 tests.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def sample(request):
 
 
 def test_distribution(sample):
-    """Kolmogorov-Smirnov test: the largest distance from the distribution function."""
+    """Kolmogorov-Smirnov test: bounds the largest distance from the distribution function."""
     ranks = np.arange(COUNT) / COUNT
     distance = np.abs(np.sort(sample) - ranks).max()
     assert math.sqrt(COUNT) * distance < math.sqrt(math.log(2 / 1e-5) / 2)
@@ -52,7 +52,7 @@ def test_bins_and_tails(sample):
 
 @pytest.mark.parametrize("lag", [1, 2, 3, 4, 5, 8, 64, 256, 1024])
 def test_numbers_are_not_correlated(sample, lag):
-    """Numbers `lag` positions apart are not correlated, nor are their distances from the mean."""
+    """Numbers `lag` positions apart are not correlated. Neither are their distances from the mean."""
     for values in (sample - 0.5, np.abs(sample - 0.5) - 0.25):
         products = values[:-lag] * values[lag:]
         deviations = products.mean() / (values.var() / math.sqrt(len(products)))

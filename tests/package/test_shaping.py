@@ -17,7 +17,7 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 
 
 def numbered(shape):
-    """Returns an array of different numbers."""
+    """Returns an array whose elements all differ."""
     return np.arange(int(np.prod(shape)), dtype=np.float32).reshape(shape)
 
 

@@ -33,7 +33,7 @@ def same(result, expected):
 def drawn(length, kind, seed=0):
     """Returns a row that is hard for some algorithm."""
     random = np.random.default_rng([seed, length])
-    if kind == "bits":  # all magnitudes, both zeros, NaN with payloads
+    if kind == "bits":  # random bits: all magnitudes, both zeros, NaNs with payloads
         x = random.integers(-(2**31), 2**31, length, dtype=np.int32).view(np.float32)
         x[random.random(length) < 0.2] = 0.0
         x[random.random(length) < 0.2] = -0.0
@@ -105,7 +105,7 @@ def test_searchsorted(backend, kind):
 
 
 def test_searchsorted_of_views_numbers_and_other_dtypes():
-    row = lw.asarray([5.0, 4.0, 3.0, 2.0, 1.0])[::-2]  # 1, 3, 5
+    row = lw.asarray([5.0, 4.0, 3.0, 2.0, 1.0])[::-2]  # [1, 3, 5]
     assert lw.searchsorted(row, lw.asarray([[3, 0], [9, 1]]).T).tolist() == [[1, 3], [0, 0]]
     assert lw.searchsorted(row, 3).tolist() == 1 and lw.searchsorted(row, 3, side="right").tolist() == 2
     assert lw.searchsorted([False, True], [True, False]).tolist() == [1, 0]

@@ -1,7 +1,7 @@
 """Shared by the tests against peers: hypothesis settings, arrays, and the check that an operation agrees with a peer.
 
-Peers compute in float64, so the difference is Lanewise's error. It may be as large as the contract's tolerance allows.
-A test whose inputs are harder than the contract's domain passes a larger bound, `allowed`.
+Peers compute in float64, so the difference is Lanewise's error, which the contract's tolerance bounds. A test whose
+inputs are harder than the contract's domain passes a larger bound, `allowed`.
 """
 
 from __future__ import annotations

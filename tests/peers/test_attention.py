@@ -39,8 +39,9 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # The error of a score is depth + 2 roundings of its sum of products. The relative error of a weight is twice that.
-    # The error of the weighted mean is that of the weights times the largest value, plus the rounding of its additions.
+    # `products` bounds a score: |query| and |key| are at most 3, |mask| is at most 2. The error of a score is depth + 2
+    # roundings of that size, and the relative error of a weight is twice as large. The error of the weighted mean is
+    # that of the weights times the largest value, 3, plus the rounding of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
     agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,
@@ -50,7 +51,7 @@ def test_attention(torch, data):
 @bounded
 @given(st.data())
 def test_rope(data):
-    """The reference treats pairs as complex numbers, which a multiplication rotates."""
+    """The reference rotates each pair as a complex number, by a multiplication."""
     length, pairs = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
     x = data.draw(numbers((data.draw(st.integers(1, 3)), length, 2 * pairs), -3, 3))
     theta, offset = data.draw(st.sampled_from([10.0, 10_000.0, 500_000.0])), data.draw(st.integers(0, 5000))

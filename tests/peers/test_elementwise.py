@@ -19,7 +19,7 @@ ARITHMETIC = (
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
 WRAPPING = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", *COMPARISONS)
-BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # ours to NumPy's
+BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # our names -> NumPy's
 OF_INTEGERS = {name: name for name in (*WRAPPING, "bitwise_and", "bitwise_or", "bitwise_xor")} | BITWISE
 
 PAIRS = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=6)
@@ -71,7 +71,7 @@ def test_integer_powers(data):
 @bounded
 @given(st.data())
 def test_mixed_dtypes(data):
-    """Integers mix with floats and bools: the dtype of the result is right, and no precision is lost on the way."""
+    """Integers mix with floats and bools: the result has the right dtype, and no conversion loses precision."""
     shapes = data.draw(PAIRS).input_shapes
     x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
     y = data.draw(numbers(shapes[1], -10, 10))
@@ -100,7 +100,7 @@ def test_activations(name, torch):
     """The inputs cover the range where activations are curved and the range where they are linear."""
     operation, settings = ACTIVATIONS[name]
     x = np.concatenate([np.linspace(-20, 20, 20_001), np.geomspace(1e-30, 1e30, 500), -np.geomspace(1e-30, 1e30, 500)])
-    x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # PyTorch's softsign returns NaN for infinity
+    x = np.concatenate([x, [0.0, np.nan]]).astype("float32")  # no infinity, for which PyTorch's softsign returns NaN
     function = getattr(torch.nn.functional, operation)
     agree(operation, function(torch.from_numpy(*wide(x)), **settings).numpy(), x, **settings)
 

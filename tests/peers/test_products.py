@@ -1,6 +1,6 @@
 """Tests matrix products against NumPy, linear layers against PyTorch, eigenvalues against LAPACK.
 
-Sums of n products may have an error of 2e-6 of the products' magnitudes, in any order (see the contracts).
+The error of a sum of products may be 2e-6 times the sum of their magnitudes, in any order (see the contracts).
 """
 
 from __future__ import annotations
@@ -86,14 +86,14 @@ def test_eigh(data):
     x = data.draw(numbers((*stack, n, n), -3, 3))
     x[...] = (x + np.swapaxes(x, -1, -2)) / 2
     if data.draw(st.booleans()) and n > 2:
-        x[..., :2, :] = x[..., :, :2] = 0  # so that eigenvalues are equal
+        x[..., :2, :] = x[..., :, :2] = 0  # two zero rows, so that the eigenvalue 0 is repeated
     expected = np.linalg.eigvalsh(*wide(x))
     largest = np.abs(expected).max(initial=0)
     for backend in HOSTS:
         with lw.use_backend(backend):
             values, vectors = (np.asarray(each) for each in lw.eigh(x))
             alone = np.asarray(lw.eigvalsh(x))
-        # computed in float64 and rounded once
+        # eigenvalues are computed in float64 and rounded once
         assert np.abs(values - expected).max(initial=0) <= 2 * UNIT * largest
         assert np.array_equal(alone, values)
         transposed = np.swapaxes(vectors, -1, -2).astype("float64")

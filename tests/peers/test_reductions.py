@@ -19,7 +19,7 @@ def reduced(data, dtype="float32", extremes=False):
 
 
 def count(x, axis):
-    """Returns the number of elements that are reduced to one."""
+    """Returns how many elements are reduced to each element of the result."""
     return np.sum(np.ones_like(x, "int64"), axis=axis).max(initial=0)
 
 

@@ -18,7 +18,7 @@ def rows(data, low=-10, high=10):
 
 
 def scales(data, x, axis):
-    """Draws None, or a number for each position along the axis."""
+    """Draws a weight or bias: None, or a number for each position along the axis."""
     return data.draw(st.none() | numbers((x.shape[axis],), -2, 2))
 
 

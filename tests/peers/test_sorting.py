@@ -26,7 +26,7 @@ def tied(data, shapes=SHAPES, kind=None):
 
 
 def order(x, axis, descending):
-    """Returns the indices in order; equal elements keep their order, also when descending."""
+    """Returns the indices that sort x; equal elements keep their order, even if descending."""
     if not descending:
         return np.argsort(x, axis=axis, kind="stable").astype("int32")
     backwards = np.argsort(np.flip(x, axis), axis=axis, kind="stable")

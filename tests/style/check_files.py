@@ -1,7 +1,7 @@
 """Checks the tracked sources as files: `python tests/style/check_files.py`. Part of the lint stage.
 
 - A source has at most 500 lines, of at most 120 columns.
-- A header has no include guard, and one that several files include has `#pragma once`."""
+- No header has an include guard; a header that several files include has `#pragma once`."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Looks for the phrases of phrases.txt in the tracked text files: `python tests/style/check_phrases.py [PATH...]`.
 
-Prints `file:line: phrase (write: hint)` for each and exits with 1 if there are any. Part of the lint stage."""
+Prints `file:line: phrase (write: hint)` for each match and exits with 1 if there are any. Part of the lint stage."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def keywords(case: Case) -> dict[str, Any]:
 
 
 def with_axis(contract: Contract) -> dict[str, int]:
-    """Returns the axis, for row operations that require one if there are several dimensions."""
+    """Returns the keyword `axis` if the operation requires it for several dimensions, else nothing."""
     named = contract.kind.name == "rows" and contract.parameter("axis").default is None
     return {"axis": 0} if named else {}
 

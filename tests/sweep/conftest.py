@@ -42,21 +42,21 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """A backend that runs what the test computes."""
+    """Each available backend, selected while the test runs."""
     with lw.use_backend(request.param):
         yield request.param
 
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """A backend whose kernels work on host memory."""
+    """Each available backend whose kernels work on host memory, selected while the test runs."""
     with lw.use_backend(request.param):
         yield request.param
 
 
 @pytest.fixture
 def oracle(contract: Contract) -> oracle_file.Oracle:
-    """The cases of the contract."""
+    """The oracle cases of the contract."""
     return oracle_of(contract.operation)
 
 

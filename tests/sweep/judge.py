@@ -1,4 +1,4 @@
-"""Checks results against references: oracle_file.near for whole arrays. Computes in float64 or on integers."""
+"""Checks results against references, as oracle_file.py does, but for whole NumPy arrays at once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
 
 
 def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
-    """Tells for each element whether the result is within the bound of its reference."""
+    """Returns for each element whether the result is within the bound of its reference."""
     if got.dtype.kind != "f":
         return got == expected
     dtype = got.dtype.name

@@ -24,8 +24,8 @@ MARGIN = 64  # bytes before and after an array
 class Placed:
     """An array in poisoned memory, misaligned by a byte, optionally with gaps between its elements."""
 
-    memory: np.ndarray  # all bytes
-    array: np.ndarray  # a view of some of these bytes
+    memory: np.ndarray  # all bytes, including the surroundings
+    array: np.ndarray  # a view of some bytes of `memory`
 
     @property
     def pointer(self) -> Any:
@@ -36,7 +36,7 @@ class Placed:
         return layouts.Operand(self.array.shape, self.array.strides)
 
     def surroundings(self) -> np.ndarray:
-        """Returns the memory with the array replaced by poison: all poison, unless something was written outside."""
+        """Returns the memory with the array overwritten by poison: all poison, unless a kernel wrote outside."""
         copy = self.memory.copy()
         start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
         view = np.lib.stride_tricks.as_strided(
@@ -138,7 +138,7 @@ def call(
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """Returns the kernel's parameters: the defaults of floats, and 0 for all others."""
+    """Returns the kernel's parameters: the default if that is a float, else 0."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 

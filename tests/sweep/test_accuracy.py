@@ -9,7 +9,7 @@ from oracle_file import Bound
 
 import lanewise as lw
 
-STEP = 2**13 - 1  # between tested bit patterns; prime, so that all low bits occur
+STEP = 2**13 - 1  # distance of tested bit patterns; prime, so that all low bits occur
 
 
 def whole(contract):

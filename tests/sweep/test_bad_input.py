@@ -57,7 +57,7 @@ NO_SHAPE = [*BEYOND, -2, (2, -2), (2**40, 2**40), (1,) * 65]
 
 
 def wrong_values(contract, parameter):
-    """Yields invalid values for a parameter."""
+    """Yields values that are invalid for a parameter of the contract."""
     none_is_valid = parameter.default is None or parameter.optional
     yield from (value for value in WRONG[parameter.type] if value is not None or not none_is_valid)
     if parameter.name == "shape":
@@ -65,7 +65,7 @@ def wrong_values(contract, parameter):
     if parameter.for_kernel and parameter.type == "int":
         yield from BEYOND
     yield from beyond_limits(parameter)
-    if parameter.type == "axes" and contract.operation != "roll":  # roll adds up the shifts of repeated axes
+    if parameter.type == "axes" and contract.operation != "roll":  # roll allows repeated axes, whose shifts add up
         yield (0, 0)
 
 
@@ -108,7 +108,7 @@ def complaint(contract, inputs, keywords, argument):
 
 
 def check(contract, replacements):
-    """Checks calls in which one argument, by position or name, is replaced."""
+    """Checks that a valid call is rejected once one argument, named or by position, is replaced."""
     inputs, keywords = valid_call(contract)
     assert getattr(lw, contract.operation)(*inputs, **keywords) is not None
     complaints = []
@@ -163,7 +163,7 @@ def recast(contract, inputs, dtype):
 
 @pytest.mark.contracts(lambda contract: contract.dtypes and contract.inputs and not contract.internal)
 def test_dtypes_without_kernels(contract):
-    """A dtype without a kernel is refused with a hint at astype. test_dtypes.py tests promotion."""
+    """A dtype without a kernel is refused, with a hint to use astype. test_dtypes.py tests promotion."""
     inputs, keywords = valid_call(contract)
     inputs = [np.asarray(each) if isinstance(each, lw.Tensor) else each for each in inputs]
     for dtype in ("int64", "float16", "float64"):
@@ -188,5 +188,5 @@ def test_empty_inputs(contract):
 
 @pytest.mark.contracts(lambda contract: contract.has_out and not contract.internal)
 def test_invalid_out(contract):
-    """Refuses an `out` of another type. test_out.py tests shapes, dtypes and memory that do not fit."""
+    """An `out` that is not a tensor is refused. test_out.py tests `out` of the wrong shape, dtype or memory."""
     check(contract, [("out", value) for value in ("x", 1, np.zeros(2, "f4"), [0.0], Odd(), (lw.zeros(2),))])

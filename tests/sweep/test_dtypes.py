@@ -1,4 +1,4 @@
-"""Tests in which dtype a call computes and which it returns: the promotions of README.md, and what is rejected."""
+"""Tests the dtype that a call computes in and the one it returns: the promotions of README.md, and what is rejected."""
 
 import itertools
 
@@ -10,7 +10,7 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # an operation without a kernel for its inputs' dtype computes in the next one
+ORDER = ("bool", "int32", "float32")  # an operation without a kernel for a dtype computes in the next one here
 
 
 def promoted(*dtypes):
@@ -60,7 +60,7 @@ def test_promotion(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
 def test_python_numbers_are_weak(contract, dtype, backend):
-    """A Python number takes the dtype of the tensor if its own kind (bool, int, float) is the same or comes earlier."""
+    """A Python number takes the tensor's dtype if its kind is not above the tensor's in the order bool, int, float."""
     function = getattr(lw, contract.operation)
     number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
     for kind, (value, dtypes) in number.items():

@@ -61,7 +61,7 @@ def test_same_bits_on_every_instruction_set(size):
 
 
 def test_views_and_batches(backend):
-    """Any strides work, and only the lower triangle is read."""
+    """Inputs may have any strides, and only the lower triangle is read."""
     base = RANDOM.standard_normal((6, 3, 7, 9)).astype("float32")
     x = base.transpose(1, 0, 3, 2)[::-1, ::2, 1:8, ::-1]
     values, vectors = lw.eigh(x)

@@ -1,5 +1,5 @@
-"""Tests max and min with NaN, infinities and signed zeros at any position. Kernels first reduce blocks as if there were
-none of these values, in code that depends on the length."""
+"""Tests max and min with NaN, infinities and signed zeros at any position. Kernels first reduce blocks as if these
+values did not occur, on a code path that depends on the length."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ import pytest
 import lanewise as lw
 
 LENGTHS = (1, 2, 7, 8, 9, 17, 33, 40, 64, 100, 129, 200, 1000, 4096, 4097)
-# The operation, and the factor for its inputs and its result that makes it a maximum.
+# Each operation, and the sign of its inputs and its result that turns it into a maximum.
 EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}
 
 

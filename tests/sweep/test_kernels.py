@@ -1,4 +1,4 @@
-"""Tests the kernels of every library against the oracle: unaligned pointers, gaps, poison around their results."""
+"""Tests the kernels of every library against the oracle, with unaligned pointers, gaps, and poison around results."""
 
 import os
 import subprocess
@@ -34,7 +34,7 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Returns whether operands may have gaps. They may not for take without an axis, which flattens the tensor."""
+    """Returns whether operands may have gaps. take without an axis supports none, because it flattens the tensor."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
@@ -54,7 +54,7 @@ def test_results(contract, host, oracle, gaps):
 
 @pytest.mark.contracts(lambda contract: contract.kind.has_kernels and contract.reference)
 def test_without_memory(contract, host, oracle):
-    """Without scratch memory a kernel returns the result or LW_NO_MEMORY."""
+    """Without scratch memory, a kernel either computes the right result or returns LW_NO_MEMORY."""
     for case in cases_of(oracle)[-20:]:
         status, result = run(contract, host, case, memory=False)
         assert status in (raw.OK, raw.NO_MEMORY), case.name
@@ -73,7 +73,7 @@ def test_python_returns_the_kernel_result(contract, host, oracle):
 def test_kernels_stay_within_their_operands(host):
     """A separate process runs each case twice: an inaccessible page follows every operand, then precedes it."""
     script = Path(__file__).with_name("guarded.py")
-    environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # the lanewise under test
+    environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # import the package under test
     command = [sys.executable, script, host.value, ORACLE]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     last = done.stdout.strip().splitlines()[-1:]

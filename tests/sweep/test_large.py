@@ -54,7 +54,7 @@ def test_cumulative_sum_keeps_its_digits(backend):
 
 
 def test_compensated_sum_is_rounded_once(backend):
-    """Values of all magnitudes cancel in the sum, so that only 1000 small values remain."""
+    """Values of all magnitudes cancel in the sum. Only 1000 small values, added between them, remain."""
     values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
     small = np.full(1000, 1e-3, "float32")
     x = np.concatenate([values, small, -values])
@@ -62,7 +62,7 @@ def test_compensated_sum_is_rounded_once(backend):
 
 
 def test_variance_survives_a_large_mean(backend):
-    """The variance of 10000 plus noise of 0.02 is 0.0004."""
+    """The variance is accurate for a mean of 10000 and a standard deviation of 0.02."""
     values = (10000 + np.random.default_rng(8).normal(0, 0.02, 100_000)).astype("float32")
     expected = np.var(values, dtype="float64")
     assert abs(float(lw.var(lw.asarray(values))) - expected) <= 1e-5 * expected

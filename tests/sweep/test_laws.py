@@ -22,7 +22,7 @@ LARGEST = 5000  # elements
 
 
 def shapes_of(contract):
-    """Returns a shape for each input: that in the largest case of at most LARGEST elements, or the kind's default."""
+    """Returns a shape for each input: from the largest case of at most LARGEST elements, or the kind's default."""
 
     def fullness(row):
         size = sum(math.prod(shape) for shape in row.inputs.values())

@@ -44,7 +44,7 @@ def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
     )
 )
 def test_same_bits_of_large_reductions(contract, dtype):
-    """Reductions so large that they take many blocks and threads, along each axis and along both."""
+    """All CPU backends give the same bits for reductions of many blocks on many threads, along any axes."""
     arrays = [draw(contract, each.name, dtype, (5, 200_003), "large") for each in contract.inputs]
     function = getattr(lw, contract.operation)
     for axis in (0, 1, None):

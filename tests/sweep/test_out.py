@@ -9,7 +9,7 @@ import lanewise as lw
 
 
 def first_case(oracle, dtype):
-    """Returns a case with elements, preferably more than one."""
+    """Returns the first case with several elements, or a case with one element if no case has more."""
     cases = [case for case in oracle.cases if case.computed_dtype == dtype and case.reference.size]
     return max(cases, key=lambda case: case.reference.size > 1)
 
@@ -96,7 +96,7 @@ def test_out_that_is_not_writable(contract, backend, oracle):
 
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])
 def test_out_of_several_vectors(name, backend):
-    """The operation adds an axis internally and removes it again, but errors describe the `out` of the caller."""
+    """The operation internally adds an axis to `out` and removes it again, but errors describe the caller's `out`."""
     matrices, vectors, function = lw.rand((2, 1, 3, 3), seed=1), lw.rand((2, 4, 3), seed=2), getattr(lw, name)
     inputs = (matrices, vectors) if name == "matvec" else (vectors, matrices)
     out = lw.zeros((2, 4, 3))

@@ -6,7 +6,7 @@ import platform
 from tested import BACKENDS
 
 ARM = platform.machine().lower() in ("aarch64", "arm64")
-# Tested by other folders, not in this process.
+# Tested in other folders of tests/, not in the sweep.
 ELSEWHERE = {"wgpu", "webgpu", "simd128", "relaxed_simd", "chromium", "firefox", "webkit"}
 ELSEWHERE |= {"emcc", "cuda", "cuda-compile", "torch"} | (set() if ARM else {"neon"})
 

@@ -42,7 +42,7 @@ def both(contract, host, kernel, inputs, place, scalars=None, **settings):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
 def test_streamed_results(contract, host):
-    """Every kernel streams correctly from contiguous and strided inputs to any offset in a cache line."""
+    """Every kernel streams contiguous and strided inputs correctly to results at various offsets in a cache line."""
     for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
         item = np.dtype(result).itemsize
         for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):

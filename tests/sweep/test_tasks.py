@@ -8,8 +8,8 @@ import raw
 from generator.draw import draw
 from judge import bits
 
-# Large calls of each kind: the inputs' shapes by name, and the settings of the layout.
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
+# Large calls of each kind: the shapes of inputs by name, and the settings of the layout.
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],

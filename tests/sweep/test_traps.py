@@ -1,8 +1,8 @@
-"""Tests mistakes that earlier libraries of this kind made, each on every backend.
+"""Tests, on every backend, that Lanewise does not repeat mistakes of earlier libraries of this kind.
 
 This file covers what neither a contract's special values nor another file tests. Elsewhere:
 
-- exp, tanh, log and gelu of NaN, infinities and zero: special values in the contracts, 37 copies each (test_operations)
+- exp, tanh, log and gelu of NaN, infinities and zero: special values in the contracts (test_operations.py)
 - argmax beyond 2^24, sums of 2^20 elements: test_large.py; argmax of ties and of NaN: the contract of argmax
 - a backend left out of the tests: test_required.py; a library compiled for the wrong instruction set: tests/native
 - more than 65,535 workgroups on a GPU, NaN in shaders: tests/webgpu
@@ -15,7 +15,7 @@ from judge import bits
 
 import lanewise as lw
 
-LENGTHS = range(1, 68)  # up to four vectors of 16 lanes and three more elements
+LENGTHS = range(1, 68)  # up to four vectors of 16 lanes, and a tail of three
 
 
 def elementwise(contract):
@@ -89,12 +89,12 @@ def test_variance_survives_a_large_mean_on_every_path(backend):
     rows = noisy.reshape(-1, 1000)
     exact = rows.astype("float64")
     exact = (exact - exact.mean(1, keepdims=True)) / np.sqrt(exact.var(1, keepdims=True) + 1e-5)
-    # the mean is rounded to float32; half an ulp of 10000 is 0.0005, and deviations are about 0.02
+    # rounding the mean, 10000, to float32 costs up to half an ulp, 0.0005; the standard deviation is 0.02
     assert np.abs(np.asarray(lw.layer_norm(rows, eps=1e-5)) - exact).max() <= 0.0005 / 0.02
 
 
 def test_layer_norm_with_outliers_as_its_pivot(backend):
-    """Subtracting the mean of four elements before one pass costs the variance three digits if they are outliers."""
+    """A pivot that is the mean of four elements costs a one-pass variance three digits if these are outliers."""
     rows = np.random.default_rng(2).normal(0, 1, (3, 4096)).astype("float32")
     rows[:, [0, 1024, 2048, 4095]] = 10_000
     exact = rows.astype("float64")
@@ -114,7 +114,7 @@ def test_sums_keep_their_digits_on_every_path(backend):
     exact = np.sum(tenth, dtype="float64")
     assert abs(float(lw.dot(tenth, lw.ones(tenth.size))) - exact) <= 2e-6 * exact
     assert abs(float(lw.cumulative_sum(tenth)[-1]) - exact) <= 2e-6 * exact
-    # sums over blocks of 256 products, then the sum of these: as many roundings, of half an ulp each, not 1,200,000
+    # sums of 256 products, then of these sums: 256 + 1,200,000 / 256 roundings of half an ulp each, not 1,200,000
     allowed = (256 + tenth.size / 256) * 2.0**-24 * exact
     assert abs(float(lw.matmul(tenth, lw.ones(tenth.size))) - exact) <= allowed
     assert np.all(
@@ -122,7 +122,7 @@ def test_sums_keep_their_digits_on_every_path(backend):
     )
 
 
-# Products of zeros on the left with an infinity or NaN on the right, at inner index `k` of `n`.
+# Ways to compute the matrix product of left and right.
 PRODUCTS = {
     "matmul": lambda left, right: lw.matmul(left, right),
     "transposed": lambda left, right: lw.matmul(right.mT, left.mT).mT,

@@ -14,7 +14,7 @@ from pyodide_runner import ProgramError
 if TYPE_CHECKING:
     import playwright.sync_api as playwright
 
-# CI runs it as root, which its sandbox refuses; the other flags keep it from connecting anywhere
+# CI runs Chromium as root, which its sandbox refuses; the other flags stop connections of its own
 FLAGS = ("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking")
 
 
@@ -25,7 +25,7 @@ def program() -> str | None:
 
 
 class Driver:
-    """Playwright, which starts browsers; a process can have one."""
+    """Playwright, which starts browsers. A process can have only one Driver."""
 
     def __init__(self) -> None:
         from playwright.sync_api import sync_playwright
@@ -67,7 +67,7 @@ class ChromiumPage:
         self.page.wait_for_function("window.begin !== undefined")
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Asks the page and waits in Playwright, which notices if the page hangs or crashes."""
+        """Asks the page and waits for the outcome in Playwright, which notices if the page hangs or crashes."""
         from playwright.sync_api import Error
 
         try:

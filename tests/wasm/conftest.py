@@ -51,19 +51,19 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: p
 
 @pytest.fixture(scope="session")
 def notes(request: pytest.FixtureRequest) -> list[str]:
-    """Lines to print at the end of the run: figures that inform the reader, but that no test checks."""
+    """Lines to print at the end of the run, with figures that no test checks."""
     return request.config.stash[NOTES]
 
 
 @pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
 def pyodide(request: pytest.FixtureRequest) -> Path:
-    """The folder of each Pyodide distribution."""
+    """The folder of a Pyodide distribution, each in turn."""
     return engines.distribution(request.param)
 
 
 @pytest.fixture(scope="session", params=engines.NODES)
 def node(request: pytest.FixtureRequest) -> str:
-    """The path of each Node."""
+    """The path of a Node, each in turn."""
     return engines.node(request.param)
 
 
@@ -105,7 +105,7 @@ def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", params=["wheel", "emcc_wheel"])
 def any_wheel(request: pytest.FixtureRequest) -> Path:
-    """The wheel of each compiler."""
+    """Each wheel in turn: the one compiled by zig, and the one compiled by emcc."""
     path: Path = request.getfixturevalue(request.param)
     return path
 
@@ -150,7 +150,7 @@ def webkit() -> Iterator[webdriver.WebKit]:
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
-    """Each engine with lanewise installed."""
+    """An engine with lanewise installed, each in turn."""
     place, _, version = request.param.rpartition("-")
     if request.param == engines.EMCC:
         made = request.getfixturevalue("emcc_wheel")

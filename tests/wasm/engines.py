@@ -22,7 +22,7 @@ NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
 BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
 EVERYWHERE = (*NODES, "page", "worker")
 PLACES = {"0.27.7": (*EVERYWHERE, "webkit"), "0.29.5": ("node", "page"), "314.0.7": (*EVERYWHERE, "firefox")}
-EMCC = "emcc-314.0.7"  # this engine is the system's Node with the wheel compiled by emcc
+EMCC = "emcc-314.0.7"  # Pyodide 314.0.7 in the system's Node, with the wheel compiled by emcc
 ENGINES = [*(f"{place}-{version}" for version, places in PLACES.items() for place in places), EMCC]
 
 
@@ -59,7 +59,7 @@ class NodeEngine:
 
 
 class BrowserEngine:
-    """Runs all programs in one page, as a notebook does."""
+    """Runs all programs in the Pyodide of one page, as a notebook does."""
 
     def __init__(self, console: Console) -> None:
         self.console, self.version, self.backends = console, console.pyodide, console.browser.backends

@@ -22,13 +22,13 @@ TYPES = {
     ".json": "application/json",
     ".wasm": "application/wasm",  # with this type, browsers compile a module while they download it
 }
-PACKED = {".py", ".bin", ".json", ".txt"}  # suffixes of files that programs read
+PACKED = {".py", ".bin", ".json", ".txt"}  # suffixes of the files that `archive` packs
 
 
 class LocalSite:
     """Serves until it is closed; `origin` is its address.
 
-    folders: served as files, by the first part of the path
+    folders: folders whose files are served, by the first part of the URL's path
     wheels:  the packages of the index at /simple, by name
     """
 
@@ -48,7 +48,7 @@ class LocalSite:
         self.thread.join()
 
     def archive(self, folder: Path) -> str:
-        """Packs a folder as a tar file and returns its address."""
+        """Packs a folder as a tar file and returns the address of that file."""
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(folder.rglob("*")):

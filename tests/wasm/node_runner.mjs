@@ -42,7 +42,7 @@ async function run(request) {
 }
 
 function answer(line, exitCode) {
-    // exits after the last byte: writing to a pipe is asynchronous
+    // exit only after the last byte, because writing to a pipe is asynchronous
     process.stdout.write(`${line}\n`, () => process.exit(exitCode));
 }
 
@@ -51,7 +51,7 @@ function fail(error) {
     answer(JSON.stringify({ error: String(text).trim() }), 1);
 }
 
-process.on("uncaughtException", fail); // a trap in WebAssembly rejects no promise that is awaited here
+process.on("uncaughtException", fail); // a trap in WebAssembly does not reject the promise awaited below
 try {
     answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`, 0);
 } catch (error) {

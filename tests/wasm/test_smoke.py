@@ -20,14 +20,14 @@ TERMS = 1 << 20
 
 @pytest.fixture(scope="session")
 def native() -> dict[str, Any]:
-    """The same program's results in this Python."""
+    """The results of smoke.py in this Python."""
     results: dict[str, Any] = pyodide_runner.load(PROGRAMS / "smoke.py").results()
     return results
 
 
 @pytest.fixture(scope="session")
 def inside(engine: Engine) -> dict[str, Any]:
-    """Its results in a Pyodide."""
+    """The results of smoke.py in a Pyodide."""
     results: dict[str, Any] = engine.run(PROGRAMS / "smoke.py")
     return results
 

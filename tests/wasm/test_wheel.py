@@ -65,7 +65,7 @@ def test_kernels_import_nothing_and_export_their_table(unpacked: Path, libraries
 
 
 def test_every_pyodide_has_what_the_extension_imports(unpacked: Path, pyodide: Path) -> None:
-    """Compares names and signatures: a call with another signature traps."""
+    """Compares names and signatures: calling an import with another signature traps."""
     main = module.read(pyodide / "pyodide.asm.wasm")
     needed = [entry for entry in module.read(unpacked / "_ext.abi3.so").imports if entry.name not in imports.LINKER]
     assert {entry.module for entry in needed} <= {"env", "GOT.mem", "GOT.func"}
@@ -85,7 +85,7 @@ def test_every_pyodide_has_what_may_be_imported(pyodide: Path) -> None:
 
 
 def test_node_accepts_the_modules_that_it_can_run(unpacked: Path, libraries: dict[str, str], node: str) -> None:
-    """An engine without relaxed SIMD refuses the module when it validates it, before it opens anything."""
+    """An engine without relaxed SIMD rejects the relaxed SIMD library when validating it, and accepts all others."""
     files = sorted(path for path in unpacked.rglob("*") if path.suffix in (".so", ".wasm"))
     script = """
         const { readFileSync } = require("node:fs");
@@ -131,7 +131,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 
 
 def test_auditwheel_finds_nothing_missing(unpacked: Path, libraries: dict[str, str]) -> None:
-    """Checks the unpacked folder: of a wheel, auditwheel would read only one of several tags, and may not know it."""
+    """Checks the unpacked folder, because auditwheel reads only one of a wheel's tags, which it may not know."""
     needed = auditwheel_emscripten.show(unpacked.parent)
     modules = (f"_lib/{name}" for name in libraries.values())
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}

@@ -1,7 +1,7 @@
 """Firefox and WebKitGTK, each driven by its own WebDriver interface, with the standard library alone.
 
 Both accept the commands of WebDriver (W3C, https://www.w3.org/TR/webdriver2/). WebKit's driver receives them over HTTP.
-Firefox itself receives them over a socket, in its Marionette protocol, so that no geckodriver has to translate."""
+Firefox itself receives them over a socket, in its Marionette protocol, so that geckodriver is not needed."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from typing import IO, Any
 import environment
 from pyodide_runner import ProgramError
 
-LIMIT = 660.0  # seconds for one command: a page is busy while Python runs in it
-STARTS = 180.0  # seconds within which a browser that starts must answer
+LIMIT = 660.0  # seconds for one command; a page cannot answer while Python runs in it
+STARTS = 180.0  # seconds in which a browser must start and answer
 BEGIN = "window.begin(JSON.parse(arguments[0]))"
 OUTCOME = "return window.outcome === undefined ? null : JSON.stringify(window.outcome)"
 
@@ -47,7 +47,7 @@ class Page:
         return outcome
 
     def close(self) -> None:
-        self.navigate("about:blank")  # frees Pyodide's memory; the next console uses the same page
+        self.navigate("about:blank")  # frees Pyodide's memory, because the next console uses the same page
 
 
 class Firefox:
@@ -59,7 +59,7 @@ class Firefox:
         self.socket: socket.socket | None = None
         self.profile = tempfile.TemporaryDirectory(prefix="lanewise-firefox-")
         folder = Path(self.profile.name)
-        (folder / "user.js").write_text('user_pref("marionette.port", 0);\n')  # any free port, written to a file
+        (folder / "user.js").write_text('user_pref("marionette.port", 0);\n')  # any free port, which is saved to a file
         command = [
             environment.program(environment.FIREFOX) or "firefox",
             "--headless",
@@ -75,7 +75,7 @@ class Firefox:
             self.socket = socket.create_connection(("127.0.0.1", int(port.read_text())), timeout=LIMIT)
             self.answers: IO[bytes] = self.socket.makefile("rb")
             self.commands = 0
-            self._receive()  # its greeting
+            self._receive()  # Firefox's greeting
             self._command("WebDriver:NewSession", timeouts={"script": int(LIMIT * 1000)})
         except BaseException:
             self.close()
@@ -158,7 +158,7 @@ class WebKit:
             _end(process)
 
     def _display(self) -> str:
-        """Starts an X server without a screen on the first free display."""
+        """Starts Xvfb, an X server with a virtual screen, on the first free display, and returns the display."""
         reads, writes = os.pipe()
         command = ["Xvfb", "-displayfd", str(writes), "-screen", "0", "800x600x24", "-nolisten", "tcp"]
         self.processes.append(

@@ -1,5 +1,5 @@
-"""Opens a device for the tests of WebGPU. Without one they are skipped with the reason, or fail if LANEWISE_REQUIRE
-names wgpu."""
+"""Opens a device for the tests of WebGPU. Without a device, they are skipped with the reason, or fail if
+LANEWISE_REQUIRE names wgpu."""
 
 from __future__ import annotations
 

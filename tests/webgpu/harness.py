@@ -1,5 +1,5 @@
 """Runs kernels on a WebGPU device through the executor, with NumPy arrays, as the extension does with tensors.
-Dimensions of layouts are not collapsed."""
+Unlike the extension, it does not collapse dimensions of layouts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import numpy as np
 from lanewise.webgpu.buffers import DeviceBuffer
 from lanewise.webgpu.executor import WebGpuExecutor
 
-POISON = 0xA5  # fills outputs before a launch
+POISON = 0xA5  # the value of every byte of an output before a launch
 GUARD = 64  # bytes of poison before and after each output
 
 Operand = tuple[DeviceBuffer, int]
@@ -111,7 +111,7 @@ class Runner:
     def matrix(
         self, kernel: str, a: np.ndarray, b: np.ndarray, vectors: Sequence[np.ndarray | None] = (), parameters=()
     ) -> np.ndarray:
-        """Runs a matrix product. `vectors` are further inputs along n."""
+        """Runs a matrix product. `vectors` are further inputs of length n, such as a bias."""
         m, k = a.shape[-2:]
         n = b.shape[-1]
         batch = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
@@ -178,7 +178,7 @@ def _plain(value: Any) -> Any:
 
 
 def emitted(folder: Path, contracts: Sequence[Any]) -> Path:
-    """Writes the file of modules generated from the contracts in the working tree."""
+    """Writes the WGSL modules generated from the contracts in the working tree into a file, and returns its path."""
     from generator import wgsl
 
     ((name, text),) = wgsl.pack(wgsl.emit(contracts)).items()

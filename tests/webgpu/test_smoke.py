@@ -81,7 +81,7 @@ def test_strided_results_keep_neighboring_elements(gpu: Runner, dtype: type) -> 
 
 
 def launch_in(gpu: Runner, kernel: str, base: np.ndarray, out: slice, *inputs: slice) -> np.ndarray:
-    """Runs a kernel whose operands are all in one buffer. Returns the whole buffer afterwards."""
+    """Runs a kernel whose operands are slices of one buffer, and returns the whole buffer."""
     buffer, _ = gpu.upload(base)
     views = [base[each] for each in (*inputs, out)]
     start = base.__array_interface__["data"][0]

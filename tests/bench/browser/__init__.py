@@ -1,9 +1,9 @@
 """The goals for a page in Chromium: `python -m tests.bench --goals --backends browser`.
 
 table.py           the goals
-command.py         the command, which opens the page and asks it for each row
-chromium_page.py   the page as an object
-page/              the page: page.mjs, inside.py, which measures in Pyodide, and a module for each peer
+command.py         the command, which opens the page and has it measure each row
+chromium_page.py   Page, which calls the functions of the page
+page/              the page: page.mjs, inside.py (which measures in Pyodide), and a module for each JavaScript peer
 limits.c           the loops that measure the limits; compile_limits.py compiles them
 npm.py             fetches the peers
 """

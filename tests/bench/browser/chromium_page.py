@@ -17,7 +17,7 @@ from tests.bench.browser.fixtures import LocalSite, chromium
 
 __all__ = ["Page", "PageError", "opened", "require"]
 
-LONGEST = 15 * 60 * 1000  # milliseconds for one call of the page
+LONGEST = 15 * 60 * 1000  # milliseconds for one call of a function of the page
 
 Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 
@@ -27,7 +27,7 @@ class PageError(RuntimeError):
 
 
 class Page:
-    """The page. A call that throws there raises PageError here."""
+    """Calls functions of the page. An exception thrown in the page becomes a PageError."""
 
     def __init__(self, page: Any, address: str) -> None:
         self._page = page
@@ -66,11 +66,11 @@ def require() -> None:
 
 @contextmanager
 def opened(folders: Folders) -> Iterator[Page]:
-    """Opens a page whose files come from these folders. ArgumentError if something is not installed."""
+    """Opens a page whose files come from these folders. Raises what `require` raises."""
     require()
     from playwright.sync_api import sync_playwright
 
-    # No isolation headers: with them some peers would start threads.
+    # The server sends no cross-origin isolation headers: with them, some peers would start threads.
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.FLAGS))
         page = browser.new_page()

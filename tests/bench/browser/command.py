@@ -1,6 +1,6 @@
 """`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page of Chromium.
 
-The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and asks it for each row.
+The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and requests each row.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-OPTIONS = ("--goals", "--backends", "browser")  # the command after which documents show this table
-PYODIDE = "0.27.7"  # the tests fetch NumPy and SciPy for this Pyodide
+OPTIONS = ("--goals", "--backends", "browser")  # after the command, they mark the place of this table in a document
+PYODIDE = "0.27.7"  # tests/wasm/pyodide_fixture.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
-BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip fetches them all
+BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip fetches all of them
 
 # What a page downloads to use a peer, compressed as a server would.
 DOWNLOADS: Mapping[str, tuple[str, ...]] = {
@@ -74,7 +74,7 @@ class Served:
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin with these, and returns the exit status of goal_report.publish."""
+    """Measures the goals whose names begin with one of `names`, and returns the exit status of goal_report.publish."""
     chosen = goals.find(BROWSER, names)
     peers = _peers(settings.peers)
     marked = places(settings.documents, OPTIONS, chosen)
@@ -158,7 +158,7 @@ def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], set
 
 
 def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeats: int) -> Measured:
-    """Measures a first import, in nanoseconds, in a new page each time."""
+    """Measures the first import of lanewise and of NumPy, in nanoseconds, in a new page each time."""
     locations = {"lanewise": f"/dist/{wheel.name}"}
     if "numpy" in peers:
         locations["numpy"] = "numpy"

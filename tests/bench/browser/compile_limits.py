@@ -1,4 +1,4 @@
-"""Compiles limits.c into a module per WASM instruction set of native/targets.py. They are not part of the wheel."""
+"""Compiles limits.c into one module per WASM instruction set of native/targets.py. The wheel omits these modules."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-ffreestanding", "-nostdlib", 
 
 
 def build() -> dict[str, Path]:
-    """Builds what changed and returns the modules by instruction set."""
+    """Builds the modules that are out of date and returns all of them by instruction set."""
     using = compiler.choose()
     if using.family != "zig":
-        raise BuildError("the limits of a WASM engine: expected zig as the compiler; unset CC")
+        raise BuildError("compile limits.c for WASM: expected zig as the compiler; unset CC")
     modules = {}
     due = []
     for isa in TARGET.isas:
@@ -33,6 +33,6 @@ def build() -> dict[str, Path]:
         machine = ("-target", TARGET.zig_triple, f"-mcpu={isa.zig_cpu}")
         command = [*using.command, *machine, *FLAGS, "-Wl,--no-entry", "-s", str(SOURCE), "-o", str(output)]
         due.append(steps.Step(output, command, (SOURCE,), using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # only the table or JSON goes to the standard output
+    with contextlib.redirect_stdout(sys.stderr):  # standard output is only for the table or JSON
         steps.run(due)
     return modules

@@ -1,6 +1,6 @@
 """What the benchmark shares with tests/wasm: the Pyodides, the browser, and the server of the page's files.
 
-Those modules are not in a package, so this one adds their folders to the path.
+The modules of tests/wasm are not in a package, so this module adds their folders to the path.
 """
 
 from __future__ import annotations

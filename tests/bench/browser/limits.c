@@ -7,8 +7,8 @@
 #define EXPORT(name) __attribute__((export_name(#name), used))
 
 enum {
-    LARGEST = 64 << 20, /* bytes in a stream; three streams together exceed any cache */
-    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle, each takes 3 + 3 cycles; fits 16 registers */
+    LARGEST = 64 << 20, /* bytes per stream; three streams together exceed any cache */
+    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle and take 3 + 3 cycles; fits 16 registers */
     APART = 341 << 6,   /* a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets */
     STREAMS = 8,
 };
@@ -27,11 +27,11 @@ static float total(v128_t x) {
            wasm_f32x4_extract_lane(x, 3);
 }
 
-/* The floating-point operations per iteration of `madd`. */
+/* Returns the number of floating-point operations per iteration of `madd`. */
 EXPORT(madd_flops) int madd_flops(void) { return 2 * 4 * CHAINS; }
 
-/* Repeats x = x*y + z in independent chains, in which x stays near 1. The volatile `half` hides y and z from the
- * compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
+/* Repeats x = x*y + z in independent chains. With y = z = 0.5, each x converges to 1. The volatile `half` hides y and z
+ * from the compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
 EXPORT(madd) void madd(int iterations) {
     v128_t chain[CHAINS];
     volatile float half = 0.5f;
@@ -54,7 +54,7 @@ EXPORT(madd) void madd(int iterations) {
     sink = total(all);
 }
 
-/* Sums the floats in `bytes` bytes, a multiple of STREAMS vectors. */
+/* Sums the first `bytes` bytes of a stream, as floats, `times` times. `bytes` is a multiple of STREAMS vectors. */
 EXPORT(read) void read(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     v128_t sum[STREAMS];
@@ -102,7 +102,7 @@ EXPORT(triad) void triad(int bytes, int times) {
     }
 }
 
-/* Fills the streams with ones: there are no denormals, and the system gives each page its own memory. */
+/* Fills the streams with ones, so that no operand is denormal and no page is the shared zero page. */
 EXPORT(fill) void fill(void) {
     for (int each = 0; each < 3; each++) {
         for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) {

@@ -1,7 +1,7 @@
 """The goal for AUTO: how much slower AUTO is, after lw.calibrate(), than the best CPU backend for each case.
 
 Every case of a grid, from 10 elements to 10 million, is timed with AUTO and with each backend in turn. Differences
-below 2 microseconds do not count. The figure of the row is the median over the grid.
+below 2 microseconds do not count. The row shows the median over the grid.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ class _Ratio:
 
 
 def row(goal: Goal, repeats: int, seconds: float) -> Row:
-    """Calibrates without saving, and measures the grid."""
+    """Calibrates without saving the result, and measures the grid."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
-    fixed = calibration.order[:-1] or calibration.order  # without the slowest backend, which would take minutes
+    fixed = calibration.order[:-1] or calibration.order  # leave out the slowest backend, which would take minutes
     try:
         ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
     finally:

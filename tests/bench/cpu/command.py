@@ -19,15 +19,15 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-OPTIONS = ("--goals",)  # the command after which documents show this table
+OPTIONS = ("--goals",)  # after the command, they mark the place of this table in a document
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin with these, and returns the exit status of goal_report.publish."""
+    """Measures the goals whose names begin with one of `names`, and returns the exit status of goal_report.publish."""
     chosen = goals.find(CPU, names)
     marked = places(settings.documents, OPTIONS, chosen)
     peers, absent = _peers(settings.peers)
-    lw.set_num_threads(1)  # as the peers do
+    lw.set_num_threads(1)  # the peers use one thread, too
     backends = [str(info.name) for info in lw.backends() if info.available]
     default = str(lw.ones(1).backend)
     limits, why_not = _limits([name for name in dict.fromkeys((AVX512, AVX2, default)) if name in backends])
@@ -60,7 +60,7 @@ def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
 
 
 def _limits(backends: Sequence[str]) -> tuple[Mapping[str, Limits], str]:
-    """Returns the limits by backend, or no limits and the reason."""
+    """Returns the limits by backend, or no limits and the reason that they are missing."""
     try:
         return limits_module.compiled(backends), ""
     except ArgumentError as error:

@@ -1,4 +1,4 @@
-"""Compiles limits.c into a library per instruction set. They are not part of the package."""
+"""Compiles limits.c into one library per instruction set. The package does not contain these libraries."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 
 
 def build(names: Iterable[str]) -> dict[str, Path]:
-    """Builds what changed and returns the libraries by instruction set. BuildError if the compiler fails."""
+    """Builds the libraries that are out of date and returns all by instruction set. May raise BuildError."""
     using = compiler.choose()
     target = using.target
     folder = package_build.BUILD / "bench"
@@ -29,6 +29,6 @@ def build(names: Iterable[str]) -> dict[str, Path]:
             output = libraries[isa.name] = folder / f"limits_{isa.name}{target.library_suffix}"
             command = using.kernels(target, isa, SOURCE, INCLUDE, output)
             due.append(steps.Step(output, command, inputs, using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # only the table or JSON goes to the standard output
+    with contextlib.redirect_stdout(sys.stderr):  # standard output is only for the table or JSON
         steps.run(due)
     return libraries

@@ -7,11 +7,11 @@
 #define EXPORT __attribute__((visibility("default"), used))
 
 enum {
-    CHAINS = 12, /* multiply-adds in flight: 2 start per cycle, each takes up to 6 cycles; fits 16 registers */
-    SUMS = 8,    /* additions in flight: 2 start per cycle, one for each load, and each takes 4 cycles */
+    CHAINS = 12, /* multiply-adds in flight: 2 start per cycle and take up to 6 cycles; fits 16 registers */
+    SUMS = 8,    /* additions in flight: 2 start per cycle, one for each load, and take 4 cycles */
 };
 
-/* Returns the sum of all lanes of `count` registers. `count` is a constant. */
+/* Returns the sum of all lanes of `count` registers. `count` is a compile-time constant. */
 INLINE float total(const vf32 *x, int count) {
     vf32 all = x[0];
 #pragma GCC unroll 32
@@ -24,11 +24,11 @@ INLINE float total(const vf32 *x, int count) {
     return vf32_first(all);
 }
 
-/* The floating-point operations per iteration of `madd`. */
+/* Returns the number of floating-point operations per iteration of `madd`. */
 EXPORT int64_t madd_flops(void) { return 2 * VF32_LANES * CHAINS; }
 
-/* Repeats x = x*y + z in independent chains, in which x stays near 1. The volatile `half` hides y and z from the
- * compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
+/* Repeats x = x*y + z in independent chains. With y = z = 0.5, each x converges to 1. The volatile `half` hides y and z
+ * from the compiler, which would otherwise remove the chain that starts at 1, because its value never changes. */
 EXPORT float madd(int64_t iterations) {
     vf32 chain[CHAINS];
     volatile float half = 0.5f;
@@ -46,7 +46,7 @@ EXPORT float madd(int64_t iterations) {
     return total(chain, CHAINS);
 }
 
-/* Sums `count` floats, read as `places` streams side by side. Skips a remainder that does not fill all sums. */
+/* Sums `count` floats, read as `places` streams side by side. Skips the end of a stream if shorter than a step. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
@@ -65,7 +65,7 @@ INLINE float read_from(int places, const float *from, int64_t count, int64_t tim
     return total(sum, SUMS);
 }
 
-/* Reads one stream, or four, which may be faster, because hardware prefetches several streams at once. */
+/* `read` reads one stream. `read_apart` reads four, which may be faster: hardware prefetches several at once. */
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 
@@ -95,7 +95,7 @@ INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, v
 WRITING(, vf32_store)
 WRITING(_past, store_past)
 
-/* Fills an array with ones: there are no denormals, and the system gives each page its own memory. */
+/* Fills an array with ones, so that no operand is denormal and no page is the shared zero page. */
 EXPORT void fill(float *to, int64_t count) {
     for (int64_t at = 0; at < count; at++) {
         to[at] = 1.0f;
@@ -105,7 +105,7 @@ EXPORT void fill(float *to, int64_t count) {
 /* Calls a kernel repeatedly and returns the status of the last call that failed, or LW_OK. */
 EXPORT int32_t repeat(lw_kernel *kernel, const void *layout, const void *const *inputs, void *const *outputs,
                       const lw_scalar *parameters, int64_t times) {
-    lw_context context = {0}; /* no threads, no scratch memory */
+    lw_context context = {0}; /* without threads and scratch memory */
     lw_status failure = LW_OK;
     for (int64_t time = 0; time < times; time++) {
         lw_status status = kernel(&context, layout, inputs, outputs, parameters);

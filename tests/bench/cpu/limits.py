@@ -30,12 +30,12 @@ FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # operations per byte, about what a core computes while DRAM delivers one byte; above, arithmetic limits
-MOSTLY_READ = 8  # bytes read per byte written; above, the limit is reading alone
+ARITHMETIC = 4  # at this many operations per byte, arithmetic becomes the limit; DRAM delivers a byte in the same time
+MOSTLY_READ = 8  # at this many bytes read per byte written, the limit becomes a loop that only reads
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
-    """Compiles and opens the limits of these instruction sets. ArgumentError if that fails."""
+    """Compiles and opens the loops for these instruction sets. Raises ArgumentError if that fails."""
     try:
         made = compile_limits.build(names)
         return {name: Limits(ctypes.CDLL(str(made[name]))) for name in names}
@@ -88,9 +88,9 @@ class Limits:
         return Contestant.batched("limit", self.write(case.bytes, 3 if as_large > 1 else 2))
 
     def arithmetic(self, flops: int) -> Loop:
-        """Returns a loop that measures the nanoseconds of this many floating-point operations.
+        """Returns a loop that measures how many nanoseconds `flops` floating-point operations take.
 
-        It measures a smaller number, which is less likely to be interrupted, and scales the time up.
+        It times MADD_ITERATIONS iterations, short enough that few are interrupted, and scales the time.
         """
         iterations = MADD_ITERATIONS
 
@@ -104,7 +104,7 @@ class Limits:
         return loop
 
     def read(self, size: int) -> Loop:
-        """Returns a loop that reads this many bytes."""
+        """Returns a loop that reads `size` bytes."""
         return self._fastest(size, 1, "read", "read_apart")
 
     def write(self, size: int, number: int) -> Loop:
@@ -130,12 +130,12 @@ class Limits:
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:
-        """Calls a kernel in a loop; returns the status of a call that failed, or 0. Arguments are addresses."""
+        """Returns a loop over a kernel, which returns 0 or the status of a failed call. Arguments are addresses."""
         addresses = [ctypes.c_void_p(address) for address in (kernel, layout, inputs, outputs, parameters)]
         return lambda times: int(self._library.repeat(*addresses, ctypes.c_int64(times)))
 
     def figures(self, name: str, repeats: int, seconds: float, *, bandwidth: bool) -> dict[str, float]:
-        """Measures GFLOP/s, and with `bandwidth` also GB/s by cache level."""
+        """Measures the limits: GFLOP/s, and if `bandwidth`, also GB/s by cache level."""
         peak = f"{name} multiply and add, GFLOP/s"
         amounts = {peak: self.madd_flops * MADD_ITERATIONS}
         loops = [self.arithmetic(amounts[peak])]

@@ -30,7 +30,7 @@ PLUS = "argument0 + argument1"
 
 @dataclass(frozen=True)
 class Place:
-    """What rows depend on: the options, the peers and the machine."""
+    """What measurements depend on: the options, the peers and the machine."""
 
     repeats: int
     seconds: float
@@ -127,7 +127,7 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     layout = ffi.new("lw_layout *", {"ndim": 1, "inner": int(reduces), "shape": [count], "strides": strides})
     buffers = [ffi.from_buffer(each) for each in (*given, result)]
     inputs, outputs = ffi.new("const void *[]", buffers[:-1]), ffi.new("void *[]", buffers[-1:])
-    parameters = ffi.new("lw_scalar[4]")  # zeros select the first choice of each parameter
+    parameters = ffi.new("lw_scalar[4]")  # zero selects the first choice of a parameter
     loop = limits.repeat(*(int(ffi.cast("intptr_t", each)) for each in (kernel, layout, inputs, outputs, parameters)))
 
     def batch(times: int, kept: object = (layout, buffers, inputs, outputs, parameters)) -> None:

@@ -1,7 +1,7 @@
 """Other array libraries to compare with, each with a module here and a line in PEERS.
 
 A peer takes part if it is installed and has the operation. It runs at its best settings: compiled if it can compile,
-without gradients, and waiting for its asynchronous work.
+without gradients, and with the time of its asynchronous work included.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Call:
 class Batch:
     """What to time if the peer runs the loop itself: run(n) evaluates the case n times and waits for the last result.
 
-    If `timed`, run(n) returns the nanoseconds that this took.
+    If `timed`, run(n) returns the nanoseconds that the n evaluations took.
     """
 
     run: Callable[[int], object]
@@ -82,7 +82,7 @@ def installed() -> list[str]:
 
 
 def open_peer(name: str, threads: int) -> Peer:
-    """Imports a peer and sets it up. ArgumentError if the name is unknown or the peer cannot take part."""
+    """Imports a peer and sets it up. Raises ArgumentError if the name is unknown or the peer cannot take part."""
     if name not in PEERS:
         raise ArgumentError(f"bench: expected peers of {', '.join(PEERS)}, got {name!r}")
     if reason := missing(name):

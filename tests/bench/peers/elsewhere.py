@@ -1,8 +1,9 @@
 """A peer in a separate process, for settings that a library reads only when it is loaded.
 
-In each round this process asks it for a number of calls. It returns the time that they took, without communication.
+In each round, the benchmark asks the separate process to make a number of calls. That process answers with the time
+that the calls took, which does not include communication. Elsewhere starts it:
 
-    python -m tests.bench.peers.elsewhere numpy 1     answers on standard output; Elsewhere starts it
+    python -m tests.bench.peers.elsewhere numpy 1     reads requests on standard input, answers on standard output
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ from tests.bench.peers import Batch, Call, open_peer
 
 
 class Elsewhere:
-    """A peer under another name, with additional environment variables."""
+    """A peer in a separate process, under another name and with additional environment variables."""
 
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Starts the process. The peer offers only `operations`: others do not depend on the variables."""
+        """Starts the process. The peer offers only `operations`, those that the variables affect."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])
@@ -47,7 +48,7 @@ class Elsewhere:
         self.settings = f"{name}: {self._ask('settings')}"
 
     def call(self, case: Case) -> Batch | None:
-        """Sends the case there, where its loop runs."""
+        """Sends the case to the process, which runs the loop."""
         if case.operation.name not in self._operations or not self._ask("load", case):
             return None
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)
@@ -69,7 +70,7 @@ class Elsewhere:
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """Closes the standard input of the process, which makes it end, and waits for that."""
+    """Closes the standard input of the process, which makes the process exit, and waits for the exit."""
     assert process.stdin and process.stdout
     with contextlib.suppress(BrokenPipeError):  # the process has already ended
         process.stdin.close()
@@ -78,7 +79,7 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 
 
 class _Server:
-    """Answers the requests, in the other process."""
+    """Answers requests. Runs in the separate process."""
 
     def __init__(self, peer: str, threads: int) -> None:
         self._peer = open_peer(peer, threads)
@@ -110,7 +111,7 @@ class _Server:
 
 
 def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> None:
-    """Answers requests until its input is closed."""
+    """Answers requests until `requests` is closed."""
     server = _Server(peer, threads)
     gc.disable()
     while True:
@@ -129,5 +130,5 @@ def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> Non
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # what libraries print must not mix with answers
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep what libraries print out of the answers
         serve(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer, answers)

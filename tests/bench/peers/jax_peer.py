@@ -38,7 +38,7 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Returns a call of the function, compiled for the shapes of the arguments."""
         name = case.operation.name
-        if case.operation.kind == "view" or not case.inputs:  # nothing to compile, or only a constant
+        if case.operation.kind == "view" or not case.inputs:  # there is nothing to compile, or the result is a constant
             return None
         if name == "nonzero":  # the shape of the result depends on data, so it cannot be compiled
             return None

@@ -15,8 +15,8 @@ from tests.bench.peers import Call, Peer, convert
 # The names of types in numexpr, where float is float32.
 TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}
 
-# The inputs are a, b and c, in the order of the contract. Reductions are left out, because numexpr does not compute
-# those of float32 in float32.
+# The inputs are a, b and c, in the order of the contract. Reductions are left out, because numexpr does not reduce
+# float32 in float32.
 EXPRESSIONS: Mapping[str, str] = {
     "add": "a + b",
     "subtract": "a - b",
@@ -61,7 +61,7 @@ EXPRESSIONS: Mapping[str, str] = {
 
 
 def open(threads: int) -> Peer:
-    """Sets its number of threads."""
+    """Sets numexpr's number of threads."""
     numexpr.set_num_threads(threads)
     return NumexprPeer(threads)
 

@@ -13,7 +13,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# The functions that compute the same as ours for any number of dimensions.
+# The functions whose results equal ours for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "add": numkong.add,
     "multiply": numkong.multiply,

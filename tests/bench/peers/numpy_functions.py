@@ -146,7 +146,7 @@ def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
             part = x[:, :, i:height:kernel_size, j:width:kernel_size]
             result = part.copy() if result is None else np.maximum(result, part, out=result)
     if result is None:
-        raise ValueError(f"kernel_size is {kernel_size}; it must be at least 1")
+        raise ValueError(f"max_pool2d: expected kernel_size of at least 1, got {kernel_size}")
     return result
 
 

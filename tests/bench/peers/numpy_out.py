@@ -23,7 +23,7 @@ class NumpyOutPeer(NumpyPeer):
     name = "numpy-out"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call whose `out` is an array that an earlier call of the function returned."""
+        """Returns a call that writes into `out`, an array that an earlier call returned."""
         np = self._np
         function = _composed(np).get(case.operation.name) or getattr(np, case.operation.name, None)
         if not callable(function) or (isinstance(function, np.ufunc) and function.nout > 1):

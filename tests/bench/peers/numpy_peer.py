@@ -11,7 +11,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# OpenBLAS identifies the CPU by its model, and runs newer AMD processors on kernels for Haswell, at half the speed.
+# OpenBLAS selects kernels by CPU model: newer AMD processors get those for Haswell (AVX2), which are half as fast.
 FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 
@@ -22,7 +22,7 @@ def open(threads: int) -> Peer:
 
 
 class NumpyPeer:
-    """The functions of numpy_functions.py."""
+    """Computes with the functions of numpy_functions.py."""
 
     name = "numpy"
 

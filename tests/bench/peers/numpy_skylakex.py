@@ -1,4 +1,4 @@
-"""NumPy with OpenBLAS's kernels for AVX-512, on every processor."""
+"""NumPy with OpenBLAS's kernels for AVX-512, even on processors for which OpenBLAS selects others."""
 
 from __future__ import annotations
 

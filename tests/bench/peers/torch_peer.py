@@ -22,7 +22,7 @@ def open(threads: int) -> Peer:
 
 
 class TorchPeer:
-    """The functions of torch of the same names, or those of _FUNCTIONS."""
+    """Computes with the functions of _FUNCTIONS, or those of the same name in torch."""
 
     name = "torch"
 

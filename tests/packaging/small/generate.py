@@ -1,4 +1,4 @@
-"""Replaces contracts/generate.py: writes the minimum that the build needs."""
+"""Stands in for contracts/generate.py: writes the minimum that the build needs."""
 
 import sys
 from pathlib import Path

@@ -1,4 +1,4 @@
-/* Replaces core/: one kernel, with a stack frame larger than a page. */
+/* Stands in for core/: one kernel, with a stack frame larger than a page. */
 #include <stddef.h>
 
 #if defined(_WIN32)

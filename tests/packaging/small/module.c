@@ -1,4 +1,4 @@
-/* Replaces the extension. */
+/* Stands in for the extension. */
 #include "pyabi.h"
 
 #if defined(_WIN32)

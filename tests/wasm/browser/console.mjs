@@ -1,10 +1,10 @@
 // Runs one Pyodide instance, in a page or in a worker. tests/wasm/console.py tells it to start, then to run programs.
 // Each request is answered with {result} or {error}; a program's result is JSON, as under Node (node_runner.mjs).
 let pyodide;
-const printed = []; // output of the current program, for its error message
+const printed = []; // output of the current program, which error messages include
 
 const calls = {
-    // index: URL of a distribution's folder; packages: names in it or URLs of wheels, installed in this order
+    // index: URL of a distribution's folder; packages: names in that distribution or URLs of wheels, in order
     async start({ index, packages }) {
         const { loadPyodide } = await import(`${index}pyodide.mjs`);
         const print = (line) => printed.push(line);
@@ -31,7 +31,7 @@ const calls = {
             }
             pyodide.unpackArchive(await response.arrayBuffer(), "tar", { extractDir: inside });
         }
-        const globals = pyodide.runPython("{'__name__': '__main__'}"); // separate for each program
+        const globals = pyodide.runPython("{'__name__': '__main__'}"); // each program has its own globals
         try {
             const result = await pyodide.runPythonAsync(source, { globals, filename });
             const text = pyodide.pyimport("json").dumps(result);

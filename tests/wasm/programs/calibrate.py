@@ -1,4 +1,4 @@
-"""Runs lw.calibrate() without a permanent folder."""
+"""Runs lw.calibrate() in Pyodide, which has no permanent folder for the result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanewise import tuning
 
 def results() -> dict[str, Any]:
     """Returns the measurements, the backend that AUTO then chooses, and the state after reset_calibration()."""
-    tuning.REPEATS = 3  # few repetitions are enough to find the slowest backend
+    tuning.REPEATS = 3  # enough to find the slowest backend
     found = lw.calibrate()
     kept = lw.get_calibration() is found
     used = lw.ones(1).backend.value

@@ -1,4 +1,4 @@
-"""Adds, sums and multiplies matrices on each backend of this build; for the others, returns why they are missing."""
+"""Adds, sums and multiplies matrices on each available backend. For the others, returns why they are missing."""
 
 import lanewise as lw
 

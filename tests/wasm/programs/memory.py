@@ -20,7 +20,7 @@ def heap_bytes() -> int:
 
 
 def refused(call: Any) -> dict[str, Any]:
-    """Returns what a call raises, and the result of the next call."""
+    """Makes a call that must raise; returns what it raises, and the result of a call after that."""
     try:
         call()
     except Exception as error:
@@ -45,7 +45,7 @@ def too_large() -> dict[str, dict[str, Any]]:
 
 
 def used_up() -> dict[str, Any]:
-    """Fills the heap with malloc, then with tensors until a call is refused; then frees it and calls again."""
+    """Fills the heap with malloc, then with tensors until a call is refused; then frees all of it and calls again."""
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
     taken: list[int] = []
@@ -70,7 +70,7 @@ def used_up() -> dict[str, Any]:
 
 
 def growth() -> dict[str, Any]:
-    """Computes until the heap has grown three times, with views open."""
+    """Computes until the heap has grown three times, while views of tensors exist."""
     first = lw.arange(BLOCK, dtype=lw.int32)
     view = memoryview(first)
     row = first[5:10]
@@ -102,7 +102,7 @@ def growth() -> dict[str, Any]:
 
 
 def kept() -> dict[str, Any]:
-    """Returns the memory statistics with a tensor, after it is freed, and after the cache is limited."""
+    """Returns the memory statistics while a tensor exists, after it is freed, and after the cache is limited."""
     lw.empty_cache()
     tensor = lw.ones((BLOCK,))
     found = {"used": lw.memory_stats()}

@@ -1,4 +1,4 @@
-"""Asks micropip to install the wheel in /dist under the tags of other platforms, and returns its answers."""
+"""Asks micropip to install the wheel in /dist under the tags of other platforms, and returns micropip's answers."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ start = "-".join(wheel.name.split("-")[:2])
 messages = {}
 for tags in (
     "cp312-abi3-pyodide_2031_0_wasm32",  # a future ABI
-    "cp312-abi3-emscripten_3_1_45_wasm32",  # of Pyodide 0.25
+    "cp312-abi3-emscripten_3_1_45_wasm32",  # the platform of Pyodide 0.25
     "cp311-abi3-manylinux2014_x86_64",
 ):
     renamed = Path("/tmp") / f"{start}-{tags}.whl"

@@ -21,7 +21,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # the most to report about one operation on one backend
+MOST_COMPLAINTS = 5  # at most as many are reported per operation and backend
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -36,7 +36,7 @@ def tensor(array: oracle_file.Array | None) -> Any:
     if array.dtype == "float16":  # memoryview.cast() accepts this format only since Python 3.14
         flat = lw.asarray(list(array.values()), dtype=dtype)
     else:
-        data: Any = array.data  # the type of memoryview.cast() accepts only literal formats
+        data: Any = array.data  # Any, because mypy accepts only literal formats for memoryview.cast()
         flat = lw.asarray(data.cast(oracle_file.FORMATS[array.dtype]))
     return lw.reshape(flat, array.shape)
 
@@ -104,7 +104,7 @@ def sweep(folder: Path, backends: Sequence[str]) -> Findings:
     findings: Findings = {}
     for each in described(folder):
         name, path = each["name"], folder / f"{each['name']}.bin"
-        if not path.exists():  # the contract has no reference
+        if not path.exists():  # there is no oracle file, so a check of several.py runs
             findings[name] = {backend: check(name, backend) for backend in backends}
             continue
         oracle = oracle_file.read(path)

@@ -1,6 +1,6 @@
-"""Runs in Pyodide, in the page, and times the backends of the browser and the peers.
+"""Times Lanewise's WASM backends and the peers. Runs in Pyodide, in the page.
 
-page.mjs loads it and offers its three functions to the host. Each takes and returns JSON.
+page.mjs loads this module and offers `describe`, `limits` and `measure` to the host. Each takes and returns JSON.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
-WARM_SAMPLES = 15  # long enough for the engine to recompile hot code before the first sample
+WARM_SAMPLES = 15  # the warm-up: long enough for the engine to recompile hot code before the first sample
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams together
 
 
@@ -40,7 +40,7 @@ class JavaScriptPeer:
         self.settings = f"{name}: {failure}" if failure else str(library.settings)
 
     def call(self, case: Case) -> Batch | None:
-        """Returns a batch of calls of the library's function of that name, on its own arrays."""
+        """Returns a batch of calls of the library's function for the operation, on arrays of the library."""
         if self.failure:
             raise RuntimeError(self.failure)
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
@@ -55,14 +55,14 @@ class JavaScriptPeer:
         raise NotImplementedError
 
     def free(self) -> None:
-        """Frees the arrays of the last case; garbage collection would not."""
+        """Frees the arrays of the last case, because garbage collection does not."""
         if self._made is not None:
             self._made.free()
             self._made = None
 
 
 class ScipyPeer:
-    """The OpenBLAS of SciPy, which NumPy in Pyodide does not use."""
+    """Matrix products by SciPy's OpenBLAS, which NumPy in Pyodide does not use."""
 
     name = "scipy"
 
@@ -74,7 +74,7 @@ class ScipyPeer:
         self.settings = f"scipy {scipy.__version__}, its OpenBLAS"
 
     def call(self, case: Case) -> Call | None:
-        """Returns the call of a matrix product. BLAS is column-major: (B^T A^T)^T is A B without a copy."""
+        """Returns a call of sgemm. BLAS is column-major, so A B is computed without copies as (B^T A^T)^T."""
         if case.operation.name != "matmul":
             return None
         sgemm = self._sgemm
@@ -134,7 +134,7 @@ def limit(case: Case) -> Contestant | None:
     if case.operation.kind == "reduction":
         size = sum(item.nbytes for item in case.inputs)
         return Contestant.batched("limit", lambda count: module.read(size, count))
-    if moved < LEVELS["L1"]:  # too small for a limit: the time of the call dominates
+    if moved < LEVELS["L1"]:  # too small for a limit: call overhead dominates
         return None
     loop = module.triad if sum(item.nbytes == moved for item in case.inputs) > 1 else module.scale
     return Contestant.batched("limit", lambda count: loop(moved, count))

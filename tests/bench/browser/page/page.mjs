@@ -29,7 +29,7 @@ import ${name}
 `);
 }
 
-// Opens the peers. For a peer that cannot start, every row says why.
+// Opens the peers. A peer that cannot start gets a `failure`, which is shown in every row.
 async function opened(names) {
     const result = {};
     for (const name of names) {
@@ -54,7 +54,7 @@ async function limits(urls) {
     return result;
 }
 
-// Loads everything and returns names and versions as JSON.
+// Loads Pyodide, the wheel, the peers and the limits, and returns the names and versions as JSON.
 async function start({ wheel, programs, packages, peers, limitUrls }) {
     const pyodide = await pyodideWith([...packages, wheel]);
     pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });

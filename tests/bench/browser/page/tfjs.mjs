@@ -1,4 +1,4 @@
-// TensorFlow.js with its WASM backend, whose kernels run within the call.
+// TensorFlow.js with its WASM backend, whose kernels have finished when a call returns.
 function script(url) {
     return new Promise((resolve, reject) => {
         const element = document.createElement("script");
