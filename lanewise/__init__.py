@@ -5,9 +5,9 @@
 >>> lw.sum(x @ x, axis=0)
 Tensor([22., 32.])
 
-Operations are functions of this module, implemented by the extension lanewise._ext; help(lw.add) shows what an
-operation's contract says. Everything else is imported below by name. The last lines give the extension its Python
-callbacks and read the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number of
+Operations are functions of this module, implemented by the extension lanewise._ext; help(lw.add) shows the text of an
+operation's contract. All other public names are imported below. The last two statements give the extension its Python
+callbacks and apply the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number of
 threads (LANEWISE_NUM_THREADS) and the size of the memory cache (LANEWISE_CACHE_LIMIT).
 """
 

@@ -35,7 +35,7 @@ def to_bool(operation: str, name: str, value: Any) -> bool:
         try:
             if value == truth:
                 return truth
-        except (LanewiseError, TypeError, ValueError):  # comparing an array, for example
+        except (LanewiseError, TypeError, ValueError):  # for example, comparing an array of several elements
             pass
     raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {describe(value)}")
 
@@ -56,7 +56,7 @@ def to_number(operation: str, value: Any) -> Any:
 
 
 def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
-    """Checks an axis and returns it counted from the front."""
+    """Checks an axis, which may be negative, and returns it as a number from 0 to ndim - 1."""
     place = to_int(operation, "axis", axis)
     if not -ndim <= place < ndim:
         raise AxisError(f"{operation}: expected an axis within {ndim} dimension{'' if ndim == 1 else 's'}, got {place}")
@@ -64,7 +64,7 @@ def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
-    """Checks one or more axes, which must differ, and returns them counted from the front."""
+    """Checks one or more axes, which must differ, and returns them as numbers from 0 to ndim - 1."""
     normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
     if len(set(normalized)) < len(normalized):
         raise AxisError(f"{operation}: expected each axis once, got {describe(axes)}")

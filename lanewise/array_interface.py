@@ -1,6 +1,6 @@
-"""Tensors from objects that offer NumPy's array interface and nothing else, such as the images of Pillow.
+"""Reads objects that offer NumPy's array interface and no other, such as the images of Pillow.
 
-creation.py calls read() for an object without a buffer, DLPack and __array__. The interface is described at
+creation.py calls read() for an object without the buffer protocol, DLPack and __array__. The interface is described at
 https://numpy.org/doc/stable/reference/arrays.interface.html
 """
 
@@ -25,7 +25,7 @@ _UINT8: Final = "u1"  # read as int32
 _TYPES: Final[dict[str, DType]] = {f"{dtype.kind}{dtype.itemsize}": dtype for dtype in dtypes.ALL} | {
     _UINT8: dtypes.int32
 }
-_IS_TRUE: Final = bytes(map(bool, range(256)))
+_IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 stays 0, all else becomes 1
 
 
 def read(obj: Any, copy: bool | None) -> Tensor:
@@ -36,7 +36,7 @@ def read(obj: Any, copy: bool | None) -> Tensor:
     if copy is False:
         raise ArgumentError("asarray: expected copy=None or True for an object with __array_interface__, got False")
     if interface.get("mask") is not None:
-        raise ArgumentTypeError("asarray: expected an array without a mask, got a mask, which would be lost; fill it")
+        raise ArgumentTypeError("asarray: expected an array without a mask, got a mask, which would be lost; remove it")
     shape = _shape(interface.get("shape"))
     code, itemsize = _type(interface.get("typestr"))
     row_major = tuple(accumulate(shape[:0:-1], mul, initial=itemsize))[::-1] if shape else ()
@@ -71,7 +71,7 @@ def _shape(shape: Any) -> tuple[int, ...]:
 
 
 def _type(typestr: Any) -> tuple[str, int]:
-    """Returns a code of kind and item size, such as "f4", and the item size by itself."""
+    """Splits a typestr such as "<f4". Returns the code of kind and item size, "f4", and the item size, 4."""
     if not isinstance(typestr, str) or len(typestr) < 3 or not typestr[2:].isdecimal() or len(typestr) > 8:
         raise _error("a typestr such as '<f4'", typestr)
     order, code = typestr[0], typestr[1:]

@@ -1,7 +1,7 @@
 """The backends by name: the enum, their order, and the names that other libraries use for them.
 
-The machine affects only the error messages of this module. registry.py says which backends are available, selection.py
-chooses one, and discovery.py reports both to the user.
+Only the error messages of this module depend on the machine. registry.py says which backends are available,
+selection.py chooses one, and discovery.py reports both to the user.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Backend(StrEnum):
 
     @property
     def label(self) -> str:
-        """The name for use in sentences: "AVX-512"."""
+        """The name for use in sentences, such as "AVX-512" for AVX512."""
         return _LABELS.get(self, self.name)
 
     def __await__(self) -> Generator[Any, None, Backend]:
@@ -89,26 +89,26 @@ _GROUPS: Final[dict[str, tuple[Backend, ...]]] = {
     "gpu": GPU_BACKENDS,
 }
 
-# Names of backends in other libraries, each with the graphics API through which WebGPU reaches the same hardware.
+# Names of backends in other libraries, each with the graphics API by which WebGPU reaches the same hardware.
 _THROUGH_WEBGPU: Final[dict[str, str]] = {
     "vulkan": "vulkan", "metal": "metal", "mps": "metal", "dx12": "dx12", "d3d12": "dx12", "directml": "dx12",
     "dml": "dx12", "rocm": "vulkan", "hip": "vulkan", "opencl": "vulkan", "opengl": "opengl", "gl": "opengl",
 }  # fmt: skip
-# The names among these that also select a vendor of adapters.
+# Those of the names above that also require an adapter of one vendor.
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
 
 class Request(NamedTuple):
-    """The backends that match a name, best first, and the WebGPU adapter that it selects."""
+    """The backends that a name stands for, best first, and for some names the WebGPU adapter that it selects."""
 
     name: str
     candidates: tuple[Backend, ...]
-    api: str = ""  # "" matches any
+    api: str = ""  # graphics API of the adapter; "" matches any
     vendor: str = ""
 
 
 def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:
-    """Returns the backends that a user's name stands for. Case does not matter, nor does "-" or "_".
+    """Returns the backends that a user's name stands for. Case does not matter; "-", "+" and " " count as "_".
 
     >>> parse_backend("AVX-512").candidates
     (<Backend.AVX512: 'avx512'>,)

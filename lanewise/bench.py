@@ -23,11 +23,11 @@ from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, me
 
 __all__ = ["main"]
 
-SIZES = (1 << 14, 1 << 20)  # numbers of elements: within the L2 cache, and beyond it
-LARGEST_EDGE = 512  # rows and columns of a matrix: larger products take seconds in scalar code
+SIZES = (1 << 14, 1 << 20)  # numbers of elements: the first size fits the L2 cache, the second does not
+LARGEST_EDGE = 512  # maximum rows and columns of a product: larger ones take seconds in scalar code
 REPEATS = 5
 SAMPLE_SECONDS = 0.01
-TOLERANCE = 1e-4  # relative to the largest element; finds wrong results only, as the tests check accuracy
+TOLERANCE = 1e-4  # relative to the largest element; loose, because the tests check accuracy
 NUMPY = "numpy"
 
 Shape = tuple[int, ...]
@@ -90,7 +90,7 @@ WORKS = (
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command; the exit status is 1 when a result was wrong."""
+    """Runs the command. Returns the exit status: 1 if a result was wrong, 2 after an error."""
     options = _parser().parse_args(argv)
     try:
         works = _chosen(options.operation)
@@ -157,7 +157,7 @@ def _measured(work: Work, size: int, backends: Sequence[str], np: Any, seconds: 
         contestant = Contestant.calling(name, function, *(x.to(name) for x in inputs), finish=finish)
         result: Any = contestant.run()
         if result.backend != name:
-            continue  # this backend passes the operation on to the CPU
+            continue  # this GPU backend has no kernel: the operation ran on the CPU
         if _differs(result.to("scalar"), expected):
             wrong.append(name)
         else:

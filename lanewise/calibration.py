@@ -26,7 +26,7 @@ KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 FORMAT: Final = 1
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
-NOISE: Final = 1.03  # backends whose times differ by less keep the order of the enum
+NOISE: Final = 1.03  # backends slower than the fastest by less than this factor keep the order of the enum
 
 Times = Mapping[Backend, Mapping[str, float]]
 
@@ -35,7 +35,7 @@ class Calibration(NamedTuple):
     """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
     `times` are relative to the fastest backend for that kind: 1.5 means 50 % slower. `date` is the day of the
-    measurement. `path` is the file that stores it, None if it is for this process only. print() shows a table.
+    measurement. `path` is the file that stores it, None if it is not stored. print() shows a table.
     """
 
     times: Times
@@ -76,7 +76,7 @@ class Calibration(NamedTuple):
 
 
 def folder() -> Path | None:
-    """Returns the folder of the file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
+    """Returns the folder of the calibration file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
 
     Returns None in Pyodide, whose files do not outlive the page, and for users without a cache folder.
     """
@@ -97,7 +97,7 @@ def folder() -> Path | None:
 
 
 def load() -> Calibration | None:
-    """Returns the stored calibration if it is of this machine and version, else None. Never raises an error."""
+    """Returns the stored calibration if it is for this machine and version, else None. Never raises an error."""
     directory = folder()
     if directory is None or not os.path.exists(directory / NAME):
         return None
@@ -115,7 +115,7 @@ def load() -> Calibration | None:
 
 
 def warn(message: str) -> None:
-    """Issues a warning that shows the line of the user's code that imports or calls this package."""
+    """Issues a warning that points to the line of the user's code that imports or calls this package."""
     level, frame = 1, sys._getframe()
     while frame.f_back:
         importing = "importlib._bootstrap" in frame.f_code.co_filename  # `stacklevel` skips these frames
@@ -126,9 +126,9 @@ def warn(message: str) -> None:
 
 
 def save(calibration: Calibration) -> Calibration:
-    """Writes the file atomically and returns the calibration with its path, or unchanged if there is no folder.
+    """Writes the calibration file atomically and returns the calibration with the path.
 
-    Raises OSError if the folder cannot be written to.
+    If there is no folder, writes nothing and returns it unchanged. Raises OSError if the folder cannot be written to.
     """
     import json
     import tempfile
@@ -154,7 +154,7 @@ def save(calibration: Calibration) -> Calibration:
 
 
 def forget() -> None:
-    """Removes the file if it exists. Raises OSError if that is not allowed."""
+    """Removes the calibration file if it exists. Raises OSError if it cannot be removed."""
     directory = folder()
     if directory is not None:
         (directory / NAME).unlink(missing_ok=True)
@@ -199,13 +199,13 @@ def _parse(text: str, path: str) -> Calibration | None:
         return None
     date = content["date"]
     if not (isinstance(date, str) and len(date) == 10 and date.isascii() and date.isprintable()):
-        raise ValueError(f"expected date to be a day, got {date!r:.40}")
+        raise ValueError(f"expected date to be a string such as 2026-01-31, got {date!r:.40}")
     times = content["times"]
     if not (isinstance(times, dict) and times and times.keys() <= {backend.value for backend in CPU_BACKENDS}):
         raise ValueError("expected times of CPU backends")
     rows = {Backend(name): _row(row) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
-        raise ValueError("expected a time of 1.0 for each kind")
+        raise ValueError("expected 1.0, the time of the fastest backend, for each kind")
     return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path)
 
 

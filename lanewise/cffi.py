@@ -10,7 +10,7 @@
     status = kernels.add_float32(context, layout, inputs, outputs, ffi.NULL)
 
 `ffi` declares the headers that the libraries were compiled with (lanewise/_lib/include). Their comments say what a
-layout means and when a kernel needs memory. Nothing here checks pointers, shapes or strides.
+layout means and when a kernel needs scratch memory. Nothing here checks pointers, shapes or strides.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = ["ffi", "lib"]
 
 
 def _declarations() -> str:
-    """Returns the headers in the subset of C that cffi parses: without preprocessor lines other than constants."""
+    """Returns the headers in the subset of C that cffi parses: the only preprocessor lines kept are constants."""
     folder = DIRECTORY / "include"
     try:
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("lanewise.h", "lanewise_table.h"))
@@ -42,8 +42,8 @@ def _declarations() -> str:
             f"{error.filename}: cannot read the header ({error.strerror}); reinstall lanewise"
         ) from error
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
-    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants: they size arrays
-    return text.replace("extern LW_EXPORT const", "extern")  # cffi would parse it as a numeric constant
+    text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants, which are array sizes
+    return text.replace("extern LW_EXPORT const", "extern")  # cffi treats const variables as constants
 
 
 ffi = FFI()
@@ -52,7 +52,7 @@ ffi.cdef(_declarations())
 
 @functools.cache
 def lib(isa: str) -> Any:
-    """Returns the library of a CPU backend, named in lower case. Its kernels are in the symbol `lanewise_kernels`.
+    """Returns the library of a CPU backend, such as "avx2". Its symbol `lanewise_kernels` has the table of kernels.
 
     Raises BackendUnavailableError if this build or this processor lacks it, and LibraryError if the file is damaged.
     """

@@ -1,6 +1,6 @@
 """The command line: `python -m lanewise info | demo | bench | calibrate`.
 
-Each subcommand parses its own arguments. The modules of demo and bench are imported when the command runs.
+Each subcommand parses its own arguments. The modules of demo and bench are imported only when these commands run.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ commands:
   calibrate  measure which CPU backend is the fastest, and let AUTO use it
 
 options:
-  -h, --help     this text, or the help of the command before it
-  --version      the version of lanewise
+  -h, --help     show this text, or after a command the help of that command
+  --version      show the version of lanewise
 """
 
 
@@ -96,7 +96,7 @@ def info(arguments: Sequence[str]) -> int:
     discovery.print_backend_summary()
     print(f"Default backend: {selection.default_backend().name}")
     print(
-        "AUTO prefers the recommended one; calls run on the default, which LANEWISE_BACKEND or use_backend() changes."
+        "AUTO prefers the recommended backend. Calls run on the default; LANEWISE_BACKEND or use_backend() changes it."
     )
     return 0
 
@@ -116,8 +116,8 @@ def bench(arguments: Sequence[str]) -> int:
         from lanewise.errors import LibraryError
 
         raise LibraryError(
-            "this wheel is for browsers and has no benchmark; run it where lanewise is installed "
-            "by pip, or measure a page from a checkout: "
+            "this wheel is for browsers and has no benchmark; run bench where lanewise was "
+            "installed by pip, or measure a page from a checkout: "
             "python -m tests.bench --goals --backends browser"
         ) from None
     return run(arguments)

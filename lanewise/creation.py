@@ -1,6 +1,6 @@
 """Creation functions: full and its relatives, arange, linspace, eye, rand, randn, asarray, from_dlpack.
 
-The contracts define the signatures and documentation of the public functions. The extension passes their calls through
+The contracts define the signatures and documentation of these operations. The extension passes calls of them through
 dispatch.py to the functions here, which fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
 buffers). `device` is the array API's argument: "cpu" or the name of a backend.
 """
@@ -36,11 +36,11 @@ __all__ = ["asarray", "empty", "empty_like", "from_dlpack", "full_like", "ones_l
 Shape = int | Sequence[int]
 
 _CHUNK: Final = 2**16  # for dtypes without a kernel, Python computes this many numbers at a time
-_COPY: Final = {None: None, True: True, False: False}  # also finds values that equal these keys, such as NumPy's
+_COPY: Final = {None: None, True: True, False: False}  # keys are compared with ==, so numpy.True_ is found
 
 
 def full(shape: Shape, fill_value: Any, dtype: Any = None, *, device: Any = None) -> Tensor:
-    """Returns a tensor filled with one value. The default dtype is the value's."""
+    """Returns a tensor filled with one value. The default dtype is that of the value."""
     return _filled("full", shape, fill_value, dtype, device)
 
 
@@ -203,7 +203,7 @@ def _evenly_spaced(operation: str, first: float, distance: float, count: int, dt
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns uniform random numbers in [0, 1), from the stream of the seed or, without a seed, that of the process."""
+    """Returns uniform random numbers in [0, 1), from the stream of `seed`, or without one from that of the process."""
     return _random("rand", shape, seed, offset, device)
 
 
@@ -216,7 +216,7 @@ def _random(operation: str, shape: Shape, seed: int | None, offset: int, device:
     if seed is None:
         if offset:
             raise ArgumentError(f"{operation}: expected a seed with offset {offset}, got none; give both")
-        # Allocate first: a shape that fails must not use up numbers of the stream.
+        # Allocate before advancing the stream: a call with an invalid shape must not use up random numbers.
         seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):
         if not -(2**63) <= to_int(operation, name, value) < 2**63 or (name == "offset" and value < 0):
@@ -279,7 +279,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
         if not isinstance(obj, list | tuple):
             raise
         result = None
-    if result is None:  # a list of arrays, or of numbers of another package
+    if result is None:  # obj is a list of arrays, or of another package's numbers
         return _ext.from_object(_to_lists(obj), dtype, copy)
     if result is not NotImplemented:
         return result
@@ -306,13 +306,13 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
 
 def _shared(obj: Any) -> Any:
-    """Returns a tensor that shares the memory, or a NumPy array if Lanewise lacks the dtype, as for uint8."""
+    """Returns a tensor that shares the memory of `obj`, or a NumPy array if Lanewise lacks the dtype (uint8)."""
     try:
         return from_dlpack(obj)
     except DTypeError:
         try:
             return obj.__array__()
-        except (AttributeError, ImportError, RuntimeError, TypeError):  # NumPy is missing, or lacks this dtype, too
+        except (AttributeError, ImportError, RuntimeError, TypeError):  # NumPy is missing, or it lacks this dtype, too
             pass
         raise
 

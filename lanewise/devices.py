@@ -1,7 +1,7 @@
-"""Devices: their description for users (DeviceInfo), and the interface that runs kernels on one (Executor).
+"""Devices: the description for users (DeviceInfo), and the interface that runs kernels on a device (Executor).
 
-registry.py lists devices and opens them. In this version only lanewise.webgpu implements Executor. Its tests and users
-call it directly; tensors are always stored in host memory.
+registry.py lists devices and opens them. In this version only lanewise.webgpu implements Executor, which users and
+tests call directly: operations do not use it, and tensors are always stored in host memory.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class Executor(Protocol):
         outputs: Sequence[tuple[Any, int]],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the table, such as `exp_float32`. `kind` is its kind in contracts/kinds.yaml.
+        """Runs a kernel of the kernel table, such as `exp_float32`. `kind` is its kind in contracts/kinds.yaml.
 
         `layout` has the fields of that kind's struct in core/include/lanewise.h, as ints and nested lists. Operands are
         pairs of a buffer and the byte offset of the first element, (None, 0) for an optional input that is absent.

@@ -1,7 +1,7 @@
 """Reports what this machine can run: backends, their devices, and why a backend is missing.
 
-Reads registry.py; the `info` command prints the summary. Listing devices reads files and, for WebGPU, calls drivers, so
-nothing here runs at import.
+Gets its facts from registry.py; the `info` command prints the summary. Listing devices reads files and, for WebGPU,
+calls drivers, so nothing here runs at import.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def best_available_backend() -> Backend:
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """Returns the largest free memory of a backend's devices, or total memory if free memory is unknown."""
+    """Returns the largest free memory of a backend's devices (total memory where free is unknown), None if unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)
@@ -91,7 +91,7 @@ def backend_summary() -> str:
 
 
 def _calibration_summary() -> str:
-    """Returns a line that describes the calibration and says whether the default backend follows from it."""
+    """Returns a line that describes the calibration and says whether the user's choice overrides it."""
     calibration = selection.calibration_in_use()
     if calibration is None:
         return "none; `python -m lanewise calibrate` measures which of these is the fastest"

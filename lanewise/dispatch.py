@@ -2,7 +2,7 @@
 
 The hot path never comes here: the extension itself handles tensors, numbers and buffers on CPU backends. It passes on
 the operations without kernels (kinds `composed` and `creation`), and calls with operands that only Python can read:
-lists, DLPack objects and other packages' arrays. These are converted, and the operation is called again.
+lists, DLPack objects and other packages' arrays. dispatch() converts these operands and calls the operation again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lanewise.errors import ArgumentTypeError, BackendUnavailableError, Lanewise
 
 __all__ = ["dispatch", "refuse_keyword", "several"]
 
-# Modules and the operations in them. A module is imported at the first call of one of its operations.
+# The operations that each module implements. A module is imported at the first call of one of its operations.
 _PYTHON: Final = {
     "creation": ("arange", "asarray", "eye", "full", "linspace", "ones", "rand", "randn", "zeros"),
     "products": ("attention_scores", "matvec", "outer", "vecmat", "weighted_sum"),
@@ -43,7 +43,7 @@ def _python(operation: str) -> Callable[..., Any] | None:
 
 
 def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Returns several results of an operation as a named tuple."""
+    """Returns the tensors of an operation with several results as a named tuple, for the extension."""
     from lanewise import results
 
     result: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
@@ -96,7 +96,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _rename(error: LanewiseError, operation: str) -> None:
-    """Makes an error name the operation that the user called instead of one that this operation calls."""
+    """Makes an error name the operation that the user called, not one that this operation calls internally."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (name == "index" or hasattr(_ext, name) or hasattr(Tensor, name)):
@@ -119,7 +119,7 @@ def _check_arguments(
 
 
 def _is_native(value: Any) -> bool:
-    """Whether the extension reads a value without conversion."""
+    """Whether the extension can read a value without conversion in Python."""
     return value is None or isinstance(value, Tensor | int | float)
 
 
@@ -128,5 +128,5 @@ def _operand(operation: str, one: operations.Input, value: Any) -> Any:
     if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
-        return creation.asarray(value, one.dtype)  # an empty list would become float32
+        return creation.asarray(value, one.dtype)  # without a dtype, an empty list becomes float32
     return creation.tensor_of(operation, one.name, value)

@@ -1,4 +1,4 @@
-"""The types of elements: six DType singletons, and the ways to name them.
+"""The types of elements: six DType singletons, and the names that stand for them.
 
 The extension identifies a dtype by its code (lw_dtype of core/include/lanewise.h) and returns these objects as
 `Tensor.dtype`. Every dtype argument (`lw.float32`, "float32", float, `np.dtype("float32")`, `np.float32`) goes through
@@ -36,8 +36,8 @@ class DType:
     name: str
     itemsize: int  # bytes
     kind: Kind  # b(ool), i(nteger) or f(loat), as in NumPy
-    code: int  # the lw_dtype of lanewise.h
-    format: str  # the code in the buffer protocol and the struct module
+    code: int  # value of the enum lw_dtype in core/include/lanewise.h
+    format: str  # format character in the buffer protocol and the struct module
 
     def __init__(self, code: int, name: str, itemsize: int, kind: Kind, format: str) -> None:
         for field, value in (
@@ -119,7 +119,7 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
 
 
 def code_of(operation: str, value: Any) -> int:
-    """Returns the lw_dtype of a dtype argument, for the extension."""
+    """Returns the code (lw_dtype) of a dtype argument, for the extension."""
     return as_dtype(value, operation=operation).code
 
 
@@ -128,7 +128,7 @@ def _names() -> str:
 
 
 def _unpickled(name: str) -> DType:
-    """Unpickles a DType. A pickle of a later version may name an unknown one."""
+    """Unpickles a DType. Raises DTypeError for one that only a later version of Lanewise has."""
     return as_dtype(name, operation="unpickling")
 
 

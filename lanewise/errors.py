@@ -1,7 +1,7 @@
 """The errors that Lanewise raises, one hierarchy under LanewiseError.
 
-Each also derives from the built-in exception that NumPy or Python raises in the same situation, so `except ValueError`
-keeps working. A message names the operation, what it expected, what it got, and what to do:
+Each class also derives from the built-in exception that NumPy or Python raises in the same situation, so that `except
+ValueError` keeps working. A message names the operation, what it expected, what it got, and what to do:
 `matmul: expected x2 of shape (4, n), got x1 (3, 4) and x2 (5, 4); transpose x2 with .T`. lanewise/__init__.py passes
 these classes to the extension.
 """
@@ -17,7 +17,7 @@ __all__ = [
     "ReadOnlyError", "ShapeError",
 ]  # fmt: skip
 
-_LIMIT = 60  # characters of a value in a message
+_LIMIT = 60  # maximum number of characters that a message shows of a value
 _repr = reprlib.Repr()
 _repr.maxlist = _repr.maxtuple = 8
 _repr.maxstring = _repr.maxlong = _repr.maxother = _LIMIT
@@ -36,8 +36,8 @@ def describe_type(value: Any) -> str:
 
 
 def describe(value: Any) -> str:
-    """Returns the words for a value in a message: the type and shape of an array, else one line of its repr,
-    or its type if it has none.
+    """Returns the text that stands for a value in a message: the type and shape of an array, else the repr in
+    one line, or the type if the repr fails or only shows an address.
 
     >>> describe(3), describe([0] * 1000)
     ('3', '[0, 0, 0, 0, 0, 0, 0, 0, ...]')
@@ -55,7 +55,7 @@ def describe(value: Any) -> str:
 
 
 class LanewiseError(Exception):
-    """The base of every error that Lanewise raises on purpose."""
+    """The base class of every error that Lanewise raises on purpose."""
 
 
 class ShapeError(LanewiseError, ValueError):
@@ -103,7 +103,7 @@ class BackendUnavailableError(BackendError):
 
 
 class LibraryError(BackendError, ImportError):
-    """A library of kernels is missing, damaged, or of another version than this package."""
+    """A library of kernels is missing, is damaged, or belongs to another version of this package."""
 
 
 class DeviceError(BackendError):

@@ -1,7 +1,7 @@
 """The CPU's name and the machine's memory, from the operating system.
 
 Used by discovery.py, calibration.py and memory.py. Nothing is read at import. Values that the system does not report
-are None, 0 or "unknown CPU"; there are no errors.
+are None, 0 or "unknown CPU"; these functions raise no errors.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Final
 
 __all__ = ["cpu_name", "free_memory", "total_memory"]
 
-HEAD: Final = 512  # characters at the start of /proc/cpuinfo, enough for the first processor's name
+HEAD: Final = 512  # characters at the start of /proc/cpuinfo, enough to include the first processor's name
 _SYSTEM: Final = sys.platform  # a variable, so that type checkers check the branches of every system
 
 
@@ -22,9 +22,9 @@ def cpu_name() -> str:
     """Returns the CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # On x86, the first processor's lines have "model name"; on many ARM boards, the end has "Model" or "Hardware".
+        # On x86, the first processor's lines have "model name"; many ARM boards have "Model" or "Hardware" at the end.
         path = Path("/proc/cpuinfo")
-        head = _fields(path, HEAD)  # reading all of it is slow on machines with many processors
+        head = _fields(path, HEAD)  # reading the whole file is slow on machines with many processors
         fields = head if head.get("model name") else _fields(path)
         name = fields.get("model name") or fields.get("Model") or fields.get("Hardware") or ""
     elif _SYSTEM == "darwin":
@@ -66,7 +66,7 @@ def free_memory() -> int | None:
 
 
 def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
-    """Returns the `name: value` lines at the start of a file. If a name repeats, its first line counts."""
+    """Returns the `name: value` lines in the first `max_characters`, or in all. The first of repeated names counts."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:
@@ -85,7 +85,7 @@ def _meminfo(name: str) -> int | None:
 
 
 def _container(name: str) -> int | None:
-    """Returns a number of bytes from the control group of this process, which limits the memory of a container."""
+    """Returns a number of bytes from the control group, by which Linux limits the memory of a container."""
     try:
         text = Path("/sys/fs/cgroup", name).read_text().strip()
     except OSError:

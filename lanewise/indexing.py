@@ -1,8 +1,8 @@
 """Indexing with arrays: integers, masks and lists, alone or mixed with slices, by NumPy's rules.
 
-The extension handles keys of ints, slices, Ellipsis and None, and calls getitem and setitem here for all others. Both
-apply the slices first, as a view. What remains is one `take` or `put` along one axis. If several axes are indexed, they
-are flattened into one, and their indices are combined into positions along it.
+The extension handles keys of ints, slices, Ellipsis and None, and calls getitem and setitem here for all others. First,
+the basic part of the key (ints, slices and None) makes a view. Then arrays index the view, with one `take` or `put`
+along one axis: several indexed axes are flattened into one, and their indices are combined into positions along it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _ALL = slice(None)
 
 
 class _Group(NamedTuple):
-    """The adjacent axes of the view that one array indexes: one axis, or one for each dimension of a mask."""
+    """The adjacent axes of the view that one array of the key indexes. A mask indexes one for each dimension."""
 
     axis: int  # the first of these axes
-    dimension: int  # the same axis of the tensor: the number differs if the key has ints or None
+    dimension: int  # its number in the tensor, which differs if the key has ints or None
     span: int  # number of axes
     indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
@@ -78,7 +78,7 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
 
 
 def setitem(tensor: Tensor, key: Any, value: Any) -> None:
-    """Assigns tensor[key] = value for a key with arrays. If an index repeats, the last value stays.
+    """Assigns tensor[key] = value for a key with arrays. If an index repeats, the last of its values is kept.
 
     >>> import lanewise as lw
     >>> x = lw.zeros(4)
@@ -118,7 +118,7 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # where the key has arrays, or ints, which count as arrays
+    arrays_at: list[int] = []  # places in the key of arrays, and of ints, which count as arrays
     axis = dimension = position = 0  # the next axis of the view, of the tensor, and of the result
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
@@ -165,7 +165,7 @@ def _entry(one: Any) -> Any:
 
 
 def _expand_ellipsis(tensor: Tensor, entries: list[Any]) -> None:
-    """Replaces the Ellipsis, or the end of the key, by a full slice for each dimension that the key leaves out."""
+    """Adds a full slice for each dimension that the key leaves out: in place of the Ellipsis, or else at the end."""
     used = 0
     for entry in entries:
         if entry is None or entry is Ellipsis or isinstance(entry, bool):
@@ -188,7 +188,7 @@ def _is_mask(entry: Any) -> bool:
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
     """Returns the group of an array, and the number of dimensions of the tensor that the array indexes."""
-    if isinstance(entry, bool):  # a mask without dimensions adds an axis of extent 1 or 0
+    if isinstance(entry, bool):  # True adds an axis of extent 1, False one of extent 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
     if not _is_mask(entry):
@@ -196,7 +196,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
         raise ShapeError(
-            f"indexing: expected a mask of shape {covered}, as the dimensions that it indexes, got {entry.shape}"
+            f"indexing: expected a mask of shape {covered}, that of the dimensions it indexes, got {entry.shape}"
         )
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
@@ -226,7 +226,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
 
 
 def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
-    """Returns a group's indices, counted from the front. Raises IndexOutOfRangeError if one is out of range."""
+    """Returns a group's indices, plus `extent` where negative. Raises IndexOutOfRangeError if one is out of range."""
     indices = group.indices
     if indices.size == 0:
         return _ext.astype(indices, dtypes.int32)
@@ -243,7 +243,7 @@ def _outside(indices: Tensor, extent: int) -> Tensor:
 
 @contextmanager
 def _naming_tensor_axis(group: _Group, view: Tensor) -> Iterator[None]:
-    """Makes the error about an index name the axis of the tensor: a kernel knows only the axis of the view."""
+    """Replaces an index error of a kernel, which names the axis of the view, by one with the axis of the tensor."""
     try:
         yield
     except IndexOutOfRangeError:
@@ -251,7 +251,7 @@ def _naming_tensor_axis(group: _Group, view: Tensor) -> Iterator[None]:
 
 
 def _out_of_range(group: _Group, extent: int) -> IndexOutOfRangeError:
-    """Returns the error that names the first index that is out of range, and its axis of the tensor."""
+    """Returns an error with the first index that is out of range and the axis of the tensor that it indexes."""
     first = int(_ext.mask_indices(_outside(group.indices, extent))[0])
     wrong = int(group.indices.reshape(-1)[first])
     return IndexOutOfRangeError(

@@ -1,4 +1,4 @@
-"""Conversion from and to JavaScript's typed arrays. Each copies, as Python's and JavaScript's memory are separate.
+"""Converts from and to JavaScript's typed arrays. Both directions copy: Python and JavaScript do not share memory.
 
 creation.py calls from_js() for typed arrays, and Tensor.to_js() calls to_js(). Imported in Pyodide only.
 """
@@ -23,7 +23,7 @@ _DTYPES: Final[dict[str, DType]] = {
     "Int32Array": dtypes.int32,
     "BigInt64Array": dtypes.int64,
 }
-_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # read as int32
+_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # converted to int32
 _KNOWN: Final = ", ".join([*_DTYPES, *_WIDENED])
 _ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items()} | {dtypes.bool: "Uint8Array"}
 

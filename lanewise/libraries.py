@@ -24,7 +24,7 @@ _CURE: Final = "reinstall lanewise, or in a checkout run `python native/build.py
 
 
 class Library(NamedTuple):
-    """One row of the manifest."""
+    """A kernel library: one row of the manifest."""
 
     path: Path
     size: int
@@ -41,7 +41,7 @@ class Manifest(NamedTuple):
 
 
 def find(name: str) -> Library | None:
-    """Returns the library of a backend, named in lower case, or None if this build has none.
+    """Returns the library of the backend `name`, such as "avx2", or None if this build has none.
 
     Raises LibraryError if the manifest is missing, damaged, or of another build than the extension.
     """
@@ -56,7 +56,7 @@ def left_out(name: str) -> str:
 def checked_path(name: str) -> Path:
     """Returns the path of a backend's library, after checking its size and SHA-256.
 
-    Raises LibraryError, which names the file, if they are not those of the manifest.
+    Raises LibraryError, which names the file, if either differs from the manifest.
     """
     library = find(name)
     if library is None:
@@ -96,7 +96,7 @@ def _read(path: Path) -> Manifest:
     expected = (_ext.abi_version(), _ext.signature())
     if version != expected:
         raise LibraryError(
-            f"{path}: expected libraries of ABI {expected[0]} and signature {expected[1]:016x}, as the extension has, "
+            f"{path}: expected libraries of ABI {expected[0]} and signature {expected[1]:016x}, like the extension, "
             f"got ABI {version[0]} and signature {version[1]:016x}; {_CURE}"
         )
     return parsed

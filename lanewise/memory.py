@@ -23,12 +23,12 @@ _STATS: Final = (
 
 
 def memory_stats() -> dict[str, int]:
-    """Returns figures about the memory of CPU tensors, in bytes.
+    """Returns statistics about the memory of CPU tensors. Sizes are in bytes.
 
-    `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum so far. Memory borrowed from other
+    `allocated_bytes` are in use now, `peak_allocated_bytes` is the maximum so far. Memory borrowed from other
     libraries does not count, and a block is up to a quarter larger than its contents. `cached_bytes` are freed blocks
-    kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is the sum of both. `num_allocs` counts allocations;
-    `num_cache_hits` of them were served from the cache, and `num_alloc_retries` succeeded only after emptying it.
+    kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is the sum of allocated and cached bytes. `num_allocs`
+    counts allocations: `num_cache_hits` came from the cache, `num_alloc_retries` succeeded only after emptying it.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]
@@ -60,7 +60,7 @@ def empty_cache() -> None:
 
 
 def set_cache_limit(limit: int | None) -> int:
-    """Limits the memory cache to `limit` bytes and returns the previous limit. The oldest blocks are freed first.
+    """Limits the memory cache to `limit` bytes, freeing cached blocks if necessary, and returns the previous limit.
 
     None restores the default: LANEWISE_CACHE_LIMIT, or else a sixteenth of the memory that this process may use. Raises
     ArgumentError unless 0 <= limit < 2**63, and ArgumentTypeError if the limit is not an int.
@@ -79,13 +79,13 @@ def set_cache_limit(limit: int | None) -> int:
 
 
 def default_cache_limit() -> int:
-    """Returns the initial limit. The extension calls this when it creates the first large tensor."""
+    """Returns the cache's initial limit. The extension calls this when it creates the first large tensor."""
     text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
     if not text:
         from lanewise import hardware  # imported late to keep `import lanewise` fast
 
         return (hardware.total_memory() or 2**32) // 16
-    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() would refuse thousands of digits
+    if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() raises ValueError for thousands of digits
         raise ArgumentError(f"LANEWISE_CACHE_LIMIT: expected a number of bytes, got {text!r:.60}")
     return int(text)
 
@@ -125,10 +125,10 @@ def estimate_inference_memory(
 ) -> MemoryEstimate:
     """Estimates the memory that a decoder-only transformer needs for inference with batch size 1.
 
-    With head = hidden / heads, a layer has 2 hidden^2 + 2 hidden kv_heads head + 3 hidden intermediate + 2
-    hidden weights (queries and output, keys and values, a gated feed-forward, two norms); the model adds the
+    With head = hidden / heads, a layer has 2 hidden^2 weights for queries and output, 2 hidden kv_heads head for
+    keys and values, 3 hidden intermediate for a gated feed-forward and 2 hidden for two norms. The model adds the
     embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
-    and key-value head.
+    and key-value head. Activations are estimated as 2 (hidden + 2 intermediate) numbers.
 
     >>> import lanewise as lw
     >>> estimate = lw.estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)
@@ -165,16 +165,16 @@ def estimate_inference_memory(
 def init_backend_with_memory_check(
     backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
 ) -> Backend:
-    """Opens the best backend of that name that has enough free memory.
+    """Opens and returns the best backend that `backend` stands for and that has enough free memory.
 
-    `required_bytes` is a number or a MemoryEstimate. If the name stands for several backends, as "auto" does, the best
-    with enough memory is opened. Raises OutOfMemoryError if none has enough, BackendUnavailableError if none exists.
+    `required_bytes` is a number or a MemoryEstimate. Raises OutOfMemoryError if no backend has enough memory, and
+    BackendUnavailableError if this machine has none of the backends.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
     False
     """
-    from lanewise import discovery, selection  # not needed when this module is imported
+    from lanewise import discovery, selection  # imported here because both import this module
 
     operation = "init_backend_with_memory_check"
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes

@@ -1,4 +1,4 @@
-"""Methods of Tensor that are neither operations nor written in C: placement, copying, pickling, printing, NumPy.
+"""Methods of Tensor that are neither operations nor written in C, for placement, copying, pickling, printing and NumPy.
 
 The extension sets these on the type when the package is imported (`_ext.initialize`).
 """
@@ -94,7 +94,7 @@ def numpy_array(self: Tensor, /) -> numpy.ndarray[Any, Any]:
 
 
 def array(self: Tensor, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
-    """Returns a NumPy array, when NumPy does not use the buffer protocol."""
+    """Returns a NumPy array, for callers of __array__ that do not use the buffer protocol."""
     import numpy
 
     shared = numpy.asarray(memoryview(self))
@@ -132,8 +132,8 @@ def to_js(self: Tensor, /) -> Any:
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """Runs a NumPy ufunc on arrays that share the tensors' memory; `array += tensor` writes to the array. Only an
-    operator with an array on its left, `array + tensor`, returns a tensor."""
+    """Runs a NumPy ufunc, including that of `array += tensor`, on arrays that share the tensors' memory. The exception
+    is an operator with an array on its left, such as `array + tensor`: Lanewise runs it and returns a tensor."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)
@@ -141,7 +141,7 @@ def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords:
 
 
 def array_function(self: Tensor, function: Any, types: Any, inputs: Any, keywords: Any) -> Any:
-    """Runs another NumPy function, such as np.mean, on arrays that share the tensors' memory."""
+    """Runs a NumPy function that is not a ufunc, such as np.mean, on arrays that share the tensors' memory."""
     return _with_arrays(function, inputs, keywords)
 
 
@@ -169,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# NumPy's ufuncs for the operators; most have the names of the array API.
+# Lanewise's function for each NumPy ufunc of an operator. Most ufuncs have the array API's name of the operation.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)
@@ -205,7 +205,7 @@ def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
 
 
 def truncated(self: Tensor, /) -> int:
-    """Returns math.trunc of the only element; math.floor and math.ceil use __float__."""
+    """Implements math.trunc for a tensor with one element; math.floor and math.ceil use __float__ instead."""
     return int(self)
 
 
@@ -220,7 +220,7 @@ def deep_copy(self: Tensor, memo: dict[int, Any]) -> Tensor:
 
 
 def reduce(self: Tensor) -> tuple[Any, ...]:
-    """Pickles bytes, dtype and shape. The backend is left out, as another machine may not have it."""
+    """Returns what pickle stores: bytes, dtype and shape. The backend is left out; another machine may not have it."""
     return _from_pickle, (self.tobytes(), self.dtype, self.shape)
 
 
@@ -229,8 +229,8 @@ def _from_pickle(data: bytes, dtype: DType, shape: tuple[int, ...]) -> Tensor:
 
 
 class _Missing:
-    """Raises an error with a hint for an attribute that only other libraries' tensors have. There is a descriptor for
-    each name, because Tensor.__getattr__ would slow down access to other attributes."""
+    """Raises an error with a hint for an attribute that only other libraries' tensors have. Each name in MISSING has
+    such a descriptor, because a Tensor.__getattr__ would slow down access to all attributes."""
 
     def __init__(self, name: str) -> None:
         self._name = name
@@ -243,7 +243,7 @@ class _Missing:
 
 
 def directory(self: Tensor) -> list[str]:
-    """Returns what dir(tensor) lists: all attributes except those of MISSING."""
+    """Returns what dir(tensor) lists: all attributes except the names in MISSING."""
     return sorted({*object.__dir__(self)} - {*MISSING.split()})
 
 

@@ -1,4 +1,4 @@
-"""The array API standard's inspection of this library: what `lanewise.__array_namespace_info__()` returns."""
+"""The array API standard's inspection API: what `lanewise.__array_namespace_info__()` returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class NamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Returns the optional features: boolean indexing, data-dependent shapes, and the number of dimensions."""
+        """Returns the optional features: boolean indexing, data-dependent shapes, the largest number of dimensions."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:
@@ -32,7 +32,7 @@ class NamespaceInfo:
         return ["cpu", *(backend.value for backend in GPU_BACKENDS if not registry.missing(backend))]
 
     def default_dtypes(self, *, device: str | None = None) -> dict[str, DType]:
-        """Returns the dtypes of results unless the caller gives one. There are no complex numbers."""
+        """Returns the dtypes that results have by default, for each kind. There are no complex numbers."""
         self._check(device)
         return {"real floating": dtypes.float32, "integral": dtypes.int32, "indexing": dtypes.int32}
 

@@ -1,7 +1,7 @@
 """Formats numbers with equal width, as NumPy prints the elements of an array. Used by printing.py.
 
 A float is shown with the fewest digits that read back as the same float of its dtype. Python's repr does that for
-float64; for narrower dtypes, increasing numbers of digits are tried.
+float64; for narrower dtypes, digits are added until the text reads back as the same float.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
-# Floats of at least this size are shown with an exponent: not all digits before the point would be significant.
+# Floats of at least this magnitude are shown with an exponent: not all digits before the point would be significant.
 _LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
 
 
@@ -30,7 +30,7 @@ def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[
     ('1. ', '2.5')
     """
     if dtype.kind != "f":
-        # as in NumPy, wide enough for False even if all values are True
+        # as in NumPy, bools are as wide as False even if all are True
         width = len("False") if dtype is dtypes.bool else max(len(str(value)) for value in values)
         return lambda value: str(value).rjust(width)
     finite = [value for value in values if math.isfinite(value)]

@@ -1,7 +1,7 @@
 """The inputs and parameters of operations, for calls that the extension passes on to Python (dispatch.py).
 
-Read from lanewise/_lib/operations.json, which the build writes from the contracts, when first needed. The extension has
-the same data compiled in.
+They are read at first use from lanewise/_lib/operations.json, which the build writes from the contracts. The extension
+has the same data compiled in.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Names of NumPy and PyTorch that Lanewise does not have, with the texts in which errors say what to use instead.
+"""Names of NumPy and PyTorch that Lanewise does not have, with what errors tell the user to use instead.
 
 contracts/coming_from.yaml has complete examples of code in other libraries and in Lanewise.
 """
@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
-# Parameters of NumPy and PyTorch, and our names for them. Of several names, errors show the first that applies.
+# Parameters of NumPy and PyTorch, and our names for them; of several, errors show the first that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
     "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
@@ -34,7 +34,7 @@ FUNCTIONS: Final[dict[str, str]] = {
     "rint": "round", "tensor": "asarray", "true_divide": "divide", "view": "reshape",
 }  # fmt: skip
 
-# What to use in place of functions without a single equivalent; several names can share a text.
+# What to use in place of functions without a single equivalent; several names can share a hint.
 _TEXTS: Final[dict[str, str]] = {
     "atleast_1d atleast_2d": "use reshape",
     "bfloat16": "use float32 or float16",
@@ -47,7 +47,7 @@ _TEXTS: Final[dict[str, str]] = {
     "copy": "use x.copy(), or asarray(x, copy=True)",
     "count_nonzero": "use sum(x != 0)",
     "cumulative_prod": "use numpy.cumprod on x.numpy()",
-    "device": 'use strings such as "cpu"; x.device is that of a tensor',
+    "device": 'use strings such as "cpu"; x.device is the device of a tensor',
     "diff": "use x[1:] - x[:-1] for 1-D arrays",
     "dstack": "use stack(arrays, axis=2) for 2-D arrays, concat(arrays, axis=2) for 3-D ones",
     "einsum": "use matmul, vecdot or outer, with permute_dims and expand_dims",
@@ -88,7 +88,7 @@ _TEXTS: Final[dict[str, str]] = {
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
 HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
-# What to use in place of attributes of PyTorch's tensors, if the hint for the function of that name does not fit.
+# What to use in place of attributes of PyTorch's tensors, where the hint for the function of the same name is wrong.
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",
@@ -119,7 +119,7 @@ def refuse_keyword(operation: str, name: str) -> None:
 
 
 def suggestion(name: str) -> str:
-    """Returns the end of the error about a name that `lanewise` does not have: what to use instead, or ""."""
+    """Returns what to append to the error about a name that `lanewise` does not have: what to use instead, or ""."""
     if hint := _hint(name):
         return hint
     import difflib
@@ -133,7 +133,7 @@ def suggestion(name: str) -> str:
 
 
 def attribute_suggestion(name: str) -> str:
-    """Returns the end of the error about an attribute that tensors do not have, one of methods.MISSING."""
+    """Returns what to append to the error about an attribute in methods.MISSING, which tensors do not have."""
     return next((f"; {text}" for names, text in _ATTRIBUTES.items() if name in names.split()), _hint(name))
 
 

@@ -1,8 +1,8 @@
-"""Where tensors are stored, and moving them.
+"""Says where tensors are stored, and moves them.
 
-The extension knows a tensor's backend and whether the user placed the tensor there, and runs operations with kernels
-accordingly. The functions here place tensors for Tensor.to() and its relatives (methods.py), creation functions and
-composed operations.
+A tensor is committed to a backend if the user chose that backend. The extension runs operations with kernels where
+their operands are committed. The functions here place tensors for Tensor.to() and its relatives (methods.py), creation
+functions and composed operations.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
 
 
 def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Tensor:
-    """Places a newly created tensor on `device`, or, if that is None, on the backend that `other` is committed to."""
+    """Places a new tensor on `device`, or, if that is None, on the backend that `other` is committed to, if any."""
     if device is None and other.is_committed:
         return move(tensor, Backend(other._backend_name))
     return place(tensor, device, operation)
@@ -46,7 +46,7 @@ def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Te
 def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
     """Returns the lowest-priority backend that any of the tensors is committed to, None if there is none.
 
-    Raises BackendError inside strict_backends() if there are several. The extension follows the same rule.
+    Raises BackendError if there are several and strict_backends() is on. The extension applies the same rule.
     """
     chosen = {Backend(tensor._backend_name) for tensor in tensors if tensor.is_committed}
     if len(chosen) > 1 and selection.is_strict():

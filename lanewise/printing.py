@@ -1,7 +1,7 @@
 """repr(), str() and HTML of tensors, in NumPy's layout.
 
-tensor_repr, tensor_str and tensor_html are methods of Tensor (methods.py). Above `threshold` elements only the ends of
-each dimension are read and shown.
+tensor_repr, tensor_str and tensor_html are methods of Tensor (methods.py). If a tensor has more than `threshold`
+elements, only the ends of each dimension are read and shown.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ def set_printoptions(
 ) -> None:
     """Changes how tensors are printed in this thread. Options that are None do not change.
 
-    `precision` is the largest number of digits after the decimal point. Above `threshold` elements, only `edgeitems` at
-    both ends of each dimension are shown. `linewidth` is the number of characters in a line.
+    `precision` is the largest number of digits after the decimal point. Above `threshold` elements, only the first and
+    last `edgeitems` of each dimension are shown. `linewidth` is the number of characters in a line.
     """
     if others:
         names = ", ".join(_Options._fields)
@@ -156,7 +156,7 @@ def _format_elements(tensor: Tensor, separator: str, indent: int, width: int) ->
 
 
 def _values(tensor: Tensor, edge: int) -> Nested:
-    """Returns the elements to show as nested lists: all, or `edge` from both ends of each dimension."""
+    """Returns the elements to show as nested lists: if `edge` is 0 all, else `edge` from each end of each dimension."""
     axis = next((axis for axis, extent in enumerate(tensor.shape) if edge and extent > 2 * edge), None)
     if axis is None:
         return tensor.tolist()
@@ -188,7 +188,7 @@ def _brackets(
     indent: str,
     width: int,
 ) -> str:
-    """Returns nested brackets with lines broken before `width`; continued lines begin with `indent`."""
+    """Returns nested brackets, in lines of at most `width` characters; all lines but the first begin with `indent`."""
     if not elided:
         return show(values)
     width -= 1  # for the closing bracket

@@ -1,4 +1,4 @@
-"""Products composed of other operations: matrices with vectors, vectors with vectors, the steps of attention.
+"""Products composed of other operations: matrix-vector products, outer products, and the steps of attention.
 
 Their contracts say `kind: composed`. dispatch.py imports this module at the first call of one of them.
 """
@@ -35,7 +35,7 @@ def vecmat(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
 
 
 def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[int, ...], shapes: str) -> None:
-    """Raises ShapeError unless the vector has `extent` elements, the matrix's extent along the axis of the product."""
+    """Raises ShapeError unless the vector's last extent is `extent`, that of the matrix axis that is summed over."""
     if matrix.ndim < 2 or vector.ndim < 1 or vector.shape[-1:] != extent:
         raise ShapeError(
             f"{operation}: expected shapes {shapes}, got a matrix of shape {matrix.shape} and a vector of shape "
@@ -44,7 +44,7 @@ def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[
 
 
 def _product(operation: str, left: Tensor, right: Tensor, axis: int, out: Tensor | None) -> Tensor:
-    """Multiplies matrices, and removes from the result the axis that was added to the vector."""
+    """Multiplies matrices, one made from a vector by adding `axis`, and removes this axis from the result."""
     if out is None:
         return _ext.squeeze(_ext.matmul(left, right), axis)
     try:

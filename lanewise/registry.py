@@ -1,7 +1,7 @@
-"""Says which backends are available, and opens them, through a provider for each backend.
+"""Says which backends are available, and opens them, by asking the provider of each backend.
 
-A provider says why its backend is missing on this machine, or lists the backend's devices and opens one. selection.py
-opens backends through this module, and discovery.py shows them to the user. register() replaces a provider.
+A provider says why this machine does not have its backend, or else lists the backend's devices and opens one of them.
+selection.py opens backends through this module; discovery.py shows them to the user. register() replaces a provider.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ __all__ = [
 
 
 class Provider(Protocol):
-    """Makes a backend available."""
+    """Says whether this machine has a backend, lists its devices, and opens one of them."""
 
     def missing(self) -> str:
-        """Returns why this machine does not have the backend, "" if it has."""
+        """Returns why this machine does not have the backend, "" if it has it."""
         ...
 
     def devices(self) -> Sequence[DeviceInfo]:
-        """Returns the devices, best first. Called only if the backend is not missing."""
+        """Returns the devices, best first. Called only if missing() returned ""."""
         ...
 
     def open(self, device: DeviceInfo | None) -> None:
@@ -40,7 +40,7 @@ class Provider(Protocol):
         ...
 
 
-# Maps the names of features in the manifest to the bits LW_CPU_* of core/include/lanewise.h, and to labels.
+# Maps a CPU feature's name in the manifest to its bit LW_CPU_* of core/include/lanewise.h and its name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
     "avx": (1 << 1, "AVX"),
@@ -71,7 +71,7 @@ def _cpu_bits() -> int:
 
 @functools.cache
 def _hidden_bits() -> int:
-    """Returns the instruction sets that LANEWISE_HIDE lists. Tests set it to run as on an older CPU."""
+    """Returns the LW_CPU_* bits of the features in LANEWISE_HIDE, which tests set to run as on an older CPU."""
     names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _FEATURES]
     if unknown:
@@ -85,7 +85,7 @@ def hidden_features() -> tuple[str, ...]:
 
 
 def cpu_features() -> tuple[str, ...]:
-    """Returns the instruction sets that this CPU has, its system enables and LANEWISE_HIDE does not hide."""
+    """Returns the instruction sets that the CPU has and the system enables, without those in LANEWISE_HIDE."""
     bits = _cpu_bits() & ~_hidden_bits()
     return tuple(label for bit, label in _FEATURES.values() if bits & bit)
 
@@ -110,13 +110,13 @@ def force_cpu() -> bool:
 
 
 class CpuLibrary:
-    """A kernel library for one instruction set, part of this package."""
+    """The provider of a CPU backend, whose kernel library is part of this package."""
 
     def __init__(self, backend: Backend) -> None:
         self.backend = backend
 
     def missing(self) -> str:
-        """Returns the instruction sets that the CPU lacks or LANEWISE_HIDE hides, or why there is no library."""
+        """Returns which instruction sets the CPU lacks or LANEWISE_HIDE hides, or why there is no library; else ""."""
         family = _FAMILIES.get(self.backend)
         if family and family != _family():
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
@@ -137,13 +137,13 @@ class CpuLibrary:
         return ""
 
     def devices(self) -> Sequence[DeviceInfo]:
-        """Returns the CPU, with the machine's memory."""
+        """Returns one device: the CPU, with the machine's memory."""
         from lanewise import hardware
 
         return [DeviceInfo(0, hardware.cpu_name(), hardware.total_memory(), hardware.free_memory())]
 
     def open(self, device: DeviceInfo | None) -> None:
-        """Checks the file against the manifest and loads it, after the library that supplies its missing kernels."""
+        """Checks and loads the library, after opening the base library, which has the kernels that it leaves out."""
         library = libraries.find(self.backend.value)
         base = library.base if library else ""
         if base:
@@ -152,13 +152,13 @@ class CpuLibrary:
 
 
 class UnsupportedGpu:
-    """A GPU backend that cannot compute with tensors in this version."""
+    """The provider of a GPU backend that cannot compute with tensors in this version."""
 
     def __init__(self, reason: str) -> None:
         self._reason = reason
 
     def missing(self) -> str:
-        """Returns the reason, or that LANEWISE_FORCE_CPU excludes GPUs."""
+        """Returns the reason given at construction, or that LANEWISE_FORCE_CPU excludes GPUs."""
         return "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if force_cpu() else self._reason
 
     def devices(self) -> Sequence[DeviceInfo]:
@@ -178,7 +178,7 @@ _providers: dict[Backend, Provider] = {
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, DeviceInfo | None] = {}  # None stands for the first device
+_opened: dict[Backend, DeviceInfo | None] = {}  # the device opened; None stands for the first one
 _lock = threading.RLock()
 
 
@@ -194,7 +194,7 @@ def register(backend: Backend, provider: Provider) -> None:
 
 
 def missing(backend: Backend) -> str:
-    """Returns why this machine does not have `backend`, "" if it has. Determined once per process."""
+    """Returns why this machine does not have `backend`, "" if it has it. Determined once per process."""
     with _lock:
         if backend not in _missing:
             _missing[backend] = _providers[backend].missing()
@@ -236,7 +236,7 @@ def ensure_open(backend: Backend, device: DeviceInfo | None = None) -> None:
             current = _opened[backend]
             if device is not None and current is not None and device.index != current.index:
                 raise BackendError(
-                    f"{backend}: already open on {current.name}, and a process uses one device of a backend; "
+                    f"{backend}: already open on {current.name}, and a process can use only one device per backend; "
                     f"start another process for {device.name}"
                 )
             return

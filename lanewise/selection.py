@@ -1,8 +1,8 @@
-"""Chooses the backend that runs operations: at import, and by the functions with which users change the choice.
+"""Chooses the backend that runs operations: at import, and when users call the functions below.
 
 At import, a CPU backend is chosen from the CPU's instruction sets, an earlier lw.calibrate(), LANEWISE_BACKEND and
-LANEWISE_FORCE_CPU, and only its library is opened. The extension stores the choice (a default of the process, and a
-stack per thread) and reads it on every call; this module changes it.
+LANEWISE_FORCE_CPU, and only its library is opened. The extension stores the choice (a default for the process,
+and per thread a stack for use_backend()) and reads it on every call; this module changes it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ __all__ = [
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
-_order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or of a calibration
+_order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or that of a calibration
 _priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or the one that the user has set
 _is_named = False  # whether LANEWISE_BACKEND names the default backend
 _default = Backend.AUTO
@@ -64,7 +64,7 @@ def _initialize() -> None:
 
 
 def follow(result: Calibration | None) -> None:
-    """Makes AUTO use a calibration's order, or the enum's without one. The user's own choices stay in effect."""
+    """Makes AUTO use the order of a calibration, or for None that of the enum. The user's choices stay in effect."""
     _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
@@ -84,7 +84,7 @@ def _set_calibration(result: Calibration | None) -> None:
 
 
 def _first_that_opens() -> Backend:
-    """Opens and returns the best CPU backend, where uncommitted work runs.
+    """Opens the best CPU backend, to run all work that the user has not placed elsewhere, and returns it.
 
     A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
     """
@@ -94,20 +94,20 @@ def _first_that_opens() -> Backend:
             registry.ensure_open(backend)
             return backend
         except LibraryError as error:
-            calibration.warn(f"lanewise: {error}. A slower backend is used until then")
+            calibration.warn(f"lanewise: {error}. Until that is done, a slower backend is used")
     registry.ensure_open(usable[-1])
     return usable[-1]
 
 
 def default_backend() -> Backend:
-    """Returns the backend of uncommitted work outside use_backend()."""
+    """Returns the backend that runs operations outside use_backend() if the user has not placed their operands."""
     return _default
 
 
 def available(request: Request, operation: str) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
-    If the name stands for several, software adapters are skipped. Raises BackendUnavailableError if none is left.
+    If the name stands for several backends, skips software adapters. Raises BackendUnavailableError if none is left.
     """
     candidates = request.candidates
     if request.name == "auto":
@@ -127,7 +127,7 @@ def available(request: Request, operation: str) -> list[Backend]:
 
 
 def open_backend(name: Backend | str, operation: str) -> Backend:
-    """Opens and returns the best backend for a name. The messages of errors begin with `operation`."""
+    """Opens and returns the best backend for a name. Error messages begin with `operation`."""
     request = parse_backend(name, operation=operation)
     backend = available(request, operation)[0]
     registry.ensure_open(backend, _adapter(request, backend))
@@ -135,10 +135,10 @@ def open_backend(name: Backend | str, operation: str) -> Backend:
 
 
 def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
-    """Opens a backend before its first use, and returns the one that `backend` stands for.
+    """Opens a backend before its first use and returns it. A name such as "auto" opens the best one that it stands for.
 
-    use_backend() and Tensor.to() then run work on it. `await lw.init_backend(...)`, which a browser's GPU needs, works
-    everywhere.
+    Opening does not select the backend: use_backend() and Tensor.to() do. `await lw.init_backend(...)` works on every
+    platform; GPUs in browsers need the `await`.
 
     >>> import lanewise as lw
     >>> lw.init_backend("scalar")
@@ -150,8 +150,8 @@ def init_backend(backend: Backend | str = Backend.AUTO) -> Backend:
 def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
 
-    It applies to the whole process, and overrides lw.calibrate(). Uncommitted work runs on the first CPU backend of the
-    list.
+    The order applies to the whole process, and overrides lw.calibrate(). Operations whose operands the user has not
+    placed on a backend run on the first CPU backend of the list.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])
@@ -183,9 +183,9 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
 
 
 class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
-    """Runs uncommitted work on a backend: inside a `with` block, or inside a function it decorates.
+    """Runs operations on a backend, inside a `with` block or inside a function that it decorates.
 
-    It applies to the current thread. Tensors that the user has placed on another backend stay there.
+    Only the current thread is affected. Operations on tensors that the user has placed on another backend run there.
 
     >>> import lanewise as lw
     >>> with lw.use_backend("scalar"):
@@ -213,8 +213,8 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
 class strict_backends:  # noqa: N801 (it reads as a verb)
     """Makes it an error to combine tensors that were placed on different backends.
 
-    Otherwise the operation runs on the backend with the lower priority. A call applies to the whole process, until
-    `strict_backends(False)`; in a `with` block, it applies until the end of the block.
+    By default, the operation runs on the one of these backends with the lowest priority. A call applies to the whole
+    process, until `strict_backends(False)`; in a `with` statement, it applies until the end of the block.
 
     >>> import lanewise as lw
     >>> with lw.strict_backends():
@@ -240,9 +240,9 @@ def is_strict() -> bool:
 
 
 def _set_strict(enabled: bool) -> bool:
-    """Sets whether backends are strict, and returns the previous setting."""
+    """Turns the rule of strict_backends() on or off, and returns the previous setting."""
     global _strict
-    _ext.set_strict_backends(enabled)  # operations with kernels follow the same rule
+    _ext.set_strict_backends(enabled)  # the extension checks operations with kernels
     previous, _strict = _strict, enabled
     return previous
 
@@ -267,7 +267,7 @@ def _suits(request: Request, device: DeviceInfo) -> bool:
 
 
 def _adapter(request: Request, backend: Backend) -> DeviceInfo | None:
-    """Returns the device that a request selects, None for the first one."""
+    """Returns the device that a request selects, or None to let the backend open its first device."""
     if not backend.is_gpu or not (request.api or len(request.candidates) > 1):
         return None
     suitable = [device for device in registry.devices(backend) if _suits(request, device)]
@@ -284,5 +284,5 @@ def _unsuitable(request: Request, backend: Backend) -> str:
     listing = ", ".join(f"{device.name} ({device.api})" if device.api else device.name for device in devices)
     if request.api:
         adapter = f"{request.vendor} adapter through {request.api}" if request.vendor else f"{request.api} adapter"
-        return f"Lanewise supports {request.name} as WebGPU's {adapter}, and there is none among {listing}"
+        return f"{request.name} means WebGPU's {adapter}, and there is none among {listing}"
     return f"there are only software adapters: {listing}"

@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements: to copy a shorter row costs less than the loop around it
+_SHORT_ROW: Final = 16  # elements; copying a row no longer than this costs less than looping over rows
 
 
 # views
@@ -44,7 +44,7 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
 
 
 def flip(x: Any, axis: Any = None) -> Tensor:
-    """Reverses the order of the elements along some axes, or all: a view with negative strides."""
+    """Reverses the order of the elements along the given axes, or all axes. The result is a view."""
     tensor = tensor_of("flip", "x", x)
     axes = range(tensor.ndim) if axis is None else normalize_axes("flip", axis, tensor.ndim)
     return tensor[tuple(_BACKWARDS if place in axes else _ALL for place in range(tensor.ndim))]
@@ -66,7 +66,7 @@ def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
 
 
 def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
-    """Splits a tensor along an axis into views: a number of equal parts, or at the given indices."""
+    """Splits a tensor along an axis into views: into equal parts if given their number, or at the given indices."""
     tensor = tensor_of("split", "x", x)
     axis = normalize_axis("split", axis, tensor.ndim)
     extent = tensor.shape[axis]
@@ -109,7 +109,7 @@ def stack(arrays: Iterable[Any], axis: int = 0) -> Tensor:
 
 
 def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
-    """Shifts the elements along axes; those shifted past one end come back at the other."""
+    """Shifts the elements along axes; elements shifted past one end come back at the other end."""
     tensor = tensor_of("roll", "x", x)
     if axis is None:
         if is_ordered(shift):
@@ -126,14 +126,14 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
         totals[place] += amount
     rolled = tensor
     for place, amount in totals.items():
-        if first := -amount % max(tensor.shape[place], 1):  # the element that becomes the first
+        if first := -amount % max(tensor.shape[place], 1):  # index of the element that becomes the first
             before = (_ALL,) * place
             rolled = _join("roll", [rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
     return tensor.copy() if rolled is tensor else rolled
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeats each element; its copies are adjacent."""
+    """Repeats each element, or each slice along an axis; the copies are adjacent."""
     tensor = tensor_of("repeat", "x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
     axis = normalize_axis("repeat", 0 if axis is None else axis, tensor.ndim)
@@ -159,11 +159,11 @@ def tile(x: Any, repetitions: Any) -> Tensor:
     if min(counts, default=0) < 0:
         raise ArgumentError(f"tile: expected repetitions of at least 0, got {repetitions}")
     counts[:0] = [1] * (tensor.ndim - len(counts))
-    if 0 in counts:  # the result is empty: do not compute large intermediate results
+    if 0 in counts:  # the result is empty, but intermediate results could be large
         extents = (1,) * (len(counts) - tensor.ndim) + tensor.shape
         return creation.empty([extent * count for extent, count in zip(extents, counts, strict=True)], tensor.dtype)
     tiled = tensor.reshape((1,) * (len(counts) - tensor.ndim) + tensor.shape)
-    for axis, count in enumerate(counts):  # repeating an axis repeats all elements behind it as a block
+    for axis, count in enumerate(counts):  # copies blocks that span this axis and all after it
         if count != 1:
             shape = (*tiled.shape[:axis], tiled.shape[axis] * count, *tiled.shape[axis + 1 :])
             rows = tiled.reshape((math.prod(tiled.shape[:axis]), -1 if tiled.size else 0))
@@ -238,13 +238,13 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
     if tensor.ndim < 2:
         raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # every k beyond a corner has the same result
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # all k beyond a corner have the same result
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 
 
 def embedding(indices: Any, weight: Any) -> Tensor:
-    """Returns the rows of a weight at the given indices."""
+    """Returns the rows of the matrix `weight` at the given indices."""
     return _ext.take(tensor_of("embedding", "weight", weight), _indices("embedding", indices), axis=0)
 
 
@@ -286,7 +286,7 @@ def _join(operation: str, parts: Sequence[Tensor], axis: int) -> Tensor:
 
 
 def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
-    """Repeats each part along an axis `count` times."""
+    """Repeats each slice along an axis `count` times, with its copies adjacent."""
     before, extent, after = math.prod(x.shape[:axis]), x.shape[axis], math.prod(x.shape[axis + 1 :])
     parts = x.reshape((before * extent, 1, after))
     shape = (*x.shape[:axis], extent * count, *x.shape[axis + 1 :])
@@ -301,6 +301,6 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
 
 
 def _indices(operation: str, value: Any) -> Tensor:
-    """Returns indices as a tensor, int32 for an empty list, which asarray would read as float32."""
+    """Returns indices as a tensor. An empty list becomes int32; asarray would make it float32."""
     indices = tensor_of(operation, "indices", value)
     return _ext.astype(indices, dtypes.int32) if not indices.size and isinstance(value, list | tuple) else indices

@@ -18,7 +18,7 @@ __all__ = ["nonzero", "topk"]
 
 
 def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
-    """Returns the k largest, or smallest, elements along an axis in order, and their indices."""
+    """Returns the k largest, or smallest, elements along an axis, sorted, and their indices."""
     tensor = tensor_of("topk", "x", x)
     count, axis = to_int("topk", "k", k, minimum=0), normalize_axis("topk", axis, tensor.ndim)
     if count > tensor.shape[axis]:
@@ -28,14 +28,14 @@ def topk(x: Any, k: int, axis: int = -1, *, largest: bool = True) -> TopkResult:
 
 
 def nonzero(x: Any) -> tuple[Tensor, ...]:
-    """Returns the indices of the elements that are not zero, a tensor for each axis."""
+    """Returns the indices of the elements that are not zero, as one tensor for each axis."""
     tensor = tensor_of("nonzero", "x", x)
     if tensor.ndim == 0 or tensor.size >= 2**31:
         raise ShapeError(
             f"nonzero: expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}"
         )
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
-    positions = _ext.mask_indices(mask)  # row-major; the loop splits off the last axis first
+    positions = _ext.mask_indices(mask)  # row-major; the loop extracts the indices along the last axis first
     indices = []
     for extent in reversed(tensor.shape[1:]):
         indices.append(_ext.remainder(positions, max(extent, 1)))

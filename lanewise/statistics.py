@@ -18,7 +18,7 @@ __all__ = ["add_rms_norm", "corrcoef", "correlation", "cov", "covariance", "norm
 
 
 def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
-    """Divides the vectors along an axis by their length, or by eps if that is larger."""
+    """Divides the vectors along an axis by their length, or by eps if eps is larger."""
     tensor = tensor_of("normalize", "x", x)
     length = _ext.norm_l2(tensor, axis=_one_axis("normalize", axis, tensor), keepdims=True)
     return _ext.divide(tensor, _ext.maximum(length, _ext.number_of("normalize", "eps", eps)))
@@ -37,21 +37,21 @@ def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
 def add_rms_norm(
     x: Any, residual: Any, weight: Any = None, *, axis: int = -1, eps: float = 1e-5
 ) -> tuple[Tensor, Tensor]:
-    """Returns rms_norm(x + residual), and the sum, which is the next residual."""
+    """Returns rms_norm(x + residual) and the sum x + residual, which is the next residual."""
     total = _ext.add(tensor_of("add_rms_norm", "x", x), tensor_of("add_rms_norm", "residual", residual))
     scale = None if weight is None else tensor_of("add_rms_norm", "weight", weight)
     return _ext.rms_norm(total, scale, axis=axis, eps=eps), total
 
 
 def covariance(x1: Any, x2: Any, *, axis: int = -1, correction: float = 0.0) -> Tensor:
-    """Returns the covariance of vectors along an axis."""
+    """Returns the covariance of the vectors of x1 and x2 along an axis."""
     first, second = _pair("covariance", x1, x2, axis)
     degrees = _degrees("covariance", first.shape[axis], correction)
     return _ext.divide(_ext.vecdot(first, second, axis=axis), degrees)
 
 
 def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
-    """Returns Pearson's correlation of vectors along an axis."""
+    """Returns Pearson's correlation of the vectors of x1 and x2 along an axis."""
     first, second = (_unit(each, axis) for each in _pair("correlation", x1, x2, axis))
     result = _ext.clip(_ext.vecdot(first, second, axis=axis), -1.0, 1.0)
     return result if first.shape[axis] else _ext.divide(result, 0.0)  # 0 / 0 = NaN for empty vectors
@@ -83,7 +83,7 @@ def _unit(x: Tensor, axis: int) -> Tensor:
 
 
 def _degrees(operation: str, count: int, correction: Any) -> float:
-    """Returns the divisor of a sum of squares: count - correction, but at least 0, as var uses it."""
+    """Returns the divisor of a sum of squares: count - correction, but at least 0, as in var."""
     return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
@@ -94,14 +94,14 @@ def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
 
 
 def _one_axis(operation: str, axis: int, x: Tensor) -> int:
-    """Returns one axis, counted from the front. Raises an error for None and tuples, which the callees accept."""
+    """Returns an axis from 0 to ndim - 1. Raises an error for None and tuples, which mean and norm_l2 accept."""
     if x.ndim == 0:
         raise ShapeError(f"{operation}: expected a tensor with at least 1 dimension, got a number")
     return normalize_axis(operation, axis, x.ndim)
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
-    """Returns a matrix with a variable in each row."""
+    """Returns the variables of x and y as the rows of one matrix."""
     in_rows = to_bool(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:

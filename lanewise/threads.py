@@ -1,4 +1,4 @@
-"""The number of threads that share the work of a call. native/threads.c implements it; in WebAssembly it is 1."""
+"""The number of threads that share the work of a call (native/threads.c). In WebAssembly it is always 1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["get_num_threads", "initialize", "set_num_threads"]
 def set_num_threads(n: int) -> None:
     """Sets the largest number of threads, including the calling one, that share the work of a call.
 
-    It applies to the process, from the next call on. The default is LANEWISE_NUM_THREADS, or else the number of
+    The number applies to the process, from the next call on. The default is LANEWISE_NUM_THREADS, or else the number of
     processors that this process may use. Small calls use fewer threads. No result depends on the number of threads.
     Raises ArgumentError unless n is from 1 to 1024, or 1 in WebAssembly.
 
@@ -39,7 +39,7 @@ def initialize() -> None:
     name = "LANEWISE_NUM_THREADS"
     text = os.environ.get(name, "").strip()
     if text:
-        _set(name, int(text) if text.isdecimal() and len(text) < 20 else text)  # int() would refuse thousands of digits
+        _set(name, int(text) if text.isdecimal() and len(text) < 20 else text)  # int() fails for thousands of digits
 
 
 def _set(operation: str, number: int | str) -> None:

@@ -35,8 +35,8 @@ class Contestant:
 
     `context` surrounds the calls and is not timed (lw.use_backend, for example). `finish` receives the last result and
     is timed: it waits for work that runs on a device. `batch`, in place of an expression, is a function that takes
-    the number of evaluations and returns when all are done. If `timed`, it returns the nanoseconds that they took, so
-    that the cost of calling into a browser or another process does not count.
+    the number of evaluations and returns when all are done. If `timed`, this function returns the nanoseconds that they
+    took, so that the cost of calling into a browser or another process does not count.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Contestant:
         context: Callable[[], AbstractContextManager[Any]] = nullcontext,
         finish: Callable[[Any], object] | None = None,
     ) -> Contestant:
-        """Returns a contestant that calls `function`. The call is written out, so the loop unpacks nothing."""
+        """Returns a contestant that calls `function`. The expression names the arguments, so nothing is unpacked."""
         positional = {f"argument{i}": value for i, value in enumerate(arguments)}
         named = dict(keywords or {})
         arguments_text = ", ".join([*positional, *(f"{keyword}={keyword}_" for keyword in named)])
@@ -86,8 +86,8 @@ class Contestant:
     def loop(self, *, keep: bool) -> Loop:
         """Returns a function that evaluates the expression a given number of times.
 
-        With `keep` that function returns the last result. Without, each result is dropped before the next evaluation,
-        so that allocators can reuse its memory.
+        With `keep` the returned function returns the last result. Without, each result is freed before the next
+        evaluation, so that allocators can reuse its memory.
         """
         if self.batch is not None:
             return self.batch
@@ -100,7 +100,7 @@ class Contestant:
             "    return _result\n"
         )
         scope = {**self.names, "_repeat": repeat}
-        exec(compile(source, f"<benchmark of {self.name}>", "exec"), scope)  # code of the caller, as in timeit
+        exec(compile(source, f"<benchmark of {self.name}>", "exec"), scope)  # the caller's own code, as in timeit
         loop: Loop = scope["loop"]
         return loop
 
@@ -110,7 +110,7 @@ class Timing:
     """The time of one evaluation in each round, in nanoseconds."""
 
     name: str
-    calls: int  # number of calls in a sample
+    calls: int  # number of evaluations in a sample
     samples: tuple[float, ...] = field(repr=False)
 
     @property
@@ -129,7 +129,7 @@ class Ratio:
     """The time of one contestant over that of another."""
 
     minimum: float  # the ratio of their minima
-    median: float  # the median of the ratios in each round, which times both under the same conditions
+    median: float  # the median of each round's ratio: within a round, both run under the same conditions
 
 
 def ratio(timing: Timing, base: Timing) -> Ratio:
@@ -146,11 +146,11 @@ def measure(
     warm_seconds: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Timing]:
-    """Times the contestants in turn, in `repeats` rounds that each start with another contestant.
+    """Times the contestants in turn, in `repeats` rounds that each start with a different contestant.
 
-    Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then as often
-    as it takes to fill `sample_seconds`. Garbage is not collected meanwhile. `progress` is called with a contestant's
-    name after each of its samples. Raises ValueError unless `repeats` is at least 1.
+    Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
+    it is known how many calls fill `sample_seconds`. Garbage collection is off. `progress` is called with a
+    contestant's name after each of its samples. Raises ValueError unless `repeats` is at least 1.
     """
     if repeats < 1:
         raise ValueError(f"measure: expected repeats of at least 1, got {repeats}")
@@ -256,5 +256,5 @@ def duration(nanoseconds: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Formats a number with three significant digits, or all digits before the point if there are more."""
+    """Formats a number with three significant digits, or with all digits before the point if there are more."""
     return f"{value:.{max(0, 3 - len(str(int(value))))}f}" if value < 100 else f"{value:,.0f}"

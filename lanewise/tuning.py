@@ -1,10 +1,10 @@
 """lw.calibrate(): measures which CPU backend is the fastest on this machine.
 
-A processor reports its instruction sets, but not which is the fastest: some lower their clock for wide registers, or
-process them in halves. timing.py times each kind of operation at sizes from 10 elements to a million, all backends in
-turn. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest overall and less than 10 % slower
-than the best backend of any kind, so choosing per kind would gain little. calibration.py stores the result, and
-selection.py uses it.
+A processor reports its instruction sets, but not which is the fastest: some processors lower their clock for wide
+registers, or process these in halves. timing.py times each kind of operation at sizes from 10 to a million elements,
+all backends in turn. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest overall and, for
+each kind, less than 10 % slower than the best backend, so choosing per kind would gain little. calibration.py stores
+the result, and selection.py uses it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["calibrate", "get_calibration", "reset_calibration"]
 
 SIZES: Final = (10, 1_000, 30_000, 1_000_000)  # numbers of elements
-EDGES: Final = (4, 32, 128, 256)  # numbers of rows of square matrices
+EDGES: Final = (4, 32, 128, 256)  # rows and columns of square matrices
 REPEATS: Final = 7
 SAMPLE_SECONDS: Final = 0.003 if sys.platform == "emscripten" else 0.0003  # a browser's clock is coarse
 
@@ -48,7 +48,7 @@ def calibrate(*, save: bool = True) -> Calibration:
     It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result, and later processes use it if processor, operating system and version are the
     same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result applies to the page only.
-    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() take precedence. lw.reset_calibration() undoes it.
+    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() take precedence. lw.reset_calibration() removes it.
 
     >>> import lanewise as lw
     >>> result = lw.calibrate(save=False)
@@ -64,8 +64,8 @@ def calibrate(*, save: bool = True) -> Calibration:
             except OSError as error:
                 warnings.warn(
                     f"calibrate: the result applies to this process only: cannot write to {calibration.folder()} "
-                    f"({error.strerror}); set LANEWISE_CACHE_DIR to another folder, or do not save it: save=False, on "
-                    "the command line --no-save",
+                    f"({error.strerror}); set LANEWISE_CACHE_DIR to another folder, or do not save it: save=False, or "
+                    "--no-save on the command line",
                     RuntimeWarning,
                     stacklevel=2,
                 )
@@ -74,7 +74,7 @@ def calibrate(*, save: bool = True) -> Calibration:
 
 
 def get_calibration() -> Calibration | None:
-    """Returns the calibration that AUTO uses, made by this process or stored by an earlier one; None if there is none.
+    """Returns the calibration that AUTO uses, from this process or stored by an earlier one; None if there is none.
 
     >>> import lanewise as lw
     >>> lw.get_calibration() is None
@@ -86,7 +86,7 @@ def get_calibration() -> Calibration | None:
 def reset_calibration() -> None:
     """Removes the result of lw.calibrate(): AUTO chooses by instruction sets again, here and in later processes.
 
-    Raises BackendError if the file may not be removed.
+    Raises BackendError if the file cannot be removed.
 
     >>> import lanewise as lw
     >>> lw.reset_calibration()
@@ -110,7 +110,7 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns a list for each kind: for each operation of that kind, the nanoseconds on each backend."""
+    """Returns, for each kind, one dictionary per operation and size, with the nanoseconds on each backend."""
     from lanewise.timing import measure
 
     samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}
@@ -139,7 +139,7 @@ def _works() -> Iterator[Work]:
 
 
 def _contestants(work: Work, backends: Sequence[Backend]) -> list[Contestant]:
-    """Returns a contestant per backend. Its inputs are placed there, so a surrounding use_backend() has no effect."""
+    """Returns a contestant per backend, with inputs placed on it, so that a surrounding use_backend() has no effect."""
     from lanewise.timing import Contestant
 
     function = getattr(_ext, work.operation)

@@ -1,7 +1,7 @@
-"""Queries about dtypes: limits, kinds, and the dtype that several are promoted to.
+"""Queries about dtypes: limits, kinds, and promotion.
 
 For users, and for operations written in Python. The extension has its own implementation of promotion
-(native/extension/operand.h); tests/package checks that both agree.
+(native/extension/operand.h); tests/package checks that the two agree.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanewise.errors import ArgumentError, ArgumentTypeError, DTypeError
 
 __all__ = ["can_cast", "finfo", "iinfo", "isdtype", "result_type"]
 
-# For each float dtype: the bits of the fraction, and the smallest exponent of a normal number.
+# For each float dtype: the number of fraction bits, and the smallest exponent of a normal number.
 _FLOATS: Final = {dtypes.float16: (10, -14), dtypes.float32: (23, -126), dtypes.float64: (52, -1022)}
 
 _KINDS: Final[dict[str, tuple[DType, ...]]] = {
@@ -58,7 +58,7 @@ def _dtype_of(value: Any, operation: str) -> DType:
 
 
 def finfo(dtype: Any, /) -> FloatInfo:
-    """Returns the limits of a floating-point dtype, or of a tensor's.
+    """Returns the limits of a floating-point dtype, or of the dtype of a tensor.
 
     >>> import lanewise as lw
     >>> lw.finfo("float32").eps, lw.finfo("float16").max
@@ -74,7 +74,7 @@ def finfo(dtype: Any, /) -> FloatInfo:
 
 
 def iinfo(dtype: Any, /) -> IntInfo:
-    """Returns the limits of an integer dtype, or of a tensor's.
+    """Returns the limits of an integer dtype, or of the dtype of a tensor.
 
     >>> import lanewise as lw
     >>> lw.iinfo("int32").max
@@ -107,7 +107,7 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
 
 
 def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
-    """Returns the values with NumPy scalars replaced by Python's, if there is an array or a dtype among them."""
+    """Replaces NumPy scalars and 0-dimensional arrays by Python scalars, if an array or a dtype is among the values."""
     arrays = [hasattr(value, "__array__") and not isinstance(value, Tensor | type) for value in values]
     numbers = [is_array and getattr(value, "ndim", 1) == 0 for value, is_array in zip(values, arrays, strict=True)]
     paired = list(zip(values, numbers, strict=True))
@@ -119,8 +119,8 @@ def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
-    It is the last one in the order bool, int32, int64, float16, float32, float64. Python scalars are weak: they count
-    only if nothing else is of their kind. Next to an array, so are NumPy's scalars and arrays without dimensions.
+    It is the last one in the order bool, int32, int64, float16, float32, float64. Python scalars are weak: they do not
+    widen a dtype of their kind. NumPy's scalars are weak next to an array. int64 and a weak float give float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)
@@ -142,12 +142,12 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     if weak.kind == "f" and strong.kind == "f":
         return strong
     if weak.kind == "f" and strong is dtypes.int64:
-        return dtypes.float64  # it represents more int64 numbers exactly than float32
+        return dtypes.float64  # float64 represents more int64 numbers exactly than float32 does
     return max(strong, weak, key=_code)
 
 
 def can_cast(from_: Any, to: Any, /) -> builtins.bool:
-    """Returns whether promotion converts one dtype to the other.
+    """Returns whether promotion may convert the first dtype to the second.
 
     >>> import lanewise as lw
     >>> lw.can_cast("int32", "float32"), lw.can_cast("float32", "int32")

@@ -1,7 +1,7 @@
-"""`python -m lanewise demo`: reads the held-out digits on each available backend, and with NumPy and PyTorch.
+"""`python -m lanewise demo`: reads the held-out digits on each available backend, NumPy and PyTorch.
 
-Prints accuracy and images per second of one thread for each, then whether all predictions agree. The exit status is 0
-only if they agree and every accuracy is at least 97 %.
+Prints the accuracy and the images per second of one thread for each, then whether all predictions agree. The exit
+status is 0 only if they agree and every accuracy is at least 97 %.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lanewise.demo.plot import check_picture_path, draw
 from lanewise.errors import LanewiseError
 from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 
-MIN_ACCURACY = 0.97  # share of the held-out digits that must be read correctly
+MIN_ACCURACY = 0.97  # fraction of the held-out digits that must be classified correctly
 NUMPY, TORCH = "numpy", "torch"
 
 # OpenBLAS identifies the CPU by its model and runs newer AMD processors on AVX2 kernels, at half the speed, unless this
-# is set when NumPy is imported.
+# variable is set when NumPy is imported.
 BLAS_KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}  # selects kernels for AVX-512
 
 
@@ -130,7 +130,7 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _configure_blas() -> None:
-    """Makes NumPy use one thread and its best kernels. Call before importing NumPy, or matplotlib, which does so."""
+    """Makes NumPy use one thread and its best kernels. Call before importing NumPy or matplotlib, which imports it."""
     if "numpy" not in sys.modules:
         limit_blas_threads(1)
         if any(info.name == "avx512" and info.available for info in lw.backends()):

@@ -1,10 +1,10 @@
 """The demo's data: 540 handwritten digits and the weights of a small network, readable without NumPy.
 
-These are the digits of the data set (1,797) that were held out from training; the others are not shipped. Three files
-in data/:
+These are the digits that were held out from training; the other digits of the data set (1,797 in all) are not shipped.
+There are three files in data/:
 
-- digits.json describes the other two: `labels` has one character per digit, `positions` the index of each in the data
-  set, and `weights` the name and shape of each array, in the order of weights.f16.
+- digits.json describes the other two: `labels` has one character per digit, `positions` the index of each digit in the
+  data set, and `weights` the name and shape of each array, in the order of weights.f16.
 - images.u4 has images of 8 x 8 pixels, row by row, two pixels per byte, the first in the low half. The data set has
   pixels from 0 to 16; 16 is stored as 15 to fit 4 bits, and the network was trained on these values.
 - weights.f16 has the arrays one after another: little-endian IEEE 754 half precision, row-major.
@@ -49,7 +49,7 @@ class Digits:
 
     pixels: bytes  # one byte per pixel, 0 to 15; image i is pixels[64 * i : 64 * i + 64]
     labels: tuple[int, ...]
-    positions: tuple[int, ...]  # indices in the data set
+    positions: tuple[int, ...]  # index of each digit in the data set
     weights: Mapping[str, Weight]
 
     def image(self, index: int) -> bytes:
@@ -107,7 +107,7 @@ def unpack_weights(described: Iterable[Mapping[str, Any]], packed: bytes) -> dic
 
 
 def save(digits: Digits, folder: Path) -> int:
-    """Writes the three files and returns the number of bytes."""
+    """Writes the three files and returns their total number of bytes."""
     description = json.dumps(
         {
             "labels": "".join(map(str, digits.labels)),

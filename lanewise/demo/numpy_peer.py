@@ -11,7 +11,7 @@ Array = npt.NDArray[np.float32]
 
 
 class NumpyNetwork:
-    """The same as network.Network, by NumPy's matrix products. Channels are last, which is faster in NumPy."""
+    """The same network as network.Network, as matrix products. Channels are last, which is faster in NumPy."""
 
     def __init__(self, digits: Digits) -> None:
         weights = {

@@ -18,7 +18,7 @@ def use_one_thread() -> None:
 
 
 class TorchNetwork:
-    """The same as network.Network, with torch's layers."""
+    """The same network as network.Network, with torch's layers."""
 
     def __init__(self, digits: Digits) -> None:
         self.weights = {

@@ -8,7 +8,7 @@ From the repository's root:
 
 Training takes ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
 versions write the same bytes. The hyperparameters were chosen without the held-out digits. The split is stratified by
-class, but the same 13 people wrote digits of both parts: the accuracy is for new digits of known writers.
+class, but the same 13 people wrote digits of both parts: the accuracy is that for new digits of known writers.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def network() -> nn.Sequential:
 
 
 def distort(images: torch.Tensor) -> torch.Tensor:
-    """Rotates, stretches, shears and shifts each image a little, like another person's handwriting."""
+    """Rotates, stretches, shears and shifts each image a little, to imitate other handwriting."""
     count = len(images)
     angle = (torch.rand(count) * 2 - 1) * math.radians(10)
     stretch = 1 + (torch.rand(2, count) * 2 - 1) * 0.12
@@ -93,7 +93,7 @@ def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
 
 
 def accuracy(net: nn.Sequential, images: torch.Tensor, labels: torch.Tensor) -> float:
-    """Returns the share of these digits that the network reads correctly."""
+    """Returns the fraction of the images that the network classifies correctly."""
     with torch.inference_mode():
         right: int = (net(images).argmax(1) == labels).sum().item()
     return right / len(labels)

@@ -1,12 +1,12 @@
-"""Tensors and kernels on a GPU through WebGPU.
+"""Runs kernels on a GPU through WebGPU. Tensors do not use it in this version.
 
-    backend.py     lists adapters and opens one, for registry.py
-    executor.py    launches kernels on buffers, for the dispatch and the extension
-    layouts.py     encodes layout and parameters as the 256 bytes that a shader reads
+    backend.py     lists adapters and opens one
+    executor.py    launches kernels on buffers: implements lanewise.devices.Executor
+    layouts.py     encodes a kernel's layout and parameters as the 256 bytes that its shader reads
     buffers.py     pools device memory
     shaders.py     reads the generated WGSL and its metadata
     device.py      the interface to a device that the files above use
-    desktop.py     that interface on wgpu-py, for the desktop
+    desktop.py     implements that interface on wgpu-py, for the desktop
 
 The sources of the shaders are in webgpu/ of the repository; the build puts the generated modules in lanewise/_lib.
 """

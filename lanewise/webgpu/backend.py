@@ -1,4 +1,4 @@
-"""Lists the WebGPU adapters of this machine and opens one, for registry.py. Imports wgpu only when called."""
+"""Lists the WebGPU adapters of this machine and opens one. The package wgpu is imported at the first call."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def devices() -> list[DeviceInfo]:
 
 
 def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
-    """Returns an executor on one of devices(), with the shaders of the build or of another file."""
+    """Returns an executor on one of devices(), with the shaders of the build, or of the file `shaders`."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor
@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU does not report its memory; if it shares the machine's, that is reported."""
+    """Describes an adapter. WebGPU reports no memory size; for one that shares the machine's memory, that is used."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

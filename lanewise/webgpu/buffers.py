@@ -15,12 +15,12 @@ from lanewise.webgpu.device import Device
 
 __all__ = ["DeviceBuffer", "Pool"]
 
-SMALLEST: Final = 256
+SMALLEST: Final = 256  # bytes
 MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers that a pool keeps
 
 
 def size_class(size: int) -> int:
-    """Returns the capacity of buffers for `size` bytes. There are eight per doubling, so at most 1/8 is wasted."""
+    """Returns the capacity of a buffer for `size` bytes. There are eight per power of two, so at most 1/8 is wasted."""
     step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 
@@ -40,7 +40,7 @@ class DeviceBuffer:
         return f"DeviceBuffer({self.size} bytes)"
 
     def release(self) -> None:
-        """Returns the memory to the pool before the object is deleted. The buffer must not be used afterwards."""
+        """Returns the memory to the pool now instead of at deletion. The buffer must not be used afterwards."""
         returned, self._returned = self._returned, None
         if returned is not None:
             returned.append((self.capacity, self.handle))
@@ -62,10 +62,10 @@ class Pool:
         self._settle = settle  # submits recorded commands and drops bindings, so that memory can be freed
         self.budget = budget  # limit of `allocated` in bytes; if None, only the device sets a limit
         self.allocated = 0  # bytes of all buffers, including unused ones
-        self.unused = 0
+        self.unused = 0  # bytes of unused buffers
 
     def allocate(self, size: int) -> DeviceBuffer:
-        """Returns an uninitialized buffer. Raises OutOfMemoryError beyond the limits of the device or the budget."""
+        """Returns an uninitialized buffer. Raises OutOfMemoryError beyond the device's limits or the budget."""
         limit = min(self._device.limits.buffer, self._device.limits.binding) // 4 * 4
         if size > limit:
             raise OutOfMemoryError(

@@ -19,8 +19,8 @@ SLOTS = 256  # maximum number of dispatches in one submission
 
 @functools.cache
 def adapters() -> tuple[Any, ...]:
-    """Returns the adapters of wgpu except those of OpenGL, which are the same hardware with fewer features."""
-    with contextlib.suppress(RuntimeError):  # raised if the process already has a wgpu instance
+    """Returns the adapters of wgpu except those of OpenGL, which offer the same hardware with fewer features."""
+    with contextlib.suppress(RuntimeError):  # raised if the process has created a wgpu instance before
         from wgpu.backends.wgpu_native import extras
 
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
@@ -39,7 +39,7 @@ def _translate_errors(action: str) -> Iterator[None]:
 
 
 class DesktopDevice:
-    """A device of wgpu-py."""
+    """Implements Device with wgpu-py."""
 
     def __init__(self, adapter: Any) -> None:
         limits = adapter.limits

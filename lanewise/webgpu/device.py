@@ -1,4 +1,4 @@
-"""The interface to a WebGPU device. Everything above it is independent of the WebGPU implementation.
+"""The interface to a WebGPU device. The layers above it do not depend on the WebGPU implementation.
 
 Commands are recorded in lists and submitted together: a submission costs about 100 us, a recorded dispatch about 3 us.
 Only `read` waits.
@@ -12,18 +12,18 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 __all__ = ["PARAMETER_BYTES", "Access", "Command", "Copy", "Device", "Dispatch", "Limits"]
 
-PARAMETER_BYTES = 256  # for one dispatch; also the largest alignment of dynamic offsets that an adapter may require
+PARAMETER_BYTES = 256  # per dispatch; also the largest alignment that an adapter may require of dynamic offsets
 
-Access = Literal["read", "read_write", ""]  # how a shader accesses the buffer of a binding; "" if not at all
+Access = Literal["read", "read_write", ""]  # how a shader accesses the buffer of a binding; "" if it does not
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
     """The limits of an adapter, in bytes and workgroups."""
 
-    buffer: int  # bytes of a buffer
-    binding: int  # bytes of a buffer that a shader can access
-    groups: int  # workgroups along one dimension of a dispatch
+    buffer: int  # maximum bytes of a buffer
+    binding: int  # maximum bytes of a buffer that a shader can access
+    groups: int  # maximum workgroups along one dimension of a dispatch
 
 
 class Dispatch(NamedTuple):

@@ -1,8 +1,8 @@
 """Launches kernels on a WebGPU device: implements lanewise.devices.Executor.
 
-`launch` records commands; they are submitted together, once there are many or on a read. A shader must not bind a
-buffer both as read and as read_write. If the result is also an input, the executor therefore launches the in-place
-entry point if both have the same layout, and copies the input otherwise.
+`launch` records commands, which are submitted together: when there are many, or before a read. WebGPU does not allow
+binding one buffer both as read and as read_write. If the result shares its buffer with an input, the executor therefore
+launches the in-place entry point if the two have the same layout, and copies the input otherwise.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lanewise.webgpu.shaders import Shader
 
 __all__ = ["WebGpuExecutor"]
 
-BATCH: Final = 64  # recorded commands that trigger a submission
-BINDINGS: Final = 4096  # bind groups kept for launches with the same buffers
-GROUP: Final = 256  # invocations of an elementwise workgroup
+BATCH: Final = 64  # number of recorded commands that triggers a submission
+BINDINGS: Final = 4096  # number of bind groups kept, for launches with the same buffers
+GROUP: Final = 256  # invocations in a workgroup of an elementwise kernel
 TILE: Final = 64  # rows and columns of a matrix tile
 _NO_CONSTANTS: Final[Mapping[str, int]] = {}
 
@@ -56,7 +56,7 @@ class WebGpuExecutor:
         """Copies contiguous host bytes to the start of a buffer."""
         data = data.cast("B")
         with self._lock:
-            if id(buffer.handle) in self._busy:  # a write takes effect before recorded commands run
+            if id(buffer.handle) in self._busy:  # a write would overtake the recorded commands
                 self.flush()
             whole = data.nbytes // 4 * 4
             if whole:
@@ -96,7 +96,7 @@ class WebGpuExecutor:
         outputs: Sequence[Operand],
         parameters: Sequence[float],
     ) -> None:
-        """Launches a kernel. `layout` has the fields of the C struct of its kind; an absent input is None.
+        """Launches a kernel. `layout` has the fields of the C struct of its kind; an absent input has the buffer None.
 
         Raises BackendError if the kernel has no shader, and DeviceError if the device rejects it.
         """
@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers. Copies those that are the result's, but not the first if `keep` is true."""
+        """Returns the inputs' buffers, with a copy in place of the result's buffer, except for the first if `keep`."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -243,7 +243,7 @@ def _reads(inputs: Sequence[Operand]) -> Iterator[Access]:
 
 
 def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:
-    """Returns a buffer, no matter which, to bind in place of an absent input."""
+    """Returns the buffer of any input that is present, to bind in place of an absent one."""
     for buffer, _ in inputs:
         if buffer is not None:
             return buffer

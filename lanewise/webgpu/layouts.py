@@ -1,5 +1,5 @@
-"""Encodes layout and parameters as the bytes that a shader reads: the structs LwLayout and LwMatrixLayout of
-webgpu/kinds. Offsets and strides are modulo 2^32, as in the shaders.
+"""Encodes a kernel's layout and parameters as the bytes that its shader reads: the structs LwLayout and LwMatrixLayout
+of webgpu/kinds. Offsets and strides are encoded modulo 2^32, as shaders compute with them.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ __all__ = ["BLOCK", "Strided", "matrix_parameters"]
 
 BLOCK: Final = 4096  # number of elements in a block of a reduction
 DIMENSIONS: Final = 8
-OPERANDS: Final = 4  # each is one component of a WGSL vector
+OPERANDS: Final = 4  # maximum number of operands: one per component of a WGSL vec4
 MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
 
 
 class Strided:
-    """The fields of a lw_layout, and values derived from them."""
+    """The fields of a lw_layout, and derived values: `count` results, each of `length` elements in `blocks` blocks."""
 
     __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
 
@@ -59,7 +59,7 @@ class Strided:
 def matrix_parameters(
     kernel: str, layout: Mapping[str, Any], offsets: Sequence[int], scalars: Sequence[float], absent: int
 ) -> tuple[bytes, int]:
-    """Returns the bytes of struct LwMatrixLayout, and the number of matrices."""
+    """Returns the bytes of struct LwMatrixLayout, and the number of products. Bit i of `absent` marks input i."""
     operands = len(offsets)
     shape = list(layout["batch_shape"][: layout["batch_ndim"]])
     batch = math.prod(shape)
@@ -83,7 +83,7 @@ def _words(values: Sequence[int], length: int) -> list[int]:
 
 
 def _scalars(values: Sequence[float]) -> list[int]:
-    """Encodes floats as float32 and integers, including those of choices and flags, as int32."""
+    """Encodes floats as float32, and integers (also choices and flags, which are passed as integers) as int32."""
     bits = []
     for value in values:
         packed = struct.pack("<i", value) if isinstance(value, int) else _float32(value)
@@ -99,7 +99,7 @@ def _float32(value: float) -> bytes:
 
 
 def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
-    """Returns one vector per dimension, with the strides of all operands."""
+    """Returns, for each dimension in turn, a vector of the strides of all operands."""
     padding = [0] * (OPERANDS - len(strides))
     words = [word for each in zip(*strides, strict=True) for word in (*each, *padding)]
     return _words(words, DIMENSIONS * OPERANDS)

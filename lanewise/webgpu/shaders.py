@@ -1,4 +1,4 @@
-"""Reads the WGSL modules, which contracts/generator/wgsl.py packs into one file that has shared declarations once."""
+"""Reads the WGSL modules, which contracts/generator/wgsl.py packs into one file, without repeating shared parts."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ FILE: Final = Path(__file__).resolve().parents[1] / "_lib" / "shaders.wgsl"  # w
 
 @dataclass(frozen=True, slots=True)
 class Shader:
-    """The module of one kernel, with metadata from the generator (contracts/generator/wgsl.py)."""
+    """The WGSL module of one kernel, with metadata from its generator (contracts/generator/wgsl.py)."""
 
     kernel: str
     source: str
     inputs: int
     item_bytes: int  # size of an element of the result
-    in_place: bool  # whether it has an entry point for a result that is the first input
-    scratch_bytes: int  # size of the result of one block, in a reduction
+    in_place: bool  # whether it has an entry point for a result that overwrites the first input
+    scratch_bytes: int  # size of the partial result of one block, in a reduction
 
 
 def load(file: Path, kernel: str, kind: str) -> Shader:
@@ -47,7 +47,7 @@ def kernel_names(file: Path) -> Collection[str]:
 @cache
 def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
     """Returns shared declarations by name, and for each kernel its metadata and the rest of its module. Each part of
-    the file starts with its only comment, the metadata."""
+    the file starts with its metadata, in a comment, and has no other comments."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     declarations, modules = {}, {}
     for part in text.split("//")[1:]:
