@@ -18,7 +18,7 @@ TABLE = "lanewise_kernels"
 
 @dataclass(frozen=True)
 class Symbols:
-    """Symbols as C spells them, and the names of the libraries that the loader would open along with this one."""
+    """Symbols as C spells them, and the names of the libraries that the loader would open together with this one."""
 
     undefined: tuple[str, ...]
     exported: tuple[str, ...]
@@ -40,7 +40,7 @@ def check_kernels(path: Path) -> None:
 
 def check_extension(path: Path) -> None:
     """Deletes the extension and raises BuildError if it exports anything but its initialization, or if a WebAssembly
-    module imports what Pyodide lacks, which no linker has checked."""
+    module imports something that Pyodide lacks, because the linker does not check imports."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):
@@ -79,7 +79,7 @@ def _text(data: bytes, start: int) -> str:
 
 
 def _elf(data: bytes) -> Symbols:
-    """Reads the dynamic symbol table, the only one that the loader uses (ELF gABI, chapters 4 and 5)."""
+    """Reads the dynamic symbol table, which is the only one that the loader uses (ELF gABI, chapters 4 and 5)."""
     DYNAMIC, DYNSYM, NEEDED, LOCAL = 6, 11, 1, 0
     (table,) = struct.unpack_from("<Q", data, 0x28)
     size, count = struct.unpack_from("<HH", data, 0x3A)
@@ -103,8 +103,8 @@ def _elf(data: bytes) -> Symbols:
 
 
 def _macho(data: bytes) -> Symbols:
-    """Reads the external symbols (mach-o/loader.h, nlist.h), except those that the linker adds to every library, and
-    libSystem, which every library loads."""
+    """Reads the external symbols (mach-o/loader.h, nlist.h), without those that the linker adds to every library, and
+    without libSystem, which every library loads."""
     SYMTAB, LOAD_DYLIB, STAB, PRIVATE, TYPE, EXTERNAL = 0x2, 0xC, 0xE0, 0x10, 0x0E, 0x01
     undefined: list[str] = []
     exported: list[str] = []

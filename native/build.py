@@ -6,7 +6,7 @@
 
 pip calls this through hatchling and hook.py. The build has four steps: contracts/generate.py writes build/generated;
 steps.py runs the compiler that compiler.py chose, for one row of targets.py; binaries.py checks each library; the
-result, a mapping from paths in the package to files, is copied or packed.
+result, a mapping from paths in the package to files, is copied into a package or packed into a wheel.
 """
 
 from __future__ import annotations
@@ -101,7 +101,7 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
 
 
 def place(files: Files, package: Path) -> None:
-    """Copies files that differ. Replaces them atomically, because a running Python may have a library open."""
+    """Copies the files that changed. Replaces them atomically, because a running Python may have a library open."""
     for name, source in files.items():
         destination = package / name
         if destination.exists() and destination.read_bytes() == source.read_bytes():
@@ -128,7 +128,7 @@ def wheel(target: Target) -> Path:
 
 def _kernels(target: Target, using: Compiler, libraries: dict[str, Path]) -> list[steps.Step]:
     source = GENERATED / "kernels.c"
-    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # gemm.c is included too
+    inputs = (source, *included(KERNEL_INCLUDE, ".h", ".c"))  # kernels.c also includes core/gemm.c
     check = None if using.sanitizer else binaries.check_kernels  # sanitized libraries call the sanitizer's runtime
     return [
         steps.Step(
@@ -186,7 +186,7 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are missing."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some were left out."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:

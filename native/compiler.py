@@ -20,7 +20,7 @@ __all__ = ["SANITIZERS", "Compiler", "choose"]
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
 # A kernel library calls nothing outside itself: no C library, and no helpers that distributions' CFLAGS would add.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
-# The scalar library is the baseline for speedups, and exposes mistakes of a vectorizer in the others.
+# The scalar library is the baseline of speedups, and a reference that a bug of the vectorizer cannot affect.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
     "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
@@ -55,7 +55,7 @@ class Compiler:
 
     command: tuple[str, ...]
     family: str  # zig, clang, gcc or emcc
-    version: str  # changes when the command becomes another compiler
+    version: str  # printed by the compiler; part of each step's key, so an upgrade rebuilds everything
     cflags: tuple[str, ...] = ()  # the user's flags; ours follow and take precedence
     ldflags: tuple[str, ...] = ()
     sanitizer: str = ""  # one of SANITIZERS
@@ -66,7 +66,7 @@ class Compiler:
         return TARGETS["wasm32-pyodide"] if self.family == "emcc" else host()
 
     def can_build(self, target: Target) -> bool:
-        """Returns whether it compiles for the platform; only zig does for all."""
+        """Returns whether this compiler can compile for the platform; only zig can for all platforms."""
         return self.family == "zig" or target == self.target
 
     @property
@@ -76,7 +76,7 @@ class Compiler:
         return self.family in ("zig", "emcc")
 
     def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
-        """Returns whether it supports an instruction set, by compiling the set's probe. The pinned zig supports all."""
+        """Returns whether this compiler can compile an instruction set's probe. The pinned zig supports all sets."""
         if self.family == "zig" or not isa.probe:
             return True
         folder.mkdir(parents=True, exist_ok=True)
@@ -88,7 +88,7 @@ class Compiler:
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Returns the command that compiles and links a kernel library."""
         command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
-        if target.binary_format == "pe":  # no start-up code; large frames need zig's stack probe
+        if target.binary_format == "pe":  # omit start-up code; compiler_rt has the stack probe for large frames
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
 
@@ -97,26 +97,26 @@ class Compiler:
         return [*self._kernel_flags(target, isa, include), "-c", str(source), "-o", str(output)]
 
     def object(self, target: Target, source: Path, include: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that compiles one file of the extension, for the oldest processor."""
+        """Returns the command that compiles one file of the extension, for the target's least capable processor."""
         command = [*self._common(target, target.isas[0]), *self._lto(target), *_directories(include)]
         return [*command, "-c", str(source), "-o", str(output)]
 
     def extension(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that links the extension. Except on Windows, Python's functions stay undefined: the
-        interpreter has them."""
+        """Returns the command that links the extension. Except on Windows, Python's functions stay undefined, because
+        the interpreter provides them at load time."""
         command = [*self.command, *self._machine(target, target.isas[0]), target.optimization, *self._lto(target)]
         command += [*map(str, objects), *self._shared("PyInit__ext")]
         libraries = {
             "elf": ["-lpthread", "-ldl"],
             "macho": ["-Wl,-undefined,dynamic_lookup"],
             "pe": [],
-            # emcc assumes that the main module has all undefined functions
+            # emcc assumes that the main module provides all undefined functions
             "wasm": [] if self.family == "emcc" else ["-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"],
         }
         return [*command, *libraries[target.binary_format], "-o", str(output)]
 
     def program(self, target: Target, objects: Iterable[Path], output: Path) -> list[str]:
-        """Returns the command that links a program, such as the tests' runner; statically with musl."""
+        """Returns the command that links a program, such as the tests' runner. With musl, it links statically."""
         command = [*self.command, *self._machine(target, target.isas[0]), *map(str, objects), *self._sanitized()]
         libraries = ["-static", "-lm"] if "musl" in target.zig_triple else ["-lm", "-ldl"]
         return [*command, *libraries, "-o", str(output)]
@@ -155,8 +155,8 @@ class Compiler:
         return ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[self.sanitizer]) if self.sanitizer else ()
 
     def _shared(self, symbol: str) -> list[str]:
-        """Returns the flags that link a shared library with one exported symbol. emcc must be told to make a library,
-        what to export, and, if it is old, that engines support 64-bit integers."""
+        """Returns the flags that link a shared library with one exported symbol. emcc needs a flag to make a library,
+        a flag with the symbol to export and, if it is an old version, a flag to pass 64-bit integers as BigInt."""
         if self.family == "emcc":
             return ["-sSIDE_MODULE=2", "-sWASM_BIGINT", f"-sEXPORTED_FUNCTIONS=_{symbol}", *self.ldflags]
         return ["-shared", *(SANITIZERS[self.sanitizer] if self.sanitizer else ("-s",)), *self.ldflags]

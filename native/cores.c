@@ -1,6 +1,6 @@
-/* Containers limit CPU time, not processors: a quota of 200 ms per period of 100 ms is worth two processors, however
- * many the machine has. The tightest limit of a group and its ancestors applies. Fractions are rounded up, because
- * otherwise the fraction would never be used. */
+/* Counts the processors that this process may use. Containers limit CPU time, not processors: a quota of 200 ms per
+ * period of 100 ms is worth two processors, however many the machine has. The tightest limit of a group and its
+ * ancestors applies. Fractions are rounded up, because otherwise the fraction would never be used. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -13,7 +13,8 @@
 void *__stdcall GetCurrentProcess(void);
 int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
 
-/* Counts the processor group in which the process started: threads are not scheduled on other groups by default. */
+/* Counts processors only of the processor group in which the process started: by default, Windows does not schedule its
+ * threads on other groups. */
 int lw_usable_cores(void) {
     uintptr_t own, system;
     int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;
@@ -37,7 +38,8 @@ int lw_usable_cores(void) {
 
 enum { PATH_BYTES = 4096, MAX_PROCESSORS = 1 << 14 };
 
-/* Reads up to two numbers from a file. A missing file, or the word "max", leaves the variables unchanged. */
+/* Reads up to two numbers from a file. If the file is missing or contains the word "max", leaves the variables
+ * unchanged. */
 static void read_numbers(const char *root, const char *folder, const char *group, const char *name, long long *first,
                          long long *second) {
     char path[3 * PATH_BYTES], text[64];
@@ -66,9 +68,9 @@ static int group_limit(const char *root, const char *group, int is_unified) {
 
 static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
 
-/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. Version 2 names no controllers. The
- * loop ends at the root of the mounted hierarchy: the path is the host's, and a container may see its group only
- * there. */
+/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. A line of version 2 names no
+ * controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy: in a container, the
+ * path may be that of the host, and only the root exists, which is then the group of the container. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

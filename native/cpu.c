@@ -1,6 +1,6 @@
-/* Detects instruction sets with CPUID, not by the processor's model, so that new models run the fastest code. A vector
- * register is usable only if the operating system saves it when it switches threads, which XGETBV reports. Needs no C
- * library. */
+/* Detects instruction sets with CPUID, not by the processor's model, so that processors newer than this code run the
+ * fastest kernels, too. A vector register is usable only if the operating system saves it when it switches threads,
+ * which XGETBV reports. Needs no C library. */
 #include "cpu.h"
 #include "lanewise.h"
 
@@ -8,9 +8,9 @@
 
 #include <cpuid.h>
 
-/* Register state that the operating system saves (XCR0): SSE and AVX; for AVX-512 also the mask registers, the upper
- * halves of zmm0-15, and zmm16-31. macOS sets the latter bits only after a program has used them, so AVX-512 is not
- * detected there; no Mac on sale has it. */
+/* Bits of XCR0: the register state that the operating system saves. AVX needs the bits of SSE and AVX; AVX-512 also
+ * those of the mask registers, of the upper halves of zmm0-15, and of zmm16-31. macOS sets the bits of AVX-512 only
+ * after a program has used it, so AVX-512 is not detected there; no Mac on sale has it. */
 enum { XCR0_AVX = 0x06, XCR0_AVX512 = 0xe6 };
 
 typedef struct {
@@ -99,8 +99,8 @@ uint64_t lw_cpu_features(void) { return LW_CPU_NEON; } /* part of AArch64 */
 
 #elif defined(__wasm__)
 
-/* A WebAssembly module cannot query features. One with unsupported instructions does not open at all, and
- * lanewise/wasm.py probes the engine before opening it. */
+/* A WebAssembly module cannot query features. An engine refuses to open a module with unsupported instructions, and
+ * lanewise/wasm.py probes the engine before opening a kernel library. */
 uint64_t lw_cpu_features(void) { return LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD; }
 
 #else

@@ -1,4 +1,4 @@
-/* Features and cache size of this processor, as far as kernel libraries need them. */
+/* The instruction sets and the cache size of this processor, as far as kernel libraries need them. */
 #pragma once
 
 #include <stddef.h>

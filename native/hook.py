@@ -18,8 +18,8 @@ from wasm import compress
 
 __all__ = ["LanewiseBuildHook"]
 
-# Python files that no page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the launching of shaders
-# while webgpu/backend.py does not support browsers.
+# Python files that no page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the modules that launch
+# shaders, as long as webgpu/backend.py does not support browsers.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
@@ -53,7 +53,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag chooses one tag; `pyodide build` replaces them all with that of its own Pyodide
+        # wasm/build.py --tag sets this to a single tag; `pyodide build` later replaces all tags with its own Pyodide's
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False

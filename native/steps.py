@@ -1,4 +1,4 @@
-"""Runs build commands, but only if something changed: next to each output is a hash of its command and inputs."""
+"""Runs a build command only if its inputs changed: a file next to each output has a hash of its command and inputs."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Step:
 
 
 def run(steps: Iterable[Step]) -> list[Path]:
-    """Runs the steps whose inputs changed, one per processor at a time, and returns their outputs."""
+    """Runs the steps whose inputs changed, at most one per processor at a time, and returns their outputs."""
     due = [step for step in steps if not step.is_done()]
     with ThreadPoolExecutor(_processors()) as pool:
         running = [pool.submit(step.run) for step in due]

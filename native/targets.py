@@ -24,7 +24,7 @@ class Isa:
 
     @property
     def macro(self) -> str:
-        """The macro by which core/simd chooses a header."""
+        """The macro by which core/simd/simd.h chooses the header of this instruction set."""
         return f"LW_ISA_{self.name.upper()}"
 
 
@@ -69,7 +69,7 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# The features of every engine since 2021, except SIMD. Listed because zig's default has more than Node 20 supports.
+# The features that every engine has supported since 2021, except SIMD. zig's default includes some that Node 20 lacks.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (
@@ -86,7 +86,7 @@ _WASM32 = (
     ),
 )
 
-# Pyodide 0.27 to 314, by the old and the new names of its platforms; sorted like auditwheel-emscripten does.
+# The platform tags of Pyodide 0.27 to 314, by their old and new names, in the order of auditwheel-emscripten.
 _PYODIDE = ".".join(
     (
         *("pyemscripten_2024_0_wasm32", "pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"),
@@ -94,7 +94,7 @@ _PYODIDE = ".".join(
     )
 )
 
-# Format, suffix of libraries, file name of the extension.
+# The binary format, the suffix of kernel libraries, and the file name of the extension.
 _ELF = ("elf", ".so", "_ext.abi3.so")
 _MACHO = ("macho", ".dylib", "_ext.abi3.so")
 _PE = ("pe", ".dll", "_ext.pyd")
@@ -105,7 +105,7 @@ TARGETS = {
         Target(
             "x86_64-linux",
             "x86_64-linux-gnu.2.17",
-            "manylinux2014_x86_64.manylinux_2_17_x86_64",  # glibc 2.17, by its old and its new name
+            "manylinux2014_x86_64.manylinux_2_17_x86_64",  # two names of the tag for glibc 2.17
             *_ELF,
             _X86_64,
         ),
@@ -120,7 +120,7 @@ TARGETS = {
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
         # Compiled for size, because every page downloads it; core/ unrolls critical loops explicitly. Kernels are named
-        # .wasm, because Pyodide opens every .so of a wheel at once; lanewise/wasm.py first probes the engine.
+        # .wasm, because Pyodide opens every .so when it installs a wheel, before lanewise/wasm.py can probe the engine.
         Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )
 }

@@ -1,5 +1,5 @@
-/* The thread pool. A job is the tasks of one call. It is stored on the stack of the calling thread, which offers it to
- * the workers, works on it itself, and returns when the last worker has left it.
+/* The thread pool. A job consists of the tasks of one call. It is stored on the stack of the calling thread. That
+ * thread offers the job to the workers, works on it itself, and returns when the last worker has left the job.
  *
  * The tasks are divided into one range per thread. Workers are numbered from 1; the caller is 0. A thread starts with
  * the range of its number, so that successive jobs find their data in the cache of the same core. It then helps with
@@ -10,8 +10,8 @@
  * worker does all the work itself. So there are never more workers than configured, however many threads call.
  *
  * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
- * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and waking up takes
- * longer than most of them.
+ * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and most jobs take less
+ * time than waking a sleeping worker.
  *
  * After fork() the child has no workers and starts its own. */
 #if !defined(_WIN32)
@@ -25,7 +25,7 @@
 
 enum {
     SPIN_PAUSES = 1000,   /* about 40 us on Zen 4, 2026-11; sleeping and waking up takes 5 to 50 us */
-    MAX_RANGES = 64,      /* with more threads, some start with the same range */
+    MAX_RANGES = 64,      /* with more threads, several start with the same range */
     STACK_BYTES = 2 << 20 /* kernels use up to 100 KB of stack; the default stacks of macOS and musl are small */
 };
 
@@ -81,7 +81,7 @@ static void pause_processor(void) {
 
 /* A range of a job's tasks. Aligned, so that no two ranges share a cache line. */
 typedef struct range {
-    _Alignas(64) _Atomic int64_t next; /* the first task that no thread has started */
+    _Alignas(64) _Atomic int64_t next; /* the first task of the range that no thread has started */
     int64_t end;
 } range;
 
@@ -95,8 +95,8 @@ struct job {
     const void *argument;
     int range_count;
     atomic_int helpers; /* workers that are working on this job */
-    /* The index of the first task that failed, INTERRUPTED, or the number of tasks if none failed. Later tasks are
-     * skipped. */
+    /* The lowest index of a task that failed, INTERRUPTED, or the number of tasks if none failed. Tasks with a higher
+     * index are skipped. */
     _Atomic int64_t failed;
     /* guarded by the pool's mutex */
     job *later;
@@ -116,7 +116,7 @@ typedef struct task_context {
 
 static struct {
     mutex mutex;
-    condition offered;  /* workers sleep on this */
+    condition offered;  /* idle workers sleep on this */
     condition left;     /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the limit, including the caller; 0 before the first use */
     atomic_uint news;   /* incremented when a spinning worker should look at the pool again */
@@ -145,7 +145,7 @@ void lw_set_threads(int threads) {
     wake_all(&pool.offered); /* surplus workers exit */
 }
 
-/* Records a failure, unless an earlier task has failed or the job was interrupted. */
+/* Records a failure, unless a task with a lower index has failed or the job was interrupted. */
 static void record_failure(job *job, int64_t index, lw_status status, const lw_context *context) {
     lock(&pool.mutex);
     if (index < atomic_load(&job->failed)) {
@@ -160,7 +160,8 @@ static void record_failure(job *job, int64_t index, lw_status status, const lw_c
     unlock(&pool.mutex);
 }
 
-/* Returns whether the job was interrupted. The calling thread asks the host; workers see what it recorded. */
+/* Returns whether the job was interrupted. Only the calling thread asks the host; it records the answer, which workers
+ * read. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
         record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
@@ -168,7 +169,7 @@ static int is_interrupted(task_context *own) {
     return atomic_load_explicit(&own->job->failed, memory_order_relaxed) == INTERRUPTED;
 }
 
-/* lw_context.run in the context of a task: runs the task's own tasks in order, on its thread. */
+/* Implements lw_context.run in the context of a task: runs the nested tasks in order, on the thread of that task. */
 static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
         lw_status status = task(context, index, argument);
@@ -198,7 +199,8 @@ static void work_at_range(job *job, range *range, task_context *own) {
     }
 }
 
-/* `interrupted` is NULL for a worker, whose context has no host. */
+/* Runs tasks of a job, beginning with the range of this thread's number. `interrupted` is NULL for a worker, whose
+ * context has no host. */
 static void work(job *job, int number, lw_interrupted *interrupted) {
     task_context own; /* the message and the index stay uninitialized until a task sets them */
     own.job = job;
@@ -247,7 +249,7 @@ static void help(job *job, int number) {
     }
 }
 
-/* Waits for a job: spins if this worker has just finished one, else sleeps. */
+/* Waits for a job: spins if this worker has just finished a job, else sleeps. */
 static void wait_for_job(int has_worked) {
     if (has_worked) {
         unsigned seen = atomic_load(&pool.news);
@@ -348,8 +350,8 @@ static int start_worker(int number) {
 
 #endif
 
-/* Appends a job to the list, and starts or wakes workers for it. If no more threads can be created, fewer work on
- * it. */
+/* Appends a job to the list, and starts or wakes workers for it. If a thread cannot be created, fewer threads work on
+ * the job. */
 static void offer(job *job) {
     lock(&pool.mutex);
     struct job **end = &pool.jobs;
@@ -423,7 +425,7 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
         work(&job, 0, interrupted);
         if (forks == pool.forks) {
             withdraw(&job);
-        } else if (atomic_load(&job.helpers)) { /* this is the child of a fork() in a signal handler */
+        } else if (atomic_load(&job.helpers)) { /* this process is the child of a fork() in a signal handler */
             static const char message[] = "fork() in a signal handler, and the tasks of other threads are lost";
             memcpy(context->message, message, sizeof message);
             return LW_DEVICE_ERROR;

@@ -10,11 +10,11 @@ enum { LW_MAX_THREADS = 1024 };
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; running calls keep the threads they have */
 
-/* Returns whether to stop. Called between tasks, on the calling thread only, with the host of its context. */
+/* Returns whether the job must stop. Called between tasks, on the calling thread only, with the host of its context. */
 typedef int lw_interrupted(void *host);
 
-/* Runs the tasks on the calling thread and at most `threads` - 1 workers. A task's context can run further tasks, which
- * run in order on the task's thread. If tasks fail, the status, and the index or message in `context`, are those of the
- * failed task with the lowest index; an interruption takes precedence. */
+/* Runs the tasks on the calling thread and at most `threads` - 1 workers. A task can run further tasks through its
+ * context; these run in order on the thread of that task. If tasks fail, the status, and the index or message in
+ * `context`, are those of the failed task with the lowest index; an interruption takes precedence. */
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted);

@@ -61,7 +61,7 @@ def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Pat
 
 
 def inspect(wheel: Path, *, tag: str | None = None) -> None:
-    """Raises WheelError for a wheel that Pyodide would not install or a page should not download."""
+    """Raises WheelError for a wheel that Pyodide would not install, or that is too large for a page to download."""
     expected = f"-{TARGET.python_tag}-abi3-{_platform(tag)}"
     if not wheel.stem.endswith(expected):
         raise WheelError(f"{wheel.name}: expected a name that ends in {expected}.whl")
@@ -102,7 +102,7 @@ def left_out(wheel: Path) -> dict[str, str]:
 
 
 def _platform(tag: str | None) -> str:
-    """Returns the wheel's platform tags: all that Pyodide uses, or the one that was asked for."""
+    """Returns the wheel's platform tags: those of every supported Pyodide, or only the one that `tag` names."""
     if tag is None:
         return TARGET.wheel_platform
     if tag not in TAGS:

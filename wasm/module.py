@@ -1,6 +1,6 @@
 """Reads what a WebAssembly module imports and exports: the type, import, function and export sections, and `dylink.0`,
-which is for the dynamic linker. Written to check our own modules, so it raises MalformedError instead of guessing.
-Format: WebAssembly core specification 2.0, chapter 5, and DynamicLinking.md of the tool conventions."""
+which is for the dynamic linker. This parser checks only our own modules, so it raises MalformedError for anything
+unexpected. Format: WebAssembly core specification 2.0, chapter 5, and DynamicLinking.md of the tool conventions."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Reader:
             raise MalformedError("a section ends after the end of the file")
 
     def read(self, count: int) -> bytes:
-        """Reads bytes."""
+        """Reads `count` bytes."""
         start, stop = self.position, self.position + count
         if stop > self.end:
             raise MalformedError(f"truncated at byte {start}")
@@ -83,14 +83,14 @@ class Reader:
         return self.read(self.unsigned()).decode("utf-8")
 
     def section(self) -> Reader:
-        """Reads a length, and returns a reader for that many bytes."""
+        """Reads a length, skips that many bytes, and returns a reader for them."""
         length = self.unsigned()
         start = self.position
         self.read(length)
         return Reader(self.data, start, start + length)
 
     def done(self) -> bool:
-        """Returns whether all bytes are read."""
+        """Returns whether all bytes have been read."""
         return self.position >= self.end
 
 
@@ -99,7 +99,7 @@ def read(source: bytes | Path) -> Module:
     data = source if isinstance(source, bytes) else source.read_bytes()
     try:
         return _read(Reader(data))
-    except (IndexError, KeyError, UnicodeDecodeError) as error:  # an unknown number or an undecodable name
+    except (IndexError, KeyError, UnicodeDecodeError) as error:  # an unknown code or index, or an undecodable name
         raise MalformedError(f"{type(error).__name__}: {error}") from error
 
 

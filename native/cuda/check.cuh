@@ -7,8 +7,8 @@
 
 #include "lanewise.h"
 
-/* On an error, writes the operation and the error to context->message and returns LW_NO_MEMORY or LW_DEVICE_ERROR from
- * the function. */
+/* Evaluates a call. If it fails, writes the operation and the error to context->message, and returns LW_NO_MEMORY or
+ * LW_DEVICE_ERROR from the enclosing function. */
 #define CUDA_CHECK(context, operation, call)                                               \
     do {                                                                                   \
         cudaError_t cuda_error = (call);                                                   \

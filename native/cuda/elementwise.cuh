@@ -8,9 +8,9 @@
 
 #include "check.cuh"
 
-/* 256 threads per block, and at most 32 blocks for each of a GPU's up to 150 multiprocessors: more than are ever
- * resident, so that the last ones balance the load. NVIDIA H200, 2026-11, 2^28 float32: add moves 4.16 TB/s, relu 3.98,
- * exp 3.95; with one element per thread 3.57, 2.96 and 2.89. */
+/* 256 threads per block, and at most 32 blocks for each of up to 150 multiprocessors of a GPU. That is more blocks than
+ * are ever resident at once, so multiprocessors that finish early take over remaining blocks. NVIDIA H200, 2026-11,
+ * 2^28 float32: add moves 4.16 TB/s, relu 3.98, exp 3.95; with one element per thread 3.57, 2.96 and 2.89. */
 enum { CUDA_THREADS = 256, CUDA_MAX_BLOCKS = 32 * 150 };
 
 /* A layout, passed by value: kernel arguments are stored in constant memory, which is fast when all threads read the
@@ -23,7 +23,7 @@ template <int Operands> struct strided {
     int64_t strides[Operands][LW_MAX_NDIM];
 };
 
-/* Returns how many contiguous elements a thread processes at once: 16 bytes of the widest operand. */
+/* Returns how many contiguous elements a thread processes at once: as many as fit in 16 bytes of the widest operand. */
 template <int First, int... Rest> constexpr int per_packet() {
     int widest = First;
     for (int size : {First, Rest...}) {
@@ -138,8 +138,8 @@ template <int per, int... Sizes> static bool is_aligned(const strided<sizeof...(
     return true;
 }
 
-/* Launches a kernel for a part of the layout, which has extents `shape` and begins at `base`. Halves it until 32-bit
- * indices suffice. */
+/* Launches a kernel for a part of the layout, which has extents `shape` and begins at `base`. Splits a part in two
+ * until 32-bit indices suffice for each. */
 template <int... Sizes, class Element>
 static lw_status elementwise_part(lw_context *context, const char *name, const lw_layout *layout, const int64_t *shape,
                                   char *const *base, const Element &element) {

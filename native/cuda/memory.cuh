@@ -1,5 +1,5 @@
-/* Device memory, allocated and freed in the order of the caller's stream, so that neither waits. Only download and
- * synchronize wait, because the host reads the data afterwards. */
+/* Device memory, allocated and freed in the order of the caller's stream, so that neither operation waits for the
+ * device. Only download and synchronize wait, because the host reads the data afterwards. */
 #pragma once
 
 #include "check.cuh"

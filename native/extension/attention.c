@@ -1,5 +1,5 @@
-/* Handles calls of scaled_dot_product_attention. Leading dimensions broadcast. The last of them may count heads,
- * several of which share the same keys. */
+/* Handles calls of scaled_dot_product_attention. Leading dimensions broadcast. With enable_gqa, the last leading
+ * dimension counts heads, and several query heads share one head of key and value. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"
@@ -140,7 +140,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     return ndim;
 }
 
-/* Splits the last batch dimension into two: the key heads, and the query heads that share one key head. */
+/* Splits the last batch dimension into two: the key heads, and the query heads that share each of them. */
 static void split_heads(lw_attention_layout *layout, int64_t group) {
     int last = (int)layout->batch_ndim - 1;
     layout->batch_shape[last] /= group;

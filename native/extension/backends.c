@@ -27,14 +27,14 @@ static const char *const names[LW_BACKEND_COUNT] = {
 
 static int default_backend = LW_BACKEND_SCALAR;
 
-/* The backends of the use_backend() blocks that a thread is in. This thread-local memory is read only while some
- * thread is in such a block. */
+/* The backends of the use_backend() blocks that a thread is in. To save time, a call reads this thread-local memory
+ * only while some thread is in such a block. */
 enum { MAX_NESTED = 64 };
 static _Thread_local struct {
     int depth;
     int8_t backends[MAX_NESTED];
 } chosen;
-static int threads_with_choice;
+static int threads_with_choice; /* number of threads in a use_backend() block */
 
 const char *lw_backend_name(int backend) { return names[backend]; }
 
@@ -62,7 +62,8 @@ static const char *text_of(PyObject *object) {
     return lw_is_string(object) ? PyUnicode_AsUTF8AndSize(object, NULL) : NULL;
 }
 
-/* Parses the name of a backend. A CPU backend must be open already. Returns -1 with an error set on failure. */
+/* Parses the name of a backend. The library of a CPU backend must be open already. Returns -1 with an error set on
+ * failure. */
 static int backend_argument(PyObject *object) {
     const char *name = text_of(object);
     int backend = name ? lw_find_backend(name) : -1;
@@ -141,7 +142,7 @@ static int check_head(const char *path, int backend, const lw_library_head *head
     return 0;
 }
 
-/* Returns a copy of the library in which the kernels of `base` replace the missing ones. The copy is never freed, as
+/* Returns a copy of the library in which kernels of `base` fill in for missing ones. The copy is never freed, as
  * libraries are never closed. */
 static const lw_library *complete_library(const lw_library *library, const lw_library *base) {
     lw_library *copy = malloc(sizeof *copy);
@@ -228,7 +229,8 @@ static PyObject *default_backend_name(PyObject *module, PyObject *unused) {
     return PyUnicode_FromString(names[default_backend]);
 }
 
-/* Enters use_backend(). None selects the default backend: inside use_backend(AUTO), an outer block has no effect. */
+/* Enters a use_backend() block. None selects the default backend, even inside another such block: this implements
+ * use_backend(AUTO). */
 static PyObject *push_backend(PyObject *module, PyObject *name) {
     (void)module;
     int backend = name == Py_None ? default_backend : backend_argument(name);

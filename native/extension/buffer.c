@@ -4,8 +4,8 @@
 #include "operand.h"
 #include <string.h>
 
-/* Returns the element's type code in a buffer's format, after the mark of the byte order. Returns NULL if the
- * elements are big-endian; all supported machines are little-endian. */
+/* Returns the type code in a buffer's format, without the leading mark of the byte order. Returns NULL if the elements
+ * are big-endian; all supported machines are little-endian. */
 static const char *element_code(const char *format, Py_ssize_t item_size) {
     if (*format == '>' || *format == '!') {
         return item_size == 1 ? format + 1 : NULL;
@@ -60,7 +60,7 @@ static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     return 1;
 }
 
-/* Whether a type code is that of complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
+/* Returns whether a type code is that of complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
 static int is_complex(const char *code) {
     if (!code || code[0] != 'Z') {
         return code && (code[0] == 'F' || code[0] == 'D');
@@ -68,7 +68,8 @@ static int is_complex(const char *code) {
     return code[1] == 'f' || code[1] == 'd' || code[1] == 'g';
 }
 
-/* Raises the error for elements for which Lanewise has no dtype. `code` is NULL if the elements are big-endian. */
+/* Raises the error for elements of a type for which Lanewise has no dtype. `code` is NULL if the elements are
+ * big-endian. */
 static void refuse_elements(const char *operation, const char *format, const char *code) {
     static const struct {
         char code;
@@ -195,7 +196,7 @@ static int is_bytes(PyObject *object) {
     return lw_has_type_flag(object, Py_TPFLAGS_BYTES_SUBCLASS) || PyType_IsSubtype(Py_TYPE(object), &PyByteArray_Type);
 }
 
-/* Whether any element of a numpy.ma.MaskedArray is masked. Returns -1 with an exception set on failure. */
+/* Returns whether any element of a numpy.ma.MaskedArray is masked, or -1 with an exception set on failure. */
 static int is_masked(PyObject *array) {
     PyObject *mask = PyObject_GetAttrString(array, "mask");
     PyObject *any = mask ? PyObject_CallMethod(mask, "any", NULL) : NULL;
@@ -205,9 +206,9 @@ static int is_masked(PyObject *array) {
     return result;
 }
 
-/* Whether an object is a numpy.ma.MaskedArray with masked elements. Its buffer does not show which elements are
- * masked. Returns -1 with an exception set on failure. Remembers the last type without a mask, so that an ndarray costs
- * one comparison. */
+/* Returns whether an object is a numpy.ma.MaskedArray with masked elements, or -1 with an exception set on failure. The
+ * buffer of such an array does not show which elements are masked. Remembers the last type without a mask, so that the
+ * check of an ndarray takes one comparison. */
 static int has_mask(PyObject *object) {
     static PyTypeObject *unmasked;
     PyTypeObject *type = Py_TYPE(object);

@@ -60,12 +60,13 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL)); /* the error suggests our name */
+    /* Raise the error, which suggests the name that Lanewise uses. */
+    Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
     return -1;
 }
 
-/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position.
- * Returns -1 without an error set if `position` is beyond both. */
+/* Stores a positional argument: inputs come first, then the parameters that the contract accepts by position. Returns
+ * -1, without an error set, if the operation accepts no argument at this position. */
 static int store_positional(collected *arguments, int position, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     if (position < operation->input_count) {
@@ -80,7 +81,7 @@ static int store_positional(collected *arguments, int position, PyObject *value)
     return -1;
 }
 
-/* Whether the caller passed the only parameter of a view as separate ints: reshape(x, 2, 6) for reshape(x, (2, 6)). */
+/* Returns whether the caller passed separate ints in place of the one tuple of a view: reshape(x, 2, 6). */
 static int has_loose_ints(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
     int is_loose = operation->kind == LW_KIND_VIEW && operation->parameter_count == 1 && count > given;
     for (Py_ssize_t i = operation->input_count - given; is_loose && i < count; i++) {
@@ -154,7 +155,7 @@ static int check_required(collected *arguments) {
     return 0;
 }
 
-/* Whether a method's positional ints stand for one tuple, as NumPy allows: t.reshape(2, 3), t.permute_dims(1, 0). */
+/* Returns whether a method's positional ints stand for one tuple, as NumPy allows in t.reshape(2, 3). */
 static int packs_positional(const lw_operation *operation, const PyObject *self, PyObject *const *positional,
                             Py_ssize_t count) {
     return self && count > 1 && operation->kind == LW_KIND_VIEW && operation->input_count == 1 &&
@@ -311,7 +312,7 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
     return -1;
 }
 
-/* Checks that a value is within the contract's limits. NaN never is. */
+/* Checks that a value is within the limits of the contract. NaN is outside all limits. */
 static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
     if (value >= parameter->low && value <= parameter->high) {
         return 0;
@@ -372,7 +373,8 @@ int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars
     return count;
 }
 
-/* number_of(operation, parameter, value): checks and returns a float parameter of an operation composed in Python. */
+/* number_of(operation, parameter, value): checks the value of a float parameter of an operation that is composed in
+ * Python, and returns it. */
 static PyObject *number_of(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     int are_strings = count == 3 && lw_is_string(arguments[0]) && lw_is_string(arguments[1]);

@@ -9,8 +9,8 @@ enum { LW_MAX_PARAMETERS = 8, LW_MAX_INPUTS = 4 };
 /* The arguments of one call. All references are borrowed. */
 typedef struct lw_arguments {
     const lw_operation *operation;
-    PyObject *const *inputs;     /* an element is NULL if its input is absent or None */
-    PyObject *const *parameters; /* an element is NULL if its default applies */
+    PyObject *const *inputs;     /* an element is NULL if that input is absent or None */
+    PyObject *const *parameters; /* an element is NULL if the default of that parameter applies */
     PyObject *out;               /* NULL to return a new tensor */
     /* the arguments as the caller passed them, for lanewise/dispatch.py */
     PyObject *self;
@@ -26,7 +26,7 @@ PyObject *lw_call_python(const lw_arguments *arguments);
 int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
 /* Returns NULL if no operation has this name. */
 const lw_operation *lw_find_operation(const char *name);
-/* The position of the operation's first parameter of this type, or -1. */
+/* Returns the position of the operation's first parameter of this type, or -1. */
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 
 /* The handlers, one per kind. Each returns a new reference, or NULL with an error set. */
@@ -42,9 +42,9 @@ lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
 /* Broadcasts and casts `source`, and copies it into the elements of `target`. */
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
-/* The backend that runs a call, and whether the user chose it. lw_resolve_place() chooses the backend of lowest
- * priority among those on which the user placed operands, or else the current backend. It returns LW_NEEDS_PYTHON if
- * that is a GPU backend. */
+/* The backend that runs a call, and whether the user chose it. lw_resolve_place() chooses, among the backends on which
+ * the user placed operands, the one of lowest priority; without such operands, the current backend. It returns
+ * LW_NEEDS_PYTHON for a GPU backend. */
 typedef struct lw_place {
     int backend;
     int committed;
@@ -54,21 +54,22 @@ lw_outcome lw_resolve_place(const char *operation, const lw_operand *operands, i
 /* Computes the shape to which the operands broadcast, skipping operands whose data is NULL. Returns the number of
  * dimensions, or -1 with ShapeError set. */
 int lw_broadcast_shape(const char *operation, const lw_operand *operands, int count, int64_t *shape);
-/* Fills `layout` from a shape of `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1,
- * and merges adjacent dimensions through which every operand steps with one stride. The last `inner` dimensions merge
- * only with each other. */
+/* Fills `layout` from a shape of `ndim` dimensions and the strides of each operand. Drops dimensions of extent 1, and
+ * merges two adjacent dimensions if every operand steps through both with a single stride. The last `inner` dimensions
+ * merge only with each other. */
 void lw_collapse(lw_layout *layout, int ndim, int inner, const int64_t *shape, int operand_count,
                  const int64_t strides[][LW_MAX_NDIM]);
-/* Computes the strides of an operand for a broadcast shape: 0 along dimensions in which its elements repeat. */
+/* Computes the strides of an operand for a broadcast shape: 0 along each dimension in which its elements repeat. */
 void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *shape, int64_t *strides);
 
 /* Prepares the output of a call. If `out` is NULL, returns a new tensor. Otherwise returns `out` after checking its
- * dtype and shape, and that it is contiguous, writable and does not overlap with the operands. It may, however, be one
- * of the first `in_place` operands itself. Returns a new reference, or NULL with an error set. */
+ * dtype and shape, and that it is contiguous, writable and does not overlap with the operands. `out` may, however, be
+ * one of the first `in_place` operands itself. Returns a new reference, or NULL with an error set. */
 lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
                              const lw_operand *operands, int count, int in_place, lw_place place);
 
-/* Whether the memory ranges of the output and the operand intersect. The two need not share an element. */
+/* Returns whether the memory ranges of the output and the operand intersect. This can be so even if they share no
+ * element, because the elements of a strided operand have gaps between them. */
 int lw_overlaps(const lw_tensor *out, const lw_operand *operand);
 
 /* Fills one operand for each input, with data NULL if the input is absent, and sets `place`. The caller must release
@@ -91,5 +92,5 @@ int lw_run(const lw_operation *operation, int backend, int kernel, const void *l
 PyObject *lw_run_into(lw_tensor *out, const lw_operation *operation, lw_place place, int kernel, const void *layout,
                       const lw_operand *operands, const lw_scalar *parameters, int64_t work);
 
-/* Whether the caller passed this parameter with a value other than None. */
+/* Returns whether the caller passed this parameter with a value other than None. */
 int lw_has_parameter(const lw_arguments *arguments, const char *name);

@@ -1,7 +1,7 @@
 /* Creates tensors without inputs, as full and arange do. lanewise/creation.py has the public functions. */
 #include "arguments.h"
 
-/* Whether a kernel parameter is an int for every dtype of the result. A seed is, for example. */
+/* Returns whether a kernel parameter is an int whatever the dtype of the result, as a seed is. */
 static int is_int_parameter(const lw_operation *operation, int position) {
     for (int i = 0; i < operation->parameter_count; i++) {
         lw_parameter_type type = operation->parameters[i].type;
@@ -12,7 +12,7 @@ static int is_int_parameter(const lw_operation *operation, int position) {
     return 0;
 }
 
-/* Parses a kernel parameter. It has the dtype of the result, unless the contract says that it is an int. */
+/* Parses a kernel parameter. Its dtype is that of the result, unless the contract says that the parameter is an int. */
 static int parse_kernel_number(const lw_operation *operation, const char *caller, int position, int dtype,
                                PyObject *object, lw_scalar *scalar) {
     lw_weakness weakness = lw_parse_number(object, scalar);

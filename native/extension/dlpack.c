@@ -1,5 +1,5 @@
-/* DLPack, versions 0 and 1 (https://dmlc.github.io/dlpack): capsules that share a tensor's memory with other libraries,
- * and tensors on memory that they share. */
+/* DLPack, versions 0 and 1 (https://dmlc.github.io/dlpack): exports tensors to other libraries as capsules that share
+ * their memory, and imports capsules of other libraries as tensors on their memory. */
 #include "errors.h"
 #include "exchange.h"
 #include "module.h"
@@ -168,7 +168,7 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
     if (copies && copy == Py_False) {
         return PyErr_Format(
             PyExc_BufferError,
-            "__dlpack__: copy=False, but strides that are not multiples of the item size need a copy; leave it out");
+            "__dlpack__: copy=False, but strides that are not multiples of the item size need a copy; leave out copy");
     }
     if (!copies && tensor->read_only && !wants_version) {
         return PyErr_Format(PyExc_BufferError,

@@ -36,8 +36,8 @@ static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     operand->dtype = (int8_t)dtype;
 }
 
-/* Whether each operand is 0-dimensional or a contiguous array of this shape. The kernel may then treat all as one
- * row. */
+/* Returns whether each operand is 0-dimensional or a contiguous array of this shape. The kernel may then treat all
+ * operands as one row. */
 static int is_one_row(const lw_operand *operands, int count, int ndim, const int64_t *shape) {
     for (int i = 0; i < count; i++) {
         if (operands[i].ndim == 0) {
@@ -88,9 +88,9 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
                        out->size << (2 * operation->complexity));
 }
 
-/* Returns the dtype in which to compare, such that comparisons are exact for every int. An int outside the promoted
- * dtype is compared in int64. An int beyond 64 bits is compared as an infinity, which gives the same result for every
- * integer of at most 64 bits. */
+/* Returns the dtype in which to compare, chosen so that comparisons with any int are exact. An int outside the promoted
+ * dtype is compared in int64. An int beyond 64 bits is replaced by an infinity of its sign, which compares with every
+ * integer of at most 64 bits as the int does. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {
@@ -144,7 +144,8 @@ static int cast_operands(const lw_operation *operation, lw_operand *operands, in
     return 0;
 }
 
-/* Refuses a negative int exponent, as NumPy does. Exponents in an array are not checked. */
+/* Raises an error for a negative int exponent of an integer power, as NumPy does. Exponents in an array are not
+ * checked. */
 static int refuses_negative_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
     if (operation != &lw_operations[LW_OPERATION_pow] || dtype != LW_INT32 || operands[1].weakness != LW_WEAK_INT ||
         operands[1].scalar.i >= 0) {
@@ -187,8 +188,8 @@ static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *
     return run_elementwise(out, operation, place, operation->kernels[variant][dtype], operands, parameters);
 }
 
-/* Whether all inputs are contiguous tensors of one dtype and shape, and none is placed on a backend other than that
- * of `place`. */
+/* Returns whether all inputs are contiguous tensors of one dtype and shape, and the user placed none of them on a
+ * backend other than that of `place`. */
 static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place *place) {
     const lw_tensor *first = (const lw_tensor *)inputs[0];
     for (int i = 0; i < operation->input_count; i++) {
@@ -249,8 +250,7 @@ PyObject *lw_call_elementwise(const lw_arguments *arguments) {
     return lw_call_with_operands(arguments, compute_elementwise);
 }
 
-/* Returns the operation that converts dtype `from` to dtype `to`, and sets `kernel`. If both are equal, that is a
- * copy. */
+/* Returns the operation that converts dtype `from` to dtype `to`, or copies if the two are equal, and sets `kernel`. */
 static const lw_operation *cast_operation(int from, int to, int *kernel) {
     const lw_operation *operation = &lw_operations[from == to ? LW_OPERATION_copy : LW_OPERATION_astype];
     *kernel = from == to ? operation->kernels[0][from] : operation->kernels[to][from];
@@ -340,7 +340,7 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
     lw_outcome status = lw_read_operand(name, x, &operand);
     PyObject *result = NULL;
     if (status == LW_DONE) {
-        /* Convert a number to the dtype of its Python type first, then like a tensor. */
+        /* Convert a Python number to the dtype of its type first (int64 for an int), then cast it like a tensor. */
         int own_dtype = operand.weakness == LW_WEAK_BOOL  ? LW_BOOL
                         : operand.weakness == LW_WEAK_INT ? LW_INT64
                                                           : LW_FLOAT64;

@@ -24,7 +24,7 @@ typedef enum lw_error {
 /* Reads the exception classes from lanewise.errors. Returns -1 with an error set if one is missing. */
 int lw_errors_setup(PyObject *errors_module);
 
-/* Returns a borrowed reference, for PyErr_Format. */
+/* Returns the class of an error, as a borrowed reference for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
 /* Describes an object for an error message: an array by type and shape, another object by its repr if that is short.

@@ -12,7 +12,7 @@ static void release_view(lw_storage *storage) {
 }
 
 /* Returns a tensor on the memory of a buffer; the buffer stays exported as long as the tensor's storage exists.
- * Elements of uint8, and integer scalars whose dtype Lanewise does not have, are copied instead. */
+ * Elements of uint8 are copied instead, and so are integer scalars of a dtype that Lanewise does not have. */
 static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, int dtype) {
     lw_operand operand = {.has_view = 0, .owned = NULL};
     if (lw_read_buffer(operation, object, dtype == LW_FLOAT32 ? LW_FLOAT32 : LW_INT32, &operand) != LW_DONE) {
@@ -46,12 +46,12 @@ static lw_tensor *tensor_from_buffer(const char *operation, PyObject *object, in
                                   operand.local_strides, backend, committed);
 }
 
-/* Whether an object is a number, a list or a tuple. The items of a list or tuple are checked later. */
+/* Returns whether an object is a number, a list or a tuple. The items of a list or tuple are checked later. */
 static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-/* Like lw_tensor_from_object, but converts numbers and uint8 to `dtype` unless that is -1. */
+/* Like lw_tensor_from_object(), but converts numbers and uint8 to `dtype`, unless `dtype` is -1. */
 static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
@@ -65,8 +65,8 @@ static lw_tensor *read_object(const char *operation, PyObject *object, int dtype
 
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object) { return read_object(operation, object, -1); }
 
-/* from_object(object, dtype or None, copy or None): asarray for objects that the extension can read. Returns
- * NotImplemented for others. */
+/* from_object(object, dtype or None, copy or None): implements asarray for objects that the extension can read. Returns
+ * NotImplemented for other objects. */
 static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 3) {
@@ -90,7 +90,7 @@ static PyObject *from_object(PyObject *module, PyObject *const *arguments, Py_ss
     if (arguments[2] == Py_False && (converts || !shares)) {
         Py_DECREF((PyObject *)tensor);
         return PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                            "asarray: copy=False, but these elements have to be copied or converted; leave it out");
+                            "asarray: copy=False, but these elements have to be copied or converted; leave out copy");
     }
     if ((converts || (arguments[2] == Py_True && shares)) && lw_is_host(tensor->backend)) {
         lw_operand operand;

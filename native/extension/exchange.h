@@ -3,9 +3,9 @@
 
 #include "tensor.h"
 
-/* Converts any object that the extension can read to a tensor: returns a tensor itself, a view of a buffer, and a
- * copy of a number or of nested sequences. Returns a new reference. Returns NULL with an error set on failure, and NULL
- * without an error if lanewise/dispatch.py has to convert the object. */
+/* Converts any object that the extension can read to a tensor. Returns a tensor itself, a view of a buffer, or a copy
+ * of a number or of nested sequences, as a new reference. Returns NULL with an error set on failure, and NULL without
+ * an error if lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* Converts a number, or nested sequences of numbers, to a tensor. If `dtype` is -1, the tensor has the first of the
@@ -24,7 +24,8 @@ lw_tensor *lw_reshape(lw_tensor *tensor, int ndim, int64_t *shape);
 /* Raises the error for a tensor on a GPU where a tensor on the CPU is needed. Returns NULL. */
 PyObject *lw_refuse_device(const char *operation);
 
-/* Two methods of Tensor, and a function of the module that imports a capsule (dlpack.c). */
+/* The methods __dlpack__ and __dlpack_device__ of Tensor, and the function from_dlpack_capsule of the module
+ * (dlpack.c). */
 PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_t count, PyObject *keyword_names);
 PyObject *lw_dlpack_device(PyObject *self, PyObject *unused);
 PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule);

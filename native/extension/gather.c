@@ -1,5 +1,5 @@
-/* Implements take, take_along_axis, put, and the positions of a mask. The kernels depend on the item size only, not
- * on the dtype, and read int32 indices. */
+/* Implements take, take_along_axis, put and mask_indices. The kernels depend on the item size only, not on the dtype,
+ * and read int32 indices. */
 #include "arguments.h"
 #include "lanewise_operations.h"
 #include <string.h>
@@ -37,7 +37,7 @@ typedef struct gather_plan {
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* the axis: its extent and stride, for the kernel, and its number, for errors */
+    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel, and its number, for errors */
 } gather_plan;
 
 /* Plans take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
@@ -169,8 +169,8 @@ static PyObject *compute_gather(const lw_arguments *arguments, lw_operand *opera
 
 PyObject *lw_call_gather(const lw_arguments *arguments) { return lw_call_with_operands(arguments, compute_gather); }
 
-/* Writes `values`, which have the target's dtype, to the positions `indices`. If an index is out of range, writes
- * nothing. */
+/* Writes `values`, which have the target's dtype, to the positions `indices` along the axis. If an index is out of
+ * range, writes nothing. */
 static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values, int axis) {
     static const char name[] = "put";
     const lw_operation *operation = &lw_operations[LW_OPERATION_put];

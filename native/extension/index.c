@@ -11,7 +11,8 @@ typedef struct selection {
     int64_t strides[LW_MAX_NDIM];
 } selection;
 
-/* Whether an object is a Python int, or has __index__ and is not an array. Int tensors count as arrays, as in NumPy. */
+/* Returns whether an object is a Python int, or has __index__ and is not an array. Int tensors count as arrays, as in
+ * NumPy. */
 static int is_integer(PyObject *object) {
     return !lw_is_bool(object) && !lw_is_tensor(object) && PyIndex_Check(object) && !PyObject_CheckBuffer(object);
 }
@@ -41,8 +42,8 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
     return LW_DONE;
 }
 
-/* Replaces Python's error about a slice by a Lanewise error. If a tensor in the slice has raised a Lanewise error,
- * that one stays. */
+/* Replaces Python's error about a slice by a Lanewise error. If a tensor in the slice has already raised a Lanewise
+ * error, keeps that error. */
 static void reword_slice_error(PyObject *object) {
     lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
@@ -66,8 +67,8 @@ static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *obje
     return add_dimension(result, length, length > 1 ? step * tensor->strides[axis] : tensor->strides[axis]);
 }
 
-/* Counts the dimensions that the items of a key index, and the ellipses among the items. Returns LW_NEEDS_PYTHON if
- * an item is an array, a list or a bool. */
+/* Counts how many dimensions the items of a key consume, and how many items are ellipses. Returns LW_NEEDS_PYTHON if an
+ * item is an array, a list or a bool. */
 static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -60,8 +60,8 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
     if (layout->batch_ndim < 0) { /* replace the error by one that shows the whole shapes */
         PyErr_Clear();
-        refuse_shapes(operation, "dimensions before the last two that are equal or 1, counted from the last", operands,
-                      0, 1, "");
+        refuse_shapes(operation, "dimensions before the last two that are equal or 1, aligned at the last", operands, 0,
+                      1, "");
         return -1;
     }
     for (int i = 0; i < 2; i++) {

@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include <sys/mman.h>
 #define HUGE_PAGE ((size_t)2 << 20) /* on x86, and on ARM with 4 KB pages */
+/* The length of a mapping is a multiple of this, the largest page size that Linux may use on ARM. */
 #define LARGEST_PAGE ((size_t)64 << 10)
 #endif
 #include "memory.h"

@@ -13,7 +13,7 @@ void lw_block_free(void *block, size_t bytes);
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);
 
-/* Freed scratch memory is cached for reuse. The first function returns its size in bytes, the second frees all of
- * it. */
+/* Freed scratch memory is cached for reuse. The first function returns the size of that cache in bytes, the second
+ * frees all of it. */
 int64_t lw_cached_scratch_bytes(void);
 void lw_scratch_trim(void);

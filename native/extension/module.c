@@ -1,9 +1,10 @@
-/* The module lanewise._ext: the hot path. It passes other calls to lanewise/dispatch.py. */
+/* The module lanewise._ext, the hot path of every call. It passes calls that it cannot handle to
+ * lanewise/dispatch.py. */
 #include "module.h"
 #include "errors.h"
 #include "operation.h"
 
-/* These objects are kept until the process ends, like the type and the kernels. */
+/* These objects live until the process ends, like the Tensor type and the kernels. */
 static PyObject *hooks;
 static PyObject *dtypes[LW_DTYPE_COUNT];
 
@@ -47,7 +48,8 @@ int lw_parse_dtype(const char *operation, PyObject *object) {
             return dtype;
         }
     }
-    PyObject *code = lw_call_hook("dtype_code", operation, object, NULL, NULL); /* "float32", float, a NumPy dtype */
+    /* The object is another name of a dtype: "float32", float or a dtype of NumPy. */
+    PyObject *code = lw_call_hook("dtype_code", operation, object, NULL, NULL);
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
     Py_XDECREF(code);
     if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
@@ -94,7 +96,7 @@ static PyMethodDef functions[] = {
     {NULL, NULL, 0, NULL},
 };
 
-/* Sets __all__ to the operations. All other names are for lanewise's own modules. */
+/* Sets __all__ to the names of the operations. All other names are for lanewise's own modules. */
 static int list_operations(PyObject *module) {
     PyObject *names = PyList_New(0);
     for (const PyMethodDef *function = lw_operation_functions; names && function->ml_name; function++) {

@@ -19,15 +19,15 @@ int lw_parse_dtype(const char *operation, PyObject *object);
 LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */
 const char *lw_backend_name(int backend);
 int lw_find_backend(const char *name); /* -1 if no backend has this name */
-/* The backend for work that the user has not placed: that of the innermost use_backend() block in this thread, or
- * else the default. Sets `committed` to whether use_backend() chose it. */
+/* Returns the backend for work that the user has not placed: that of the innermost use_backend() block in this thread,
+ * or else the default. Sets `committed` to whether use_backend() chose it. */
 int lw_current_backend(int *committed);
-/* The current backend if it runs on the CPU, else the scalar one. */
+/* Returns the current backend if it runs on the CPU, else the scalar backend. */
 int lw_host_backend(int *committed);
-LW_HIDDEN int lw_strict_backends; /* calls raise if the user placed their operands on different backends */
+LW_HIDDEN int lw_strict_backends; /* if set, a call raises if the user placed its operands on different backends */
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
-/* Each function writes the slots of the Tensor type that one file implements, and returns their number. */
+/* Each function writes those slots of the Tensor type that its file implements, and returns their number. */
 int lw_operator_slots(PyType_Slot *slots);
 int lw_index_slots(PyType_Slot *slots);
 int lw_exchange_slots(PyType_Slot *slots);

@@ -154,7 +154,7 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the widest dtype that has a kernel */
+    int target = LW_FLOAT32; /* the last dtype, in the order of promotion up to float32, that has a kernel */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }
@@ -198,8 +198,8 @@ static uint16_t encode_half(double value) {
     if (absolute >= 65520.0) { /* halfway from the largest finite value, 65504, to 2^16 */
         return sign | 0x7c00;
     }
-    /* With e the exponent of the value, adding 2^(e+42) rounds to a multiple of 2^(e-10), ties to even, which leaves
-     * ten fraction bits. Denormal results, below 2^-14, use e = -14. */
+    /* With e the exponent of the value, adding 2^(e+42) rounds the 53-bit sum to a multiple of 2^(e-10), ties to even,
+     * which leaves ten fraction bits. Denormal results, below 2^-14, use e = -14. */
     int exponent = (int)(magnitude >> 52) - 1023;
     exponent = exponent < -14 ? -14 : exponent;
     uint64_t anchor_bits = (uint64_t)(exponent + 42 + 1023) << 52;

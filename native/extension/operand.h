@@ -4,9 +4,9 @@
 #include "operation.h"
 #include "tensor.h"
 
-/* Whether an operand is weak, and which kind of Python number it then holds. The dtype of a weak operand follows the
- * strong ones. LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest float, and no integer dtype
- * accepts it. */
+/* Whether an operand is weak, and which kind of Python number it then holds. A weak operand takes its dtype from the
+ * strong ones. LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest float, and converting it to an
+ * integer dtype is an error. */
 typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
 
 typedef struct lw_operand {
@@ -18,7 +18,7 @@ typedef struct lw_operand {
     int8_t dtype;           /* valid for a strong operand only */
     int8_t ndim;
     uint8_t weakness; /* an lw_weakness */
-    uint8_t has_view;
+    uint8_t has_view; /* `view` holds a buffer to release */
     uint8_t contiguous;
     lw_scalar scalar; /* the value of a weak operand; once cast, the encoded element */
     int64_t local_shape[LW_MAX_NDIM];
@@ -56,9 +56,9 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_release_operand(lw_operand *operand);
 
-/* Whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array. */
+/* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
-/* Makes the operand weak, which must be a NumPy scalar as above. Returns -1 with an error set on failure. */
+/* Makes an operand weak for which lw_is_numpy_scalar() is true. Returns -1 with an error set on failure. */
 int lw_weaken_operand(lw_operand *operand);
 
 static inline void lw_release_operands(lw_operand *operands, int count) {
@@ -69,26 +69,27 @@ static inline void lw_release_operands(lw_operand *operands, int count) {
     }
 }
 
-/* Whether the operand is a weak int that int32 holds. */
+/* Returns whether the operand is a weak int that fits into int32. */
 static inline int lw_fits_int32(const lw_operand *operand) {
     return operand->weakness == LW_WEAK_INT && operand->scalar.i == (int32_t)operand->scalar.i;
 }
 
-/* The dtype to which two dtypes promote: the later one in the order bool, int32, int64, float16, float32, float64. */
+/* Returns the dtype to which two dtypes promote: the later one in the order bool, int32, int64, float16, float32,
+ * float64. */
 static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 
-/* The dtype to which the operands promote, strong or weak. Inputs whose dtype the contract fixes do not count. */
+/* Returns the dtype to which the operands, strong or weak, promote. Ignores inputs whose dtype the contract fixes. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
-/* The dtype of the kernel for operands that promote to `computed`: that dtype itself, or the next one of bool, int32
- * and float32 that has a kernel. Returns -1 with DTypeError set if there is none. `variant` selects a row of
- * operation->kernels. */
+/* Returns the dtype of the kernel for operands that promote to `computed`: that dtype itself, or, for bool and int32,
+ * the next of int32 and float32 that has a kernel. Returns -1 with DTypeError set if there is none. `variant` selects a
+ * row of operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
 int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);
 
-/* Reads a Python bool, int or float. */
+/* Reads a Python bool, int or float into `value`, and returns its kind. */
 lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
 
 /* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not

@@ -56,8 +56,8 @@ typedef struct lw_parameter {
     const char *limits_text;    /* the limits in words, for errors */
 } lw_parameter;
 
-/* What it means that an input is absent or None: an error (LW_REQUIRED), no operand (LW_ABSENT), or the lowest or
- * highest value of the kernel's dtype. */
+/* What an absent input, or None, stands for: LW_REQUIRED makes it an error, LW_ABSENT means that there is no operand,
+ * and the others mean the lowest or highest value of the kernel's dtype. */
 typedef enum lw_absent { LW_REQUIRED, LW_ABSENT, LW_ABSENT_LOWEST, LW_ABSENT_HIGHEST } lw_absent;
 
 typedef struct lw_input {
@@ -80,7 +80,7 @@ typedef struct lw_operation {
     /* Indices into lw_kernels, or -1 where there is no kernel. One row per variant (for a cast: per target dtype), one
      * column per promoted dtype. */
     const int16_t (*kernels)[LW_DTYPE_COUNT];
-    int8_t results[LW_DTYPE_COUNT]; /* the result's dtype per promoted dtype, or -1 */
+    int8_t results[LW_DTYPE_COUNT]; /* the dtype of the result for each promoted dtype, or -1 */
     uint8_t takes_out;
     uint8_t in_place;      /* `out` may be one of the first `in_place` inputs */
     uint8_t takes_number;  /* rows: a 0-dimensional input is accepted, as one row of one element */

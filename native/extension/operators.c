@@ -14,8 +14,8 @@ static struct {
     const lw_operation *less, *less_equal, *equal, *not_equal, *greater, *greater_equal;
 } operations;
 
-/* Whether operations accept an object as an operand. If not, the operator returns NotImplemented, and Python tries
- * the other operand's method. */
+/* Returns whether operations accept an object as an operand. If not, the operator returns NotImplemented, and Python
+ * tries the method of the other operand. */
 static int is_operand(PyObject *object) {
     if (lw_is_tensor(object) || lw_is_float(object) || lw_is_int(object) || lw_is_list(object) || lw_is_tuple(object) ||
         PyObject_CheckBuffer(object)) {
@@ -36,22 +36,22 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
     return lw_call_inputs(operation, inputs, NULL);
 }
 
-/* Whether a += b can write the elements of a while it reads b: b must be a tensor of the same dtype and shape, with
- * a different storage. */
+/* Returns whether a += b can write the elements of a while it reads b: b must be a tensor of the same dtype and shape,
+ * with a different storage. */
 static int can_write_directly(const lw_tensor *a, PyObject *object) {
     const lw_tensor *b = (const lw_tensor *)object;
     return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
            memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
 }
 
-/* Whether the result has the target's dtype, given that b is a number or a tensor of that dtype. */
+/* Returns whether the result has the target's dtype, given that b is a number or a tensor of that dtype. */
 static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, PyObject *b) {
     int is_wider =
         lw_is_float(b) ? target->dtype < LW_FLOAT16 : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;
     return !is_wider && operation->results[target->dtype] == target->dtype;
 }
 
-/* Computes a += b, which keeps the dtype of a and writes to its elements, also if a is strided. */
+/* Computes a += b. This keeps the dtype of a and writes to its elements, even if a is strided. */
 static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
@@ -209,7 +209,7 @@ static PyObject *slot_index(PyObject *x) {
     return lw_single_item(x, "index");
 }
 
-/* value in x: whether any element equals the value. */
+/* value in x: returns whether any element equals the value. */
 static int slot_contains(PyObject *x, PyObject *value) {
     PyObject *equal = PyObject_RichCompare(x, value, Py_EQ);
     PyObject *any =

@@ -83,8 +83,8 @@ int lw_broadcast_shape(const char *operation, const lw_operand *operands, int co
             } else if (extent != 1 && extent != shape[axis]) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: expected shapes that broadcast, got %s and %s; extents must be equal or 1, counted "
-                             "from the last",
+                             "%s: expected shapes that broadcast, got %s and %s; extents must be equal or 1, aligned "
+                             "at the last",
                              operation, lw_shape_text(first, ndim, shape),
                              lw_shape_text(second, operands[i].ndim, operands[i].shape));
                 return -1;
@@ -102,8 +102,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Whether `axis` can be merged with `last`, the dimension of the layout before it: every operand must step through
- * both with one stride. */
+/* Returns whether `axis` can be merged with `last`, the dimension of the layout before it: every operand must step
+ * through both with a single stride. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {
@@ -177,7 +177,7 @@ int lw_overlaps(const lw_tensor *out, const lw_operand *operand) {
     return low < out_high && out_low < high;
 }
 
-/* Whether the operand is the output itself, so that a kernel may read and write it element by element. */
+/* Returns whether the operand is the output itself, so that a kernel may read and write it element by element. */
 static int coincides(const lw_tensor *out, const lw_operand *operand) {
     return operand->data == out->data && operand->dtype == out->dtype && operand->ndim == out->ndim &&
            memcmp(operand->shape, out->shape, sizeof(int64_t) * (size_t)out->ndim) == 0 &&

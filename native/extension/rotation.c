@@ -1,7 +1,7 @@
 /* Handles calls of rope. The last two dimensions of the layout are the axis of positions and the last axis of x. */
 #include "arguments.h"
 
-enum { SCALING = 3, NTK = 1 }; /* positions of `scaling` among the kernel parameters and of 'ntk' among its choices */
+enum { SCALING = 3, NTK = 1 }; /* index of the parameter `scaling`, and of its choice 'ntk' */
 
 /* Returns the axis of positions, or -1 with an error set. */
 static int position_axis(const lw_arguments *arguments, const lw_operand *x) {

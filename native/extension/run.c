@@ -20,15 +20,16 @@ unsigned long long __stdcall GetTickCount64(void);
  * gains. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
-/* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to
- * take the GIL, which another thread may hold. */
+/* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to acquire
+ * the GIL, which another thread may hold. */
 enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
-/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. The table has
- * microseconds on one thread and on two threads, for a second thread that was awake and for one that was asleep (two
- * Zen 4 cores of a virtual machine that share no cache, 2026-11):
+/* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. The table has the
+ * microseconds that a call takes on one thread (1) and on two (2), where the second thread was awake before the call or
+ * was asleep (two Zen 4 cores of a virtual machine that share no cache, 2026-11):
  *
  *                       awake         asleep
+ *                         1     2       1     2
  *   x + y of 128 K      16.8   9.7    20    30
  *   x + y of 256 K      35    19      37    53
  *   exp of 256 K        50    28      52    54
@@ -47,7 +48,7 @@ static int64_t milliseconds(void) {
 #if defined(_WIN32)
     return (int64_t)GetTickCount64();
 #elif defined(__wasm__)
-    static int64_t calls; /* there is no clock, but checks are cheap without threads: always check */
+    static int64_t calls; /* there is no clock; without threads a check is cheap, so always check */
     return calls += SIGNAL_CHECK_MILLISECONDS;
 #else
 #if defined(CLOCK_MONOTONIC_COARSE) /* precise to a few milliseconds, but reading it does not serialize the pipeline */
@@ -132,7 +133,8 @@ PyMethodDef lw_thread_functions[] = {
 
 #endif
 
-/* Out of memory: frees the cached blocks and retries. The GIL guards that cache; pool threads do not hold it. */
+/* Allocates scratch. If memory runs out, frees the cached storages and retries. The GIL guards their cache, so a thread
+ * that does not hold the GIL acquires it first. */
 static void *allocate(lw_context *context, size_t bytes) {
     void *memory = lw_aligned_allocate(bytes);
     if (memory) {

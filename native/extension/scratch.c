@@ -1,10 +1,10 @@
-/* Scratch memory for kernels. Any thread allocates and frees it in every call, without the GIL. Freed blocks are
- * cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and a fork
+/* Scratch memory for kernels, which allocate and free it in every call, on any thread and without the GIL. Freed blocks
+ * are cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and a fork
  * copies no lock. */
 #include "memory.h"
 #include "module.h"
 
-#if defined(__wasm__) /* no page faults, so nothing to cache */
+#if defined(__wasm__) /* WebAssembly has no page faults, so caching would gain nothing */
 
 void *lw_aligned_allocate(size_t bytes) { return bytes > PTRDIFF_MAX / 2 ? NULL : lw_block_allocate(bytes); }
 
@@ -34,7 +34,7 @@ typedef struct scratch {
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* size of the block last stored here, by which a scan skips the slot; may be outdated */
+    _Atomic size_t bytes; /* size of the block last stored here, so that a scan can skip it; may be outdated */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;

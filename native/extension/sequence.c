@@ -45,7 +45,7 @@ PyObject *lw_item(int dtype, const char *data) {
     }
 }
 
-/* Derives the shape from the first entry of each level. read_level() checks the other entries. */
+/* Derives the shape from the first element of each level. read_level() checks the other elements. */
 static int guess_shape(const char *operation, PyObject *object, int64_t *shape) {
     int ndim = 0;
     while (lw_is_sequence(object)) {
@@ -67,7 +67,7 @@ typedef struct reader {
     const char *operation;
     int ndim;
     const int64_t *shape;
-    int widest;      /* the widest lw_weakness among the numbers */
+    int widest;      /* the highest lw_weakness among the numbers; LW_STRONG if there are none */
     int needs_int64; /* whether an int exceeds 32 bits */
     int dtype;       /* dtype of the tensor; used in the second pass */
     char *next;

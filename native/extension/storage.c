@@ -20,15 +20,15 @@ enum {
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
 static struct {
-    lw_storage *first; /* of a list that is linked through `owner` */
-    int64_t last_used; /* allocation_count when a block was last added */
+    lw_storage *first; /* the first block of a list that is linked through `owner` */
+    int64_t last_used; /* value of allocation_count when a block was last added */
 } pool[CLASS_COUNT];
 
-/* Numbers of bytes, without headers. Threads that free scratch read cached_bytes and cache_limit without the GIL. */
+/* Numbers of bytes, without headers. They are atomic because threads that free scratch read both without the GIL. */
 static _Atomic int64_t cached_bytes,
     cache_limit =
-        (int64_t)256 << 20; /* 1/16 of WebAssembly's memory; replaced on other platforms by read_cache_limit() */
-static int64_t reserved_bytes, peak_bytes; /* from the system, with cached blocks; largest amount in use at once */
+        (int64_t)256 << 20; /* 1/16 of WebAssembly's 4 GB; read_cache_limit() replaces it on other platforms */
+static int64_t reserved_bytes, peak_bytes; /* reserved: from the system, cache included; peak: most in use at once */
 static int64_t allocation_count;           /* number of allocations */
 static int64_t system_allocation_count;    /* number of allocations that the cache could not serve */
 static int64_t retry_count;                /* number of allocations that succeeded only after the cache was freed */
@@ -118,7 +118,7 @@ static int read_cache_limit(void) {
 
 #endif
 
-/* Not inlined into lw_storage_new(), the hot path. */
+/* Allocates a block from the system. Not inlined into lw_storage_new(), the hot path. */
 static __attribute__((noinline)) lw_storage *new_block(const char *operation, int64_t bytes, int index,
                                                        size_t class_bytes) {
     if (class_bytes >= LARGE && read_cache_limit() < 0) {

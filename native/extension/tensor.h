@@ -5,7 +5,7 @@
 #include "pyabi.h"
 #include "visibility.h"
 
-/* Backends in order of priority; backends.c has their names. */
+/* Backends, highest priority first; backends.c has their names. */
 typedef enum lw_backend {
     LW_BACKEND_CUDA,
     LW_BACKEND_WGPU,
@@ -29,20 +29,20 @@ struct lw_storage {
     char *data; /* host address; NULL if `owner` is a device's buffer */
     size_t bytes;
     int read_only;
-    int size_class;                       /* its class in the cache of storage.c, or -1 for borrowed memory */
+    int size_class;                       /* size class in the cache of storage.c, or -1 for borrowed memory */
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
     void *owner;                          /* the object that `release` releases */
 };
 
-/* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible; NULL with OutOfMemoryError
- * set. */
+/* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with
+ * OutOfMemoryError set if memory runs out. */
 lw_storage *lw_storage_new(const char *operation, int64_t bytes);
 lw_storage *lw_storage_borrow(void *data, size_t bytes, int read_only, void *owner, void (*release)(lw_storage *));
 void lw_storage_release(lw_storage *storage);
 
 typedef struct lw_tensor {
     PyObject_HEAD lw_storage *storage;
-    char *data; /* the first element, within the storage */
+    char *data; /* the address of the first element, within the storage */
     int64_t size;
     int8_t dtype;
     int8_t ndim;
@@ -67,7 +67,7 @@ const char *lw_dtype_name(int dtype);
 /* Returns a row-major tensor with uninitialized elements. If the shape overflows or memory runs out, returns NULL
  * with an error set that names `operation`. */
 lw_tensor *lw_tensor_new(const char *operation, int dtype, int ndim, const int64_t *shape, int backend, int committed);
-/* Returns another tensor on the storage of `base`, and adds a reference to that storage. */
+/* Returns a tensor that shares the storage of `base`, and adds a reference to that storage. */
 lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 /* Returns a tensor on `storage`. Takes over the caller's reference to the storage, even on failure. */
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,

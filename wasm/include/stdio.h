@@ -1,4 +1,4 @@
-/* See stdlib.h. Only formatting functions. */
+/* Declares the formatting functions only; stdlib.h explains why this folder exists. */
 #pragma once
 
 #include <stdarg.h>

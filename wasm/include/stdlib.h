@@ -1,5 +1,5 @@
-/* The functions of the C library that the extension uses. In Pyodide they are in the main module, and zig has no
- * headers for a freestanding target. The declarations match Emscripten's ABI. */
+/* This folder declares the functions of the C library that the extension uses. In Pyodide they are in the main module,
+ * and zig has no headers for a freestanding target. The declarations match Emscripten's ABI. */
 #pragma once
 
 #include <stddef.h>

@@ -1,5 +1,5 @@
 // Computes each element of the result from one element of each input. An invocation computes the elements i, i + step,
-// i + 2 step ..., so any size runs in one dispatch. A pipeline is specialized for its number of dimensions.
+// i + 2 step ..., so any size runs in one dispatch. A pipeline is specialized for lw_ndim, the number of dimensions.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 

@@ -1,5 +1,5 @@
-// The layout of strided operands. The parameters of a dispatch are 16 vectors of 16 bytes, so one uniform buffer holds
-// those of a whole batch, at offsets that are multiples of 256.
+// The layout of strided operands. The parameters of a dispatch take 256 bytes, the largest alignment of dynamic offsets
+// that an adapter may require, so one uniform buffer holds those of a whole batch of dispatches.
 // Component n of a vector belongs to operand n: inputs first, then the result. Offsets and strides are in bytes, modulo
 // 2^32, so negative strides work.
 struct LwLayout {
@@ -12,7 +12,7 @@ struct LwLayout {
     outer: u32,                    // number of the result's dimensions; dimensions outer .. ndim - 1 are reduced
     ndim: u32,
     length: u32,                   // number of elements that are reduced to one
-    blocks: u32,                   // blocks of 4096 elements in `length`
+    blocks: u32,                   // number of blocks of 4096 elements in `length`
 }
 
 // Returns each operand's byte offset from its first element to element `i`, counted in row-major order over dimensions

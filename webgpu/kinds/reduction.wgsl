@@ -1,11 +1,11 @@
-// Reduces each row of `length` elements to one, in the order of the CPU, which depends on the length alone:
+// Reduces each row of `length` elements to one, in the same order as the CPU. The order depends only on the length:
 // 1. Split the row into blocks of 4096 elements.
 // 2. In a block, partial result p combines the elements p, p + 64, p + 128 ...
-// 3. Combine the 64 partial results by halves.
+// 3. Combine the 64 partial results by halves: p with p + 32, then p with p + 16 ...
 // 4. Combine the results of blocks in pairs of neighbors, then pairs of pairs.
 //
-// A workgroup computes the 64 partial results of one block. Rows of one block need only `main`; for longer rows
-// `blocks` writes the result of each block to `scratch`, and `combine` combines those of each row.
+// A workgroup computes the 64 partial results of one block. Rows of one block need only `main`. For longer rows,
+// `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row.
 const lw_partials = 64u;
 const lw_block = 4096u;
 var<workgroup> lw_partial: array<$accumulator, 64>;

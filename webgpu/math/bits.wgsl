@@ -1,5 +1,6 @@
 // Operations on the bits of float32. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals,
-// and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on those works on bits.
+// and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on any of these values
+// works on bits.
 
 // A function, because WGSL rejects a bitcast to NaN or infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {
@@ -38,7 +39,7 @@ fn lw_total_order(x: f32) -> i32 {
     return select(bits, bits ^ 0x7fffffff, bits < 0);
 }
 
-// x * 2^k for a normal x, rounded once, denormal results and overflow included.
+// x * 2^k for a normal x, rounded once. Denormal results and overflow are correct, too.
 fn lw_scale(x: f32, k: i32) -> f32 {
     let bits = bitcast<u32>(x);
     let sign = bits & 0x80000000u;
@@ -80,8 +81,8 @@ fn lw_unpack(bits: u32) -> LwUnpacked {
     return LwUnpacked(bits << shift, -149 - i32(shift));
 }
 
-// mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31), and its lowest bit is sticky: set if
-// any bit below it is set.
+// mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31). Its lowest bit is sticky: the caller has set it if
+// any bit of the exact value below it is set.
 fn lw_pack(sign: u32, mantissa: u32, exponent: i32) -> f32 {
     let biased = exponent + 157;
     if (biased >= 255) {

@@ -81,7 +81,7 @@ fn lw_widen(x: i32) -> vec2<u32> {
     return vec2<u32>(bitcast<u32>(x), bitcast<u32>(x >> 31u));
 }
 
-// The bits of exponent and fraction, rounded to nearest, ties to even. The caller adds the sign.
+// Returns the exponent and fraction bits of a float, rounded to nearest, ties to even. The caller adds the sign.
 fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
     let infinity = lw_shift_left_wide(vec2<u32>(u32(format.top), 0u), format.width);
     if (number.category == lw_zero) {
@@ -104,7 +104,8 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
         let up = lw_is_less_unsigned_wide(half, lost) || (all(lost == half) && (rounded.x & 1u) == 1u);
         rounded = lw_add_wide(rounded, vec2<u32>(select(0u, 1u, up), 0u));
     }
-    // The leading bit of the fraction, and a carry out of it, add to the exponent.
+    // The leading bit of a normal `rounded` lies in the exponent field, where it adds 1; a carry from rounding adds 1
+    // more.
     return lw_add_wide(rounded, lw_shift_left_wide(vec2<u32>(u32(normal - 1), 0u), format.width));
 }
 
@@ -120,7 +121,7 @@ fn lw_float64_of(number: LwNumber) -> vec2<u32> {
     return lw_float_of(lw_format_float64(), number) | vec2<u32>(0u, number.sign << 31u);
 }
 
-// Truncates to an integer of `bits` bits, sign included. Saturates; NaN is 0.
+// Truncates to a signed integer of `bits` bits. Values out of range saturate; NaN becomes 0.
 fn lw_integer_of(number: LwNumber, bits: i32) -> vec2<u32> {
     if (number.category == lw_zero || number.category == lw_not_a_number) {
         return vec2<u32>();

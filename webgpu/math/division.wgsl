@@ -5,7 +5,7 @@ fn lw_is_positive(bits: u32) -> bool {
     return bits - 1u < 0x7f7fffffu;
 }
 
-// x1 / x2 if an operand is zero, infinite or NaN.
+// Returns x1 / x2 where at least one operand is zero, infinite or NaN.
 fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
@@ -16,9 +16,10 @@ fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(select(sign | 0x7f800000u, sign, a == 0u || b == 0x7f800000u));
 }
 
-// The quotient of two positive finite numbers, from their bits, with a sticky last bit for lw_pack.
-// 1. Start from the WGSL division of the mantissas, which may err by 2.5 ulp: 26 bits.
-// 2. Correct it by its remainder, in integers.
+// The quotient of two positive finite numbers, from their bits, with a sticky lowest bit for lw_pack.
+// 1. Estimate the quotient of the mantissas as an integer of 26 bits, with the division of WGSL, which may err by 2.5
+//    ulp.
+// 2. Correct the estimate by its exact remainder, computed in integers.
 fn lw_quotient(a: u32, b: u32) -> LwUnpacked {
     var dividend = lw_unpack(a);
     let divisor = lw_unpack(b);

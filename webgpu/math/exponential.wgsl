@@ -1,4 +1,4 @@
-// mantissa * 2^exponent
+// The power e^x or 2^x, as mantissa * 2^exponent.
 struct LwExpParts {
     exp2m1: f32,   // mantissa - 1, in [-0.3, 0.42]
     mantissa: f32,
@@ -9,9 +9,9 @@ struct LwExpParts {
 const lw_LOG2_E_Q31 = 3098164009u;
 
 // e^x for |x| < 128.
-// 1. k + f = x log2 e, |f| <= 1/2, in fixed point with 32 bits after the point. core/math/exp.h computes x -
-//    k*LN2_HI_9BIT - k*LN2_LO_9BIT instead, which WGSL lets a compiler reassociate into one rounded constant.
-// 2. 2^f by a polynomial.
+// 1. k + f = x log2 e, |f| <= 1/2, in fixed point with 32 bits after the binary point. core/math/exp.h computes x -
+//    k*LN2_HI_9BIT - k*LN2_LO_9BIT instead, but WGSL lets a compiler merge the two constants into one, rounded.
+// 2. Evaluate 2^f with a polynomial.
 fn lw_exp_parts(x: f32) -> LwExpParts {
     let bits = bitcast<u32>(x);
     let exponent = (bits >> 23u) & 0xffu;
@@ -44,8 +44,8 @@ fn lw_logistic(x: f32) -> f32 {
     return select(1.0, tail, x < 0.0) / (1.0 + tail);
 }
 
-// x / (1 + e^-u) for finite x and u of the same sign. Below u = -20 it is x e^u. This is scaled last, because e^u may
-// be denormal, and thus flushed to zero, where the product is not.
+// x / (1 + e^-u) for finite x and u of the same sign. For u <= -20 this equals x e^u to float32 accuracy. The power of
+// two is applied after multiplying by x, because e^u may be denormal, and thus flushed to zero, where x e^u is not.
 fn lw_times_logistic(x: f32, u: f32) -> f32 {
     if (u > -20.0) {
         return x * lw_logistic(u);

@@ -1,5 +1,6 @@
-// Count, mean and sum of squared deviations of some elements. The mean is pivot + shift, where pivot is one of the
-// elements, so that the rounding error of x - pivot is small next to their spread, however large the mean is.
+// The count, mean and sum of squared deviations of some elements. The mean is pivot + shift, where pivot is one of the
+// elements, so that the rounding error of x - pivot is small relative to the spread of the elements, however large the
+// mean is.
 struct LwMoments {
     count: f32,
     pivot: f32,

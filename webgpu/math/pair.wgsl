@@ -10,8 +10,8 @@ fn lw_rounded(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ (lw.count & 0x80000000u));
 }
 
-// a + b exactly; the low part is 0 if the sum is infinite. Source: Knuth, The Art of Computer Programming, volume 2,
-// 4.2.2, theorem B.
+// Returns a + b exactly. If the sum is infinite, the low part is 0. Source: Knuth, The Art of Computer Programming,
+// volume 2, 4.2.2, theorem B.
 fn lw_two_sum(a: f32, b: f32) -> LwPair {
     let sum = lw_rounded(a + b);
     let part = lw_rounded(sum - a);
@@ -25,7 +25,7 @@ fn lw_two_sum(a: f32, b: f32) -> LwPair {
 fn lw_pair_add(a: LwPair, b: LwPair) -> LwPair {
     let sum = lw_two_sum(a.high, b.high);
     let low = lw_rounded(sum.low + lw_rounded(a.low + b.low));
-    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // keeps a sum of -0, because -0 + 0 is 0
+    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // keeps the sign of a sum of -0, because -0 + 0 is 0
         return LwPair(sum.high, 0.0);
     }
     return lw_two_sum(sum.high, low);

@@ -1,14 +1,14 @@
-// The product, truncated, of two fractions in units of 2^-31.
+// Returns the product of two fractions in units of 2^-31, truncated.
 fn lw_multiply_fraction(a: i32, b: i32) -> i32 {
     let product = lw_multiply_wide(u32(abs(a)), u32(abs(b)));
     let size = bitcast<i32>((product.y << 1u) | (product.x >> 31u));
     return select(size, -size, (a ^ b) < 0);
 }
 
-// log2 of a positive finite x, a signed 64-bit integer in units of 2^-55.
+// Returns log2 of a positive finite x, as a signed 64-bit integer in units of 2^-55.
 // 1. x = 2^k (1 + n 2^-24), sqrt(1/2) <= 1 + n 2^-24 < sqrt(2).
-// 2. log2 x = k + n 2^-24 q, q a polynomial fitted on [sqrt(1/2) - 1, sqrt(2) - 1]: error 1e-10. Its high-order terms
-//    are evaluated in float32, the others in fixed point.
+// 2. log2 x = k + n 2^-24 q, q a polynomial fitted on [sqrt(1/2) - 1, sqrt(2) - 1]: error 1e-10. The high-order terms
+//    of q are evaluated in float32, the others in fixed point.
 fn lw_fixed_log2(x: f32) -> vec2<u32> {
     let unpacked = lw_unpack(bitcast<u32>(x));
     let mantissa = i32(unpacked.mantissa);
@@ -37,8 +37,8 @@ fn lw_signed_wide(x: vec2<u32>, negative: bool) -> vec2<u32> {
     return select(x, lw_negate_wide(x), negative);
 }
 
-// x^y = 2^(y log2 x) for positive finite x other than 1 and finite nonzero y. The exponent has 32 correct bits after
-// the point.
+// x^y = 2^(y log2 x) for positive finite x other than 1 and finite nonzero y. y log2 x has 32 correct bits after the
+// binary point.
 fn lw_pow_positive(x: f32, y: f32) -> f32 {
     let logarithm = lw_fixed_log2(x);
     let below = (logarithm.y >> 31u) != 0u;

@@ -8,10 +8,11 @@ const lw_PI_2_Q31 = 0xc90fdaa2u;
 
 // |x| = n pi/2 + r, |r| <= pi/4, for a finite x. Uses the algorithm of Payne and Hanek (core/math/trig.h) for all x,
 // because integer arithmetic is exact on every GPU. r is rounded once.
-// 1. |x| = mantissa * 2^(exponent - 150).
-// 2. Take 96 bits of 2/pi, starting at a bit that depends on the exponent; earlier bits contribute multiples of 4.
-// 3. Of their product with mantissa, keep 2 bits before the binary point and 62 after it.
-// 4. Round to the nearest integer, the quadrant; the remainder, times pi/2, is r.
+// 1. |x| = mantissa * 2^(exponent - 150), where exponent is the biased exponent of x.
+// 2. Take 96 bits of 2/pi, starting at a bit that depends on the exponent. The bits before them contribute only
+//    multiples of 4 to n.
+// 3. Of the product of these bits with mantissa, keep 2 bits before the binary point and 62 after it.
+// 4. Round the product to the nearest integer, n modulo 4. The remainder times pi/2 is r.
 fn lw_trig_reduce(x: f32) -> LwTrigParts {
     let size = lw_magnitude(x);
     if (size < 0.5) {
@@ -46,7 +47,7 @@ fn lw_trig_reduce(x: f32) -> LwTrigParts {
     return LwTrigParts(quadrant, lw_pack(negative << 31u, r.x, exponent));
 }
 
-// The polynomials of core/math/trig.h.
+// The minimax polynomials of core/math/trig.h.
 fn lw_sin_minimax(r: f32) -> f32 {
     let z = r * r;
     var p = z * -0.0001950764562934637 + 0.008332105353474617;

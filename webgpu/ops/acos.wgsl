@@ -1,4 +1,5 @@
-// pi/2 - asin x for |x| <= 1/2, 2 * angle for x > 1/2, and pi - 2 * angle for x < -1/2 (lw_asin_reduce).
+// acos x is pi/2 - asin x for |x| <= 1/2, 2 * angle for x > 1/2, and pi - 2 * angle for x < -1/2, where angle comes
+// from lw_asin_reduce.
 fn lw_acos_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
         return lw_from_bits(0x7fc00000u);

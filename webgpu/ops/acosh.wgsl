@@ -1,4 +1,4 @@
-// log1p(y + sqrt(y (x + 1))), y = x - 1; above 1e9, where x^2 could overflow, ln x + ln 2.
+// acosh x = log1p(y + sqrt(y (x + 1))), y = x - 1. Above 1e9, where y (x + 1) could overflow, acosh x = ln x + ln 2.
 fn lw_acosh_float32(x: f32) -> f32 {
     if (!lw_has_logarithm(x)) {
         return select(lw_log_special(x), lw_from_bits(0x7fc00000u), (bitcast<u32>(x) & 0x7fffffffu) == 0u);

@@ -1,4 +1,4 @@
-// For |x| > 1 it is pi/2 - atan(1 / |x|), which is pi/2 for |x| >= 1e8.
+// For |x| > 1, atan |x| = pi/2 - atan(1 / |x|). For |x| >= 1e8 that rounds to pi/2.
 fn lw_atan_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

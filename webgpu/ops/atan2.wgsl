@@ -1,5 +1,5 @@
-// The steps of core/ops/atan2.h. The smaller magnitude is divided by the larger in integers, because the division of
-// WGSL promises nothing for large and denormal numbers.
+// The steps of core/ops/atan2.h. The smaller magnitude is divided by the larger in integers, because WGSL does not
+// promise the accuracy of a division with large or denormal operands.
 fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1) || lw_is_nan(x2)) {
         return lw_from_bits(0x7fc00000u);

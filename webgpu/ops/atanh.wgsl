@@ -1,4 +1,5 @@
-// log1p(2 |x| / (1 - |x|)) / 2; infinite at -1 and 1, NaN beyond, and x itself near zero.
+// atanh |x| = log1p(2 |x| / (1 - |x|)) / 2. The result is infinite at -1 and 1, NaN for |x| > 1, and x itself near
+// zero.
 fn lw_atanh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);

@@ -1,4 +1,4 @@
-// Copies bits, whatever their dtype.
+// Copies the bits of an element. Dtypes with elements of the same size share a function.
 fn lw_copy_bits8(x: u32) -> u32 {
     return x;
 }

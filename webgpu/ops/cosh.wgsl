@@ -1,4 +1,5 @@
-// (z + 1/z) / 2, z = e^|x|, computed from z/2. For large z, 1/z is lost in rounding.
+// cosh x = z/2 + 1/(2z), z = e^|x|. Computed from half = z/2, because z overflows before cosh x does. If z is large,
+// 1/(2z) is too small to change the sum.
 fn lw_cosh_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

@@ -1,9 +1,9 @@
 // 2/sqrt(pi) - 1 in units of 2^-32.
 const lw_TWO_OVER_SQRT_PI_MINUS_1_Q32 = 551384233u;
 
-// 1. Denormal x: x * 2/sqrt(pi), on its bits as an integer.
-// 2. |x| < 1: x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.
-// 3. Otherwise 1 - e^y, y = -|x| q(|x|), with the polynomial of core/ops/erf.h.
+// 1. Denormal x: erf x = x * 2/sqrt(pi), computed on the bits of x as an integer.
+// 2. |x| < 1: erf x = x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.
+// 3. Otherwise erf |x| = 1 - e^y, y = -|x| q(|x|), with the polynomial q of core/ops/erf.h.
 fn lw_erf_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

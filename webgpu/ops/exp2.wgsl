@@ -1,4 +1,4 @@
-// Error < 1.5 ulp, denormal results included. 2^k 2^(x - k), k = round(x); x - k is exact.
+// 2^x = 2^k 2^(x - k), k = round(x), where x - k is exact. Error < 1.5 ulp, denormal results included.
 fn lw_exp2_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

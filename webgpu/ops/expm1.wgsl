@@ -1,7 +1,9 @@
 // Error < 2 ulp.
-// 1. |x| < 2^-25: x.
-// 2. |x| < ln2/2, where exp2m1 is not accurate to its last digits: x + x^2 q(x), q the polynomial of core/math/exp.h.
-// 3. Otherwise 2^k d + (2^k - 1), e^x = 2^k (1 + d), computed at half its size, so that 2^k is finite.
+// 1. |x| < 2^-25: e^x - 1 rounds to x.
+// 2. |x| < ln2/2, where exp2m1 of LwExpParts is not accurate to its last digits: e^x - 1 = x + x^2 q(x), with the
+//    polynomial q of core/math/exp.h.
+// 3. Otherwise e^x - 1 = 2^k d + (2^k - 1), where e^x = 2^k (1 + d). Computes half of it and doubles that, because 2^k
+//    overflows before e^x - 1 does.
 fn lw_expm1_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 2.98e-8) {

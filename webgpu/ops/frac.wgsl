@@ -1,4 +1,4 @@
-// x - trunc(x), exactly. For |x| < 1 it is x, denormals included; for -0 it is 0.
+// x - trunc(x), exactly. For |x| < 1 the result is x, denormals included, except that -0 gives 0.
 fn lw_frac_float32(x: f32) -> f32 {
     let magnitude = bitcast<u32>(x) & 0x7fffffffu;
     if (magnitude >= 0x7f800000u) {

@@ -1,9 +1,10 @@
-// x Phi(x), Phi the distribution function of the standard normal distribution.
-// 1. Phi(-z) = e^(-z^2/2) t P(t), z = |x|, t = 1 / (1 + 0.28 z), P a polynomial fitted on [0, 14.5]:
-//    relative error 1e-8.
-// 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high^2 is exact. This matters because an absolute
-//    error of the exponent is a relative error of the result.
-// 3. Below x = -1, x multiplies the result before it is scaled, because Phi may be denormal where x Phi(x) is not.
+// gelu x = x Phi(x), Phi the cumulative distribution function of the standard normal distribution.
+// 1. Phi(-z) = e^(-z^2/2) t P(t), z = |x|, t = 1 / (1 + 0.28 z), P a polynomial fitted on [0, 14.5]: relative error
+//    1e-8.
+// 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high is z with the low bits cleared, so that high^2
+//    is exact. This matters because an absolute error of the exponent is a relative error of the result.
+// 3. For x < -1, x is multiplied before the power of two is applied, because Phi(x) may be denormal where x Phi(x) is
+//    not.
 fn lw_gelu_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 10.0) {
         return x;
@@ -31,11 +32,11 @@ fn lw_gelu_float32(x: f32) -> f32 {
     return x * select(1.0 - phi, phi, x < 0.0);
 }
 
-// 2 sqrt(2/pi), and that times 0.044715.
+// 2 sqrt(2/pi), and 0.044715 times that.
 const lw_GELU_TANH_LINEAR = 1.595769121605731;
 const lw_GELU_TANH_CUBIC = 0.0713548162726;
 
-// 0.5 x (1 + tanh(u/2)) = x / (1 + e^-u), u = 2 sqrt(2/pi) (x + 0.044715 x^3).
+// The tanh approximation of gelu: 0.5 x (1 + tanh(u/2)) = x / (1 + e^-u), u = 2 sqrt(2/pi) (x + 0.044715 x^3).
 fn lw_gelu_tanh_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 10.0) {
         return x;

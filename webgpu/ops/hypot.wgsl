@@ -1,5 +1,5 @@
-// sqrt(x1^2 + x2^2). Both magnitudes are scaled so that the larger is in [1, 2), and the result is scaled back. The
-// scale of the smaller is limited: if it is far below the larger, it does not change the result.
+// sqrt(x1^2 + x2^2). Both magnitudes are scaled by the power of two that brings the larger into [1, 2), and the result
+// is scaled back. The smaller magnitude is not scaled below 2^-37, where it no longer changes the result.
 fn lw_hypot_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;

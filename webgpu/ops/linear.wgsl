@@ -1,4 +1,4 @@
-// `activation` is an index into the choices of the contract.
+// `activation` is an index into the contract's list of choices for that parameter.
 fn lw_linear_float32(product: f32, bias: f32, activation: i32) -> f32 {
     let x = product + bias;
     switch (activation) {

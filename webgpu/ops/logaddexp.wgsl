@@ -1,4 +1,5 @@
-// max + log1p(e^-|x1 - x2|). If |x1 - x2| is above 90 or an operand is infinite, the result is max.
+// ln(e^x1 + e^x2) = max(x1, x2) + log1p(e^-|x1 - x2|). If |x1 - x2| > 90 or an operand is infinite, the result is
+// max(x1, x2).
 fn lw_logaddexp_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;

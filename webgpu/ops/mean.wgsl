@@ -1,4 +1,4 @@
-// The sum divided by the count. The division is correctly rounded. The mean of no elements is 0/0, NaN.
+// The sum divided by the count, with a correctly rounded division. The mean of no elements is 0/0, which is NaN.
 fn lw_mean_float32_identity() -> f32 {
     return lw_from_bits(0x80000000u);
 }

@@ -1,4 +1,4 @@
-// Not the built-in min, which may ignore a NaN and does not order zeros.
+// Does not use the built-in min, which may ignore a NaN and does not order -0 below 0.
 fn lw_minimum_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;

@@ -1,5 +1,5 @@
-// x n / (n + 2), n = e^x (e^x + 2). For x > 20 the quotient is 1. For x < -20 it is e^x, and x is multiplied by it
-// last.
+// mish x = x n / (n + 2), n = e^x (e^x + 2). To float32 accuracy, n / (n + 2) equals 1 for x > 20, and e^x for x < -20,
+// where lw_times_logistic computes x e^x.
 fn lw_mish_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;

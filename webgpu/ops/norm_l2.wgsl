@@ -1,6 +1,6 @@
-// The square root of the sum of squares. The CPU computes a block again if squares overflow or underflow. Here each
-// element goes to one of three sums, of squares scaled up, unscaled, and scaled down. None of them overflows with up to
-// 2^31 elements. Source: Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978.
+// The square root of the sum of squares. The CPU recomputes a block if its squares overflow or underflow. Here each
+// square is added to one of three sums: of squares scaled up, unscaled, or scaled down. None of the sums overflows with
+// up to 2^31 elements. Source: Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978.
 struct LwSquares {
     small: f32,  // sum of (x * 2^80)^2, |x| < 2^-40
     medium: f32,
@@ -28,7 +28,8 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
     return LwSquares(a.small + b.small, a.medium + b.medium, a.large + b.large);
 }
 
-// Combines the largest sum that is not zero with the next smaller one; the third is too small to count.
+// Combines only two neighboring sums, starting with the sum of the largest elements that is not zero. A third sum would
+// be too small to change the result.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
     let down = 0x1p-80;
     if (bitcast<u32>(total.large) != 0u) {

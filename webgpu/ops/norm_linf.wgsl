@@ -1,4 +1,4 @@
-// Compared as integers, the bits of |x| have the order of the floats, with NaN above all numbers.
+// Compared as integers, the bits of |x| have the order of the floats, with NaN above all of them.
 fn lw_norm_linf_float32_identity() -> f32 {
     return 0.0;
 }

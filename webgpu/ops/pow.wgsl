@@ -1,7 +1,7 @@
-// 0 if x is not an integer, 1 if it is odd, 2 if it is even. Infinities are even.
+// Returns 0 if x is not an integer, 1 if it is odd, and 2 if it is even. Infinities count as even.
 fn lw_parity(x: f32) -> u32 {
     let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits >= 0x4b800000u || bits == 0u) { // 2^24
+    if (bits >= 0x4b800000u || bits == 0u) { // x is at least 2^24 or 0
         return 2u;
     }
     if (bits < 0x3f800000u) {
@@ -15,7 +15,7 @@ fn lw_parity(x: f32) -> u32 {
     return select(2u, 1u, (mantissa & unit) != 0u);
 }
 
-// |x1|^x2 by lw_pow_positive. Special values are those of IEEE 754-2019, 9.2.1.
+// Computes |x1|^x2 with lw_pow_positive, and sets the sign. Special values are those of IEEE 754-2019, 9.2.1.
 fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     let one = 0x3f800000u;
     let infinity = 0x7f800000u;
@@ -41,8 +41,8 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
 }
 
-// Computed by repeated squaring. A negative power is 0 unless x1 is 1 or -1, whose powers depend
-// on the last bit of x2 alone.
+// Computed by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the
+// lowest bit of x2 alone.
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
     var bits = x2;
     if (x2 < 0) {

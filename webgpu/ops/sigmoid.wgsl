@@ -1,4 +1,4 @@
-// For x < -20 the sigmoid is e^x.
+// For x < -20 the sigmoid equals e^x to float32 accuracy.
 fn lw_sigmoid_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

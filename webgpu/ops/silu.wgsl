@@ -1,4 +1,4 @@
-// For x > 20 the sigmoid is 1.
+// silu x = x sigmoid(x). For x > 20 the sigmoid rounds to 1.
 fn lw_silu_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;

@@ -1,5 +1,5 @@
-// (e + e / (e + 1)) / 2, e = expm1 |x|. For |x| > 80 it is e^|x| / 2, computed with a reduced exponent, because e^|x|
-// could overflow.
+// sinh |x| = (e + e / (e + 1)) / 2, e = expm1 |x|. For |x| > 80, where e could overflow, sinh |x| = e^|x| / 2: the
+// exponent of e^|x| is reduced by 1 before it is applied.
 fn lw_sinh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 0.0002) {

@@ -1,4 +1,4 @@
-// max(x, 0) + log1p(e^-|x|). For x < -20 the logarithm is e^x.
+// softplus x = max(x, 0) + log1p(e^-|x|). To float32 accuracy it equals e^x for x < -20, and x for x > 20.
 fn lw_softplus_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {
         return x;

@@ -1,4 +1,5 @@
-// |x| is clamped to 2^25, so that infinity is not divided by itself. The quotient of larger |x| rounds to 1 anyway.
+// |x| is clamped to 2^25, so that infinity is not divided by itself. For larger |x| the quotient rounds to 1 or -1
+// anyway.
 fn lw_softsign_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

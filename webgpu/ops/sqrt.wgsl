@@ -1,7 +1,7 @@
 // Correctly rounded.
 // 1. x = m * 2^exponent, m in [1, 4), exponent even.
 // 2. Start from the sqrt of WGSL: root = sqrt(m) 2^23, truncated.
-// 3. Correct it in integers until root (root - 1) < m 2^46 <= root (root + 1).
+// 3. Adjust root by 1 at a time, in integers, until root (root - 1) < m 2^46 <= root (root + 1).
 fn lw_sqrt_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let magnitude = bits & 0x7fffffffu;

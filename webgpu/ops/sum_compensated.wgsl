@@ -1,4 +1,4 @@
-// The sum in double-floats (math/pair.wgsl).
+// The sum, accumulated in double-floats (math/pair.wgsl).
 fn lw_sum_compensated_float32_identity() -> LwPair {
     return LwPair(lw_from_bits(0x80000000u), 0.0);
 }

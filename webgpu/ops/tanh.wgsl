@@ -1,6 +1,6 @@
 // Error < 2 ulp.
-// 1. |x| < 0.625: x + x^3 P(x^2), P the polynomial of tanhf in Cephes; x itself near zero.
-// 2. Otherwise 1 - 2 / (e^(2|x|) + 1), with the sign of x.
+// 1. |x| < 0.625: tanh x = x + x^3 P(x^2), P the polynomial of tanhf in Cephes. Near zero the result is x itself.
+// 2. Otherwise tanh |x| = 1 - 2 / (e^(2|x|) + 1).
 fn lw_tanh_float32(x: f32) -> f32 {
     if (lw_is_nan(x)) {
         return x;

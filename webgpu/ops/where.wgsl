@@ -1,4 +1,4 @@
-// Selects bits, whatever their dtype.
+// Selects the bits of one of two elements. Dtypes with elements of the same size share a function.
 fn lw_where_bits8(condition: bool, x1: u32, x2: u32) -> u32 {
     return select(x2, x1, condition);
 }
