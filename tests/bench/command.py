@@ -73,7 +73,7 @@ def _program(words: Sequence[str], settings: Settings) -> tuple[Program, Sequenc
         if value:
             raise ArgumentError(f"bench: {option} is about goals; add --goals")
     if settings.wheel or "browser" in (settings.backends or ()):
-        raise ArgumentError("bench: a browser measures its goals: --goals --backends browser")
+        raise ArgumentError("bench: a browser can only measure the goals; use --goals --backends browser")
     if words and words[0] in GROUPS:
         return GROUPS[words[0]][0], words[1:]
     kinds = operations.kinds()

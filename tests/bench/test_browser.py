@@ -65,7 +65,7 @@ def test_the_size_of_the_wheel_is_reported(report):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--browser"], "a browser measures its goals: --goals --backends browser"),
+        (["--browser"], "a browser can only measure the goals; use --goals --backends browser"),
         ([*GOALS, "--sizes", "4"], "leave out --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
         ([*GOALS, "fly"], "no goal begins with 'fly'"),

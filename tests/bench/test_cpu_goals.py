@@ -279,7 +279,7 @@ def test_json_has_every_row_and_the_shared_facts(capsys):
         (["--goals", "--sizes", "4"], "leave out --sizes"),
         (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --threads and --plot"),
         (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),
-        (["add", "--wheel", "x.whl"], "a browser measures its goals"),
+        (["add", "--wheel", "x.whl"], "a browser can only measure the goals"),
         (["add", "--markdown", "README.md"], "--markdown is about goals; add --goals"),
         (["--goals", "--backends", "avx2"], "expected a table of goals, cpu or browser, got avx2"),
         (["--goals", "--markdown", "nowhere.md"], "nowhere.md cannot be read: No such file or directory"),
