@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import sysconfig
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from native import build, compiler
 from native.errors import BuildError
 from native.targets import TARGETS, Target
 from wasm import compress
+from wasm.comments import without_comments
 
 __all__ = ["LanewiseBuildHook"]
 
@@ -58,9 +60,11 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # hatchling reads this later, when it collects files
+            # hatchling reads this later, when it collects files; _python_for_browsers() replaces the Python files
             config = self.build_config.target_config
-            config["exclude"] = [*config.get("exclude", ()), *NOT_IN_BROWSERS]
+            left_out = {*config.get("exclude", ()), *NOT_IN_BROWSERS}
+            config["exclude"] = [*left_out, "lanewise/**/*.py"]
+            files = files | _python_for_browsers(left_out)
         if version == "editable":
             build.place(files, build.PACKAGE)
         else:
@@ -70,6 +74,19 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         """Compresses the browser's wheel further, because a page downloads it before its first operation."""
         if version != "editable" and self._target.binary_format == "wasm":
             compress.compress(Path(artifact_path))
+
+
+def _python_for_browsers(left_out: Collection[str]) -> build.Files:
+    """Writes the Python files that a page uses, without their comments, and returns them."""
+    files: build.Files = {}
+    for path in sorted(build.PACKAGE.rglob("*.py")):
+        name = path.relative_to(build.PACKAGE)
+        if f"lanewise/{name.as_posix()}" not in left_out:
+            copy = build.BUILD / "browser" / name
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            copy.write_text(without_comments(path.read_text(encoding="utf-8")), encoding="utf-8")
+            files[name.as_posix()] = copy
+    return files
 
 
 def _refuse_interpreters() -> None:

@@ -3,9 +3,12 @@ the kernels that their manifest lists."""
 
 from __future__ import annotations
 
+import ast
 import hashlib
+import io
 import json
 import subprocess
+import tokenize
 import zipfile
 from pathlib import Path
 
@@ -44,6 +47,17 @@ def test_modules_that_no_page_runs_are_left_out(unpacked: Path) -> None:
     assert (unpacked / "timing.py").exists() and (unpacked / "demo" / "data").exists()
     for pattern in NOT_IN_BROWSERS:
         assert (ROOT / pattern).exists() and not (unpacked.parent / pattern).exists()
+
+
+def test_python_differs_from_the_sources_in_comments_only(unpacked: Path) -> None:
+    paths = sorted(unpacked.rglob("*.py"))
+    assert any("#" in (ROOT / "lanewise" / path.relative_to(unpacked)).read_text() for path in paths)
+    for path in paths:
+        text, source = path.read_text(), (ROOT / "lanewise" / path.relative_to(unpacked)).read_text()
+        tree, expected = (ast.dump(ast.parse(each), include_attributes=True) for each in (text, source))
+        assert tree == expected, path
+        tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+        assert not [token for token in tokens if token.type == tokenize.COMMENT], path
 
 
 def test_the_manifest_describes_the_libraries(unpacked: Path, libraries: dict[str, str]) -> None:
