@@ -8,6 +8,16 @@ from judge import bits, complaint
 from tested import HOSTS
 
 import lanewise as lw
+from tests.bench import operations
+from tests.bench.cases import build
+from tests.bench.inputs import ITEM_BYTES
+from tests.bench.peers import convert
+from tests.bench.runner import tensor
+
+LARGE = (300_001,)
+LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}
+LARGE_BY_NAME = {"outer": (700,)}
+STREAMS = ("rand", "randn")  # benchmark cases have no seed
 
 
 def of_dtype(oracle, dtype):
@@ -25,15 +35,43 @@ def test_results(contract, dtype, backend, oracle):
     assert not wrong, f"{len(wrong)} of {len(cases)} cases are wrong:\n" + "\n".join(wrong[:10])
 
 
+def assert_same_bits(call, what):
+    """Asserts that a call, which returns one tensor or several, gives the same bits on every CPU backend."""
+    first = None
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            results = call()
+        several = results if isinstance(results, list | tuple) else [results]
+        found = [bits(np.asarray(each)) for each in several]
+        first = first or found
+        same = [np.array_equal(*each) for each in zip(found, first, strict=True)]
+        assert all(same), f"{what}: {backend} differs from {HOSTS[0]}"
+
+
 @pytest.mark.contracts(lambda contract: contract.reproducible and contract.reference and not contract.internal)
 def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
     for case in of_dtype(oracle, dtype):
-        results = []
-        for backend in HOSTS:
-            with lw.use_backend(backend):
-                results.append(bits(calls.run(contract, case)))
-        for backend, result in zip(HOSTS, results, strict=True):
-            assert np.array_equal(result, results[0]), f"{case.name}: {backend} differs from {HOSTS[0]}"
+        assert_same_bits(lambda case=case: calls.run(contract, case), case.name)
+
+
+@pytest.mark.contracts(lambda contract: contract.reproducible and not contract.internal)
+def test_same_bits_of_large_inputs(contract, dtype):
+    """Inputs that take several tasks, for every operation that promises the same bits."""
+    function = getattr(lw, contract.operation)
+    if contract.operation in STREAMS:
+        assert_same_bits(lambda: function(LARGE, seed=5, offset=3), LARGE)
+    elif contract.kind.name == "cast":
+        x = lw.asarray(draw(contract, "x", dtype, LARGE, "large"))
+        for target in contract.computed:
+            assert_same_bits(lambda target=target: function(x, target), target)
+    elif contract.kind.name == "elementwise":
+        arrays = [lw.asarray(draw(contract, each.name, dtype, LARGE, "large")) for each in contract.inputs]
+        assert_same_bits(lambda: function(*arrays), LARGE)
+    elif dtype in ITEM_BYTES:
+        size = LARGE_BY_NAME.get(contract.operation, LARGE_BY_KIND.get(contract.kind.name, LARGE))
+        case = build(operations.find(contract.operation), size, dtype)
+        arguments = convert(case.arguments, tensor)
+        assert_same_bits(lambda: function(*arguments, **case.keywords), size)
 
 
 @pytest.mark.contracts(
@@ -48,9 +86,4 @@ def test_same_bits_of_large_reductions(contract, dtype):
     arrays = [draw(contract, each.name, dtype, (5, 200_003), "large") for each in contract.inputs]
     function = getattr(lw, contract.operation)
     for axis in (0, 1, None):
-        results = []
-        for backend in HOSTS:
-            with lw.use_backend(backend):
-                results.append(bits(np.asarray(function(*map(lw.asarray, arrays), axis=axis))))
-        for backend, result in zip(HOSTS, results, strict=True):
-            assert np.array_equal(result, results[0]), f"axis {axis}: {backend} differs from {HOSTS[0]}"
+        assert_same_bits(lambda axis=axis: function(*map(lw.asarray, arrays), axis=axis), f"axis {axis}")

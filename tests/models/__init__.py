@@ -1,0 +1,1 @@
+"""NumPy models of the operations that promise the same bits everywhere, and the tests that compare them."""

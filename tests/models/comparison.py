@@ -1,0 +1,59 @@
+"""Compares operations with their models, bit for bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from generator.draw import draw
+from judge import bits
+from tested import CONTRACTS, HOSTS
+
+import lanewise as lw
+from tests.models import composed, creation, eigen, elementwise, random_numbers, reductions, rows, windows
+from tests.models.tree import Array
+
+MODULES = (composed, creation, eigen, elementwise, random_numbers, reductions, rows, windows)
+MODELS = {name: model for module in MODULES for name, model in module.MODELS.items()}
+BY_NAME = {contract.operation: contract for contract in CONTRACTS}
+
+# Zeros, denormals, numbers with squares that overflow or underflow, the largest, infinities and NaN.
+SPECIAL = np.array(
+    [0.0, -0.0, 1e-45, -1e-40, 1e-30, -3e-20, 1.5, -3.0, 3e20, -2e30, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan], "f4"
+)
+
+
+def drawn(operation: str, shape: Any, dtype: str = "float32") -> list[Array]:
+    """Returns values for every input of an operation that are not in the oracle's files."""
+    contract = BY_NAME[operation]
+    return [draw(contract, each.name, dtype, shape, "models") for each in contract.inputs]
+
+
+def planted(x: Array, values: Array, step: int = 61) -> Array:
+    """Returns a copy of x in which every `step`-th element is one of `values`."""
+    copy = x.copy()
+    places = copy.reshape(-1)[::step]
+    places[...] = np.resize(values, places.shape)
+    return copy
+
+
+def agree(operation: str, *inputs: Any, **parameters: Any) -> None:
+    """Asserts that an operation gives the bits of its model on every CPU backend. All NaNs are equal."""
+    with np.errstate(all="ignore"):
+        expected = _several(MODELS[operation](*inputs, **parameters))
+    shapes = [np.shape(each) for each in inputs if each is not None]
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            results = _several(getattr(lw, operation)(*inputs, **parameters))
+        for result, model in zip(map(np.asarray, results), expected, strict=True):
+            assert (result.dtype, result.shape) == (model.dtype, model.shape)
+            same = bits(result) == bits(model)
+            if not same.all():
+                at = np.unravel_index(int(np.argmin(same)), same.shape)
+                what = f"{np.count_nonzero(~same)} of {same.size} differ, first at {list(map(int, at))}"
+                values = f"expected {model[at]!r}, got {result[at]!r}"
+                raise AssertionError(f"{operation} of {shapes} {parameters} on {backend}: {what}: {values}")
+
+
+def _several(results: Any) -> list[Any]:
+    return list(results) if isinstance(results, list | tuple) else [results]

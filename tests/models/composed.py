@@ -1,0 +1,85 @@
+"""Models of operations that the host composes of others, from the formulas of their contracts and the docstrings of
+lanewise/statistics.py; and of those that return several tensors, which have no reference in their contracts."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from generator.references import order
+
+from tests.models import reductions, rows
+from tests.models.tree import Array
+
+
+def _length(x: Array, axis: int) -> Array:
+    return reductions.ALONG_AXES["norm_l2"](x, axis=axis, keepdims=True)
+
+
+def _centered(x: Array, axis: int) -> Array:
+    """The mean is subtracted twice, because a large mean is rounded."""
+    for _ in range(2):
+        x = x - reductions.ALONG_AXES["mean"](x, axis=axis, keepdims=True)
+    return x
+
+
+def normalize(x: Array, axis: int = -1, eps: float = 1e-12) -> Array:
+    """x / max(norm_l2(x), eps)."""
+    return x / np.maximum(_length(x, axis), np.float32(eps))
+
+
+def zscore(x: Array, axis: int = -1, correction: float = 0.0) -> Array:
+    """layer_norm without eps, times a factor for the correction."""
+    scaled = rows.layer_norm(x, axis=axis, eps=0.0)
+    count = x.shape[axis]
+    degrees = max(count - correction, 0.0)
+    return scaled if degrees == count else scaled * np.float32(math.sqrt(degrees / count))
+
+
+def covariance(x1: Array, x2: Array, axis: int = -1, correction: float = 0.0) -> Array:
+    """The dot product of deviations, over n - correction."""
+    products = reductions.vecdot(_centered(x1, axis), _centered(x2, axis), axis)
+    return products / np.float32(max(x1.shape[axis] - correction, 0.0))
+
+
+def correlation(x1: Array, x2: Array, axis: int = -1) -> Array:
+    """The dot product of deviations divided by their length; NaN for empty vectors."""
+    units = [each / _length(each, axis) for each in (_centered(x1, axis), _centered(x2, axis))]
+    result = np.clip(reductions.vecdot(*units, axis), np.float32(-1), np.float32(1))
+    return result if x1.shape[axis] else np.full_like(result, np.nan)
+
+
+def add_rms_norm(
+    x: Array, residual: Array, weight: Array | None = None, axis: int = -1, eps: float = 1e-5
+) -> tuple[Array, Array]:
+    """(rms_norm(x + residual), x + residual)."""
+    total = x + residual
+    return rows.rms_norm(total, weight, axis=axis, eps=eps), total
+
+
+def topk(x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
+    """The first k of the sorted elements, and their indices; equal ones by index."""
+    chosen = np.take(order(x, axis, largest), range(k), axis)
+    return np.take_along_axis(x, chosen, axis), chosen.astype("i4")
+
+
+def split(x: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
+    """Parts along an axis."""
+    return np.split(x, indices_or_sections, axis)
+
+
+def nonzero(x: Array) -> tuple[Array, ...]:
+    """The indices of nonzero elements; NaN is one."""
+    return tuple(each.astype("i4") for each in np.nonzero(x))
+
+
+def asarray(obj: Array) -> Array:
+    """The same elements."""
+    return obj
+
+
+MODELS = {
+    each.__name__: each
+    for each in (normalize, zscore, covariance, correlation, add_rms_norm, topk, split, nonzero, asarray)
+}

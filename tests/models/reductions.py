@@ -1,0 +1,182 @@
+"""Models of reductions: what a block computes, from the comments of core/ops, and tree.py for the order of the joins.
+
+Functions of rows return one result per row; `_along_axes` makes models of arrays from them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.models import moments
+from tests.models.tree import Array, blocks, join_blocks, reduce, reduce_block
+
+
+def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
+    """Returns the model of an operation with `axis` and `keepdims`. Reduced elements keep their logical order."""
+
+    @functools.wraps(of_rows)
+    def model(*arrays: Array, axis: Any = None, keepdims: bool = False, **parameters: Any) -> Array:
+        together = np.broadcast_arrays(*arrays)
+        ndim = together[0].ndim
+        axes = sorted(each % ndim for each in (range(ndim) if axis is None else np.atleast_1d(axis)))
+        kept = [each for each in range(ndim) if each not in axes]
+        shape = [together[0].shape[each] for each in kept]
+        count = int(np.prod([together[0].shape[each] for each in axes]))
+        rows = [x.transpose(*kept, *axes).reshape(int(np.prod(shape)), count) for x in together]
+        result = of_rows(*rows, **parameters).reshape(shape)
+        return np.expand_dims(result, tuple(axes)) if keepdims else result
+
+    return model
+
+
+def total(rows: Array) -> Array:
+    """core/ops/sum.h: the identity is -0, but the sum of no elements is 0. bool is summed as int32."""
+    rows = rows.astype("i4") if rows.dtype == bool else rows
+    return _zero_of_nothing(rows, reduce(rows, -0.0 if rows.dtype.kind == "f" else 0, np.add))
+
+
+def _zero_of_nothing(rows: Array, result: Array) -> Array:
+    return result if rows.shape[1] else np.zeros_like(result)
+
+
+def mean(rows: Array) -> Array:
+    """core/ops/mean.h: the sum divided in float64."""
+    count = np.float64(rows.shape[1])
+    return (reduce(rows, -0.0, np.add).astype("f8") / count).astype("f4")
+
+
+def product(rows: Array) -> Array:
+    """core/ops/prod.h."""
+    return reduce(rows, 1, np.multiply)
+
+
+def dot_product(rows: Array, others: Array) -> Array:
+    """core/ops/vecdot.h: each product is rounded before it is added."""
+    return total(rows * others)
+
+
+def norm_l1(rows: Array) -> Array:
+    """core/ops/norm_l1.h."""
+    return reduce(np.abs(rows), 0, np.add)
+
+
+def norm_linf(rows: Array) -> Array:
+    """core/ops/norm_linf.h: NaN is above all numbers."""
+    return np.max(np.abs(rows), axis=1, initial=0)
+
+
+def sum_of_squares(rows: Array) -> Array:
+    """core/ops/sum_of_squares.h: squares may overflow or underflow."""
+    return reduce(rows * rows, 0, np.add)
+
+
+def squares_in_range(rows: Array) -> Array:
+    """core/ops/norm_l2.h, without the root: blocks are scaled where their float32 sum is not accurate, and joined in
+    float64."""
+
+    def scaled(block: Array, factor: float) -> Array:
+        return reduce_block((block * np.float32(factor)) ** 2, 0, np.add).astype("f8") / (factor * factor)
+
+    def of_block(block: Array) -> Array:
+        plain = reduce_block(block * block, 0, np.add)
+        again = np.where(plain < 1, scaled(block, 2.0**100), scaled(block, 2.0**-76))
+        return np.where((plain >= 2.0**-100) & (plain < np.inf), plain, again)
+
+    return join_blocks([of_block(block) for block in blocks(rows)], np.add)
+
+
+def norm_l2(rows: Array) -> Array:
+    """core/ops/norm_l2.h."""
+    return np.sqrt(squares_in_range(rows)).astype("f4")
+
+
+def sum_compensated(rows: Array) -> Array:
+    """core/ops/sum_compensated.h: the order of sum, in float64."""
+    if rows.dtype.kind != "f":
+        return total(rows)
+    return _zero_of_nothing(rows, reduce(rows.astype("f8"), -0.0, np.add).astype("f4"))
+
+
+def _variance(rows: Array, correction: float) -> Array:
+    """core/ops/var.h, in float64."""
+    found = moments.of_rows(rows)
+    return found.squares / np.float64(max(found.count - correction, 0)) if found.count else np.full(len(rows), np.nan)
+
+
+def variance(rows: Array, correction: float = 0.0) -> Array:
+    """core/ops/var.h."""
+    return _variance(rows, correction).astype("f4")
+
+
+def deviation(rows: Array, correction: float = 0.0) -> Array:
+    """core/ops/std.h."""
+    return np.sqrt(_variance(rows, correction)).astype("f4")
+
+
+def largest(rows: Array) -> Array:
+    """core/ops/max.h: NaN if any element is NaN; 0 is larger than -0."""
+    return -smallest(-rows) if rows.dtype.kind == "f" else np.max(rows, axis=1)
+
+
+def smallest(rows: Array) -> Array:
+    """core/ops/min.h: NaN if any element is NaN; -0 is smaller than 0."""
+    result = np.min(rows, axis=1)
+    if rows.dtype.kind != "f":
+        return result
+    negative = np.signbit(rows).any(axis=1)
+    return np.where(result == 0, np.where(negative, np.float32(-0.0), np.float32(0)), result)
+
+
+def first_largest(rows: Array) -> Array:
+    """core/ops/argmax.h: the first of equal elements; NaN is the largest."""
+    return np.argmax(rows, axis=1).astype("i4")
+
+
+def first_smallest(rows: Array) -> Array:
+    """core/ops/argmin.h: the first of equal elements; NaN is the smallest."""
+    return np.argmin(rows, axis=1).astype("i4")
+
+
+def any_nonzero(rows: Array) -> Array:
+    """core/ops/any.h: NaN is nonzero."""
+    return (rows != 0).any(axis=1)
+
+
+def all_nonzero(rows: Array) -> Array:
+    """core/ops/all.h: NaN is nonzero."""
+    return (rows != 0).all(axis=1)
+
+
+ALONG_AXES = {
+    name: _along_axes(of_rows)
+    for name, of_rows in {
+        "sum": total,
+        "mean": mean,
+        "prod": product,
+        "min": smallest,
+        "max": largest,
+        "any": any_nonzero,
+        "all": all_nonzero,
+        "norm_l1": norm_l1,
+        "norm_l2": norm_l2,
+        "norm_linf": norm_linf,
+        "var": variance,
+        "std": deviation,
+        "sum_of_squares": sum_of_squares,
+        "sum_compensated": sum_compensated,
+        "argmax": first_largest,
+        "argmin": first_smallest,
+    }.items()
+}
+
+
+def vecdot(x1: Array, x2: Array, axis: int = -1) -> Array:
+    """Returns the dot products of vectors along one axis."""
+    return _along_axes(dot_product)(x1, x2, axis=axis)
+
+
+MODELS = {**ALONG_AXES, "vecdot": vecdot, "dot": vecdot}

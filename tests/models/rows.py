@@ -1,0 +1,91 @@
+"""Models of operations on rows, from the comments of core/ops, core/rows.h and core/moments.h."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tests.models import moments, reductions
+from tests.models.tree import Array
+
+TILE = 64  # of cumulative_sum
+
+
+def _along_axis(of_rows: Callable[..., Array]) -> Callable[..., Array]:
+    """Returns the model of an operation with `axis` from its model of rows."""
+
+    @functools.wraps(of_rows)
+    def model(x: Array, *others: Array | None, axis: int | None = -1, **parameters: Any) -> Array:
+        axis = 0 if axis is None else axis
+        moved = np.moveaxis(x, axis, -1)
+        if not x.size:
+            return x.copy()
+        result = of_rows(moved.reshape(-1, moved.shape[-1]), *others, **parameters)
+        return np.moveaxis(result.reshape(moved.shape), -1, axis)
+
+    return model
+
+
+def _minmax(rows: Array) -> Array:
+    """core/ops/minmax.h: everything is halved if the range overflows."""
+    low, high = reductions.smallest(rows)[:, None], reductions.largest(rows)[:, None]
+    scale = np.where(high - low < np.inf, np.float32(1), np.float32(0.5))
+    return (rows * scale - low * scale) / (high * scale - low * scale)
+
+
+def _layer_norm(
+    rows: Array, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5, is_rescaled: bool = False
+) -> Array:
+    """core/ops/layer_norm.h: the mean is subtracted as two floats; rows with squares out of range are rescaled."""
+    found = moments.of_rows(rows, moments.once_read)
+    count = np.float64(found.count)
+    high = found.mean.astype("f4")
+    low = (found.mean - high).astype("f4")
+    factor = np.sqrt(count / (found.squares + count * eps)).astype("f4")
+    scaled = ((rows - high[:, None]) - low[:, None]) * factor[:, None]
+    scaled = scaled * (np.float32(1) if weight is None else weight)
+    result = scaled + (np.float32(-0.0) if bias is None else bias)
+    if is_rescaled:
+        return result
+    small = (found.squares < 2.0**-100) & (eps == 0)
+    for wrong, scale in ((~(found.squares < np.inf), 2.0**-100), (small, 2.0**100)):
+        again = _layer_norm(rows * np.float32(scale), weight, bias, eps * scale * scale, True)
+        result = np.where(wrong[:, None], again, result)
+    return result
+
+
+def _rms_norm(rows: Array, weight: Array | None = None, eps: float = 1e-5) -> Array:
+    """core/ops/rms_norm.h: squares are summed as in norm_l2."""
+    count = np.float64(rows.shape[1])
+    factor = np.sqrt(count / (reductions.squares_in_range(rows) + count * eps)).astype("f4")
+    return rows * factor[:, None] * (np.float32(1) if weight is None else weight)
+
+
+def _cumulative_sum(rows: Array) -> Array:
+    """core/ops/cumulative_sum.h: Sklansky's prefix sums of tiles, plus the sum of earlier tiles, kept in float64."""
+    rows = rows.astype("i4") if rows.dtype == bool else rows
+    is_float = rows.dtype.kind == "f"
+    zero, wide = (-0.0, "f8") if is_float else (0, "i8")
+    length = rows.shape[1]
+    tiles = np.full((len(rows), -(-length // TILE), TILE), zero, rows.dtype)
+    tiles.reshape(len(rows), -1)[:, :length] = rows
+    half = 1
+    while half < TILE:
+        groups = tiles.reshape(*tiles.shape[:2], -1, 2, half)
+        groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # the last of the lower half
+        half *= 2
+    before = np.full(len(rows), zero, wide)
+    for tile in range(tiles.shape[1]):
+        after = before + tiles[:, tile, -1]
+        tiles[:, tile] += before.astype(rows.dtype)[:, None]
+        before = after
+    return tiles.reshape(len(rows), -1)[:, :length]
+
+
+minmax, layer_norm, rms_norm, cumulative_sum = map(_along_axis, (_minmax, _layer_norm, _rms_norm, _cumulative_sum))
+
+
+MODELS = {"minmax": minmax, "layer_norm": layer_norm, "rms_norm": rms_norm, "cumulative_sum": cumulative_sum}

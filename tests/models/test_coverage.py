@@ -1,0 +1,26 @@
+"""Tests that every operation that promises the same bits has a model, or a reference that is one."""
+
+import pytest
+from generator.schema import Bound
+from tested import CONTRACTS, HOSTS
+
+from tests.models.comparison import BY_NAME, MODELS
+
+REPRODUCIBLE = [each for each in CONTRACTS if each.reproducible and not each.internal]
+
+
+def is_exact(contract):
+    """Returns whether the reference, rounded once, is the expected result to the last bit."""
+    bounds = [contract.tolerance.bound, *(contract.tolerance.of(backend.value) for backend in HOSTS)]
+    return bool(contract.reference) and all(bound == Bound(why=bound.why) for bound in bounds)
+
+
+@pytest.mark.parametrize("contract", REPRODUCIBLE, ids=[each.operation for each in REPRODUCIBLE])
+def test_reproducible_operations_have_an_exact_reference_or_a_model(contract):
+    assert is_exact(contract) or contract.operation in MODELS, (
+        f"{contract.operation}: its reference is not exact; expected a model in tests/models"
+    )
+
+
+def test_models_are_of_reproducible_operations():
+    assert [name for name in MODELS if not BY_NAME[name].reproducible] == []
