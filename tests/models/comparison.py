@@ -11,7 +11,7 @@ from tested import CONTRACTS, HOSTS
 
 import lanewise as lw
 from tests.models import composed, creation, eigen, elementwise, random_numbers, reductions, rows, windows
-from tests.models.tree import Array
+from tests.models.tree import BLOCK, Array
 
 MODULES = (composed, creation, eigen, elementwise, random_numbers, reductions, rows, windows)
 MODELS = {name: model for module in MODULES for name, model in module.MODELS.items()}
@@ -34,6 +34,16 @@ def planted(x: Array, values: Array, step: int = 61) -> Array:
     copy = x.copy()
     places = copy.reshape(-1)[::step]
     places[...] = np.resize(values, places.shape)
+    return copy
+
+
+def cancelling(x: Array) -> Array:
+    """Returns a copy of a matrix in which large blocks of the rows cancel others, so that float64 rounding shows, too.
+    Its order depends on the joins between blocks."""
+    copy = x.copy()
+    for start in range(0, x.shape[1] - 3 * BLOCK, 4 * BLOCK):
+        large = x[:, start : start + BLOCK] * np.float32(2.0**60)
+        copy[:, start : start + BLOCK], copy[:, start + 2 * BLOCK : start + 3 * BLOCK] = large, -large
     return copy
 
 

@@ -39,31 +39,32 @@ TAIL = _floats(
 )  # fmt: skip
 
 
-def words(count: int, seed: int, offset: int) -> Array:
-    """Returns `count` words of a stream as uint32, from position `offset` on."""
-    positions = np.arange(count, dtype="u8") + np.uint64(offset)
-    first, blocks = offset // 4, (offset + count + 3) // 4 - offset // 4
-    numbers = np.arange(blocks, dtype="u8") + np.uint64(first)
+def words(positions: Array, seed: int) -> Array:
+    """Returns the words at these positions of a stream, as uint32."""
+    numbers = positions // np.uint64(4)
     a, b, c, d = numbers & LOW, numbers >> np.uint64(32), np.zeros_like(numbers), np.zeros_like(numbers)
-    key = seed % 2**64
-    low, high = key % 2**32, key >> 32
+    low, high = seed % 2**32, (seed >> 32) % 2**32
     for _ in range(10):
         left, right = a * MULTIPLIERS[0], c * MULTIPLIERS[1]
         a, b = (right >> np.uint64(32)) ^ b ^ np.uint64(low), right & LOW
         c, d = (left >> np.uint64(32)) ^ d ^ np.uint64(high), left & LOW
         low, high = (low + WEYL[0]) % 2**32, (high + WEYL[1]) % 2**32
-    table = np.stack([a, b, c, d], axis=1)
-    return table[(positions // np.uint64(4)) - np.uint64(first), positions % np.uint64(4)].astype("u4")
+    return np.choose((positions % np.uint64(4)).astype("i8"), [a, b, c, d]).astype("u4")
+
+
+def _stream(shape: Any, seed: int, offset: int) -> Array:
+    count = int(np.prod(shape, dtype="i8"))
+    return words(np.arange(count, dtype="u8") + np.uint64(offset), seed).reshape(shape)
 
 
 def rand(shape: Any, seed: int, offset: int = 0) -> Array:
     """Returns the upper 24 bits of each word times 2^-24, exactly."""
-    return ((words(_count(shape), seed, offset) >> 8) * 2.0**-24).astype("f4").reshape(shape)
+    return ((_stream(shape, seed, offset) >> 8) * 2.0**-24).astype("f4")
 
 
 def randn(shape: Any, seed: int, offset: int = 0) -> Array:
     """Returns the quantile of (word + 1/2) 2^-32 for each word."""
-    return quantile(words(_count(shape), seed, offset)).reshape(shape)
+    return quantile(_stream(shape, seed, offset))
 
 
 def quantile(word: Array) -> Array:
@@ -94,10 +95,6 @@ def _polynomial(x: Array, coefficients: list[np.float32]) -> Array:
     for each in coefficients[1:]:
         result = result * x + each
     return result
-
-
-def _count(shape: Any) -> int:
-    return int(np.prod(shape, dtype="i8"))
 
 
 MODELS = {"rand": rand, "randn": randn}

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.models.comparison import BY_NAME, SPECIAL, agree, drawn, planted
+from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, planted
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
@@ -78,6 +78,10 @@ def test_special_values(operation):
                 agree(operation, np.ascontiguousarray(mixed.reshape(x.shape).T), *[y.T for y in others], axis=0)
         scaled = x * np.geomspace(1e-42, 3e36, len(x), dtype="f4")[:, None]  # in a row, all are about equally large
         agree(operation, scaled, *others, axis=1)
+    for blocks in (4, 7, 20):
+        x, *others = drawn(operation, (3, blocks * BLOCK))
+        agree(operation, cancelling(x), *others, axis=1)
+        agree(operation, np.ascontiguousarray(cancelling(x).T), *[y.T for y in others], axis=0)
     if not contract.refuses_empty and operation != "vecdot":
         for axis in (0, 1):
             agree(operation, np.zeros((0, 3), "f4"), axis=axis)

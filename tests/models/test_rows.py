@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.models.comparison import SPECIAL, agree, drawn, planted
+from tests.models.comparison import SPECIAL, agree, cancelling, drawn, planted
 from tests.models.rows import MODELS
 from tests.models.tree import BLOCK
 
@@ -53,6 +53,8 @@ def test_special_values(operation):
         agree(operation, x * np.geomspace(1e-42, 3e36, len(x), dtype="f4")[:, None], axis=1)
         agree(operation, np.full_like(x, 3e38), axis=1)
         agree(operation, np.where(x > 0, np.float32(3e38), np.float32(-3e38)), axis=1)
+    for blocks in (4, 7):
+        agree(operation, cancelling(drawn(operation, (3, blocks * BLOCK))[0]), axis=1)
 
 
 @pytest.mark.parametrize("operation", OPTIONAL)
