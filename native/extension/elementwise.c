@@ -348,8 +348,6 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
             result = (PyObject *)lw_cast(name, &operand, dtype);
         }
     }
-    if (operand.has_view) {
-        lw_release_operand(&operand);
-    }
+    lw_release_operands(&operand, 1);
     return status == LW_NEEDS_PYTHON ? lw_call_python(arguments) : result;
 }
