@@ -211,6 +211,21 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
                   shape.parameters, size);
 }
 
+/* Replaces an operand that overlaps the target by a copy: the kernel reads it while it writes the target. */
+static int copy_if_overlapping(const lw_tensor *target, lw_operand *operand) {
+    if (!lw_overlaps(target, operand)) {
+        return 0;
+    }
+    lw_tensor *copied = lw_cast("put", operand, operand->dtype);
+    if (!copied) {
+        return -1;
+    }
+    lw_release_operand(operand);
+    lw_operand_from_tensor(copied, operand);
+    operand->owned = (PyObject *)copied;
+    return 0;
+}
+
 static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_ssize_t count) {
     (void)module;
     if (count != 4 || !lw_is_tensor(arguments[0])) {
@@ -231,13 +246,9 @@ static PyObject *put_function(PyObject *module, PyObject *const *arguments, Py_s
     if (lw_read_operand("put", arguments[1], &operands[0]) == LW_DONE &&
         lw_read_operand("put", arguments[2], &operands[1]) == LW_DONE &&
         lw_cast_operand("put", &operands[1], target->dtype) == 0) {
-        lw_tensor *copied = NULL;
-        if (lw_overlaps(target, &operands[1]) && (copied = lw_cast("put", &operands[1], target->dtype))) {
-            lw_release_operand(&operands[1]);
-            lw_operand_from_tensor(copied, &operands[1]);
-            operands[1].owned = (PyObject *)copied;
+        if (copy_if_overlapping(target, &operands[0]) == 0 && copy_if_overlapping(target, &operands[1]) == 0) {
+            done = put_values(target, &operands[0], &operands[1], axis);
         }
-        done = PyErr_Occurred() ? -1 : put_values(target, &operands[0], &operands[1], axis);
     } else if (!PyErr_Occurred()) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
                      "put: expected indices and values that are tensors or buffers");
