@@ -37,11 +37,15 @@ static PyObject *binary(const lw_operation *operation, PyObject *a, PyObject *b)
 }
 
 /* Returns whether a += b can write the elements of a while it reads b: b must be a tensor of the same dtype and shape,
- * with a different storage. */
+ * in other memory. */
 static int can_write_directly(const lw_tensor *a, PyObject *object) {
-    const lw_tensor *b = (const lw_tensor *)object;
-    return lw_is_tensor(object) && b->dtype == a->dtype && b->ndim == a->ndim && b->storage != a->storage &&
-           memcmp(a->shape, b->shape, sizeof(int64_t) * (size_t)a->ndim) == 0;
+    if (!lw_is_tensor(object)) {
+        return 0;
+    }
+    lw_operand b;
+    lw_operand_from_tensor((lw_tensor *)object, &b);
+    return b.dtype == a->dtype && b.ndim == a->ndim &&
+           memcmp(a->shape, b.shape, sizeof(int64_t) * (size_t)a->ndim) == 0 && !lw_overlaps(a, &b);
 }
 
 /* Returns whether the result has the target's dtype, given that b is a number or a tensor of that dtype. */

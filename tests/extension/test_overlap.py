@@ -1,0 +1,158 @@
+"""Tests writing to a view of a tensor from other views of the same memory: forwards, backwards, strided, repeated and
+transposed ones, with every sort of overlap. Expected is what NumPy computes from a copy of the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+import lanewise as lw
+
+STEPS = (1, 2, 3, -1, -2, -3)
+LENGTHS = (7, 100, 4000)  # less than a vector, several, and enough that kernels unroll their loops
+
+Views = tuple[str, np.ndarray, np.ndarray]  # a description, the destination, and the source
+
+
+def line(base: np.ndarray, low: int, step: int, length: int) -> np.ndarray:
+    """Returns a view of `length` elements whose lowest address is that of element `low`."""
+    assert low >= 0 and low + (length - 1) * abs(step) < base.size
+    last = low + (length - 1) * abs(step)
+    return base[low : last + 1 : step] if step > 0 else base[last : low - 1 if low else None : step]
+
+
+def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
+    """Yields pairs of 1-dimensional views of `base` and `other`, from apart to coinciding."""
+    low = 4 * length
+    for step, source_step in product(STEPS, (*STEPS, 0)):
+        span, source_span = (length - 1) * abs(step), (length - 1) * abs(source_step)
+        between = (-length // 2, -2, -1, 0, 1, 2, length // 2)
+        for distance in (-source_span - 1, -source_span, *between, span, span + 1):
+            label = f"{length} elements, steps {step} and {source_step}, distance {distance}"
+            if source_step:
+                source = line(other, low + distance, source_step, length)
+            else:
+                source = np.broadcast_to(other[low + distance : low + distance + 1], (length,))
+            yield label, line(base, low, step, length), source
+
+
+def rectangles(base: np.ndarray) -> Iterator[Views]:
+    """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed; as sources also windows that
+    overlap themselves, and repeated rows and columns."""
+    half = len(base) // 2
+    cuts = [slice(half), slice(3, half + 3), slice(half, None), slice(None, None, 2), slice(None, None, -2)]
+    cuts += [slice(half - 1, None, -1), slice(half, 0, -1)]
+    views = [base[rows, columns] for rows, columns in product(cuts, cuts)]
+    views += [view.T for view in views]
+    flat = base.reshape(-1)
+    sources = [*views, np.lib.stride_tricks.sliding_window_view(flat[: 2 * half - 1], half)]
+    sources += [np.broadcast_to(base[half // 2, 3 : 3 + half], (half, half))]
+    sources += [np.broadcast_to(base[3 : 3 + half, half // 2][:, None], (half, half))]
+    for (i, target), (j, source) in product(enumerate(views), enumerate(sources)):
+        yield f"views {i} and {j}", target, source
+
+
+def check(memory: np.ndarray, pairs: Iterator[Views], write: Callable[[Any, Any], object]) -> None:
+    """Writes through Lanewise, and through NumPy from a copy of the source. `write` receives target and source."""
+    wrong = []
+    initial = memory.copy()
+    for label, target, source in pairs:
+        memory[...] = initial
+        source_copy = source.copy()
+        write(target, source_copy)
+        expected = memory.copy()
+        memory[...] = initial
+        write(lw.asarray(target), lw.asarray(source))
+        if memory.tobytes() != expected.tobytes():
+            wrong.append(label)
+    assert not wrong, f"{len(wrong)} are wrong:\n" + "\n".join(wrong[:10])
+
+
+def assign(target: Any, source: Any) -> None:
+    target[...] = source
+
+
+def add_to(target: Any, source: Any) -> None:
+    target += source
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("write", [assign, add_to])
+def test_lines(write, length):
+    memory = np.arange(12 * length, dtype=np.int32)
+    check(memory, lines(memory, memory, length), write)
+
+
+@pytest.mark.parametrize("write", [assign, add_to])
+def test_rectangles(write):
+    memory = np.arange(40 * 40, dtype=np.int32).reshape(40, 40)
+    check(memory, rectangles(memory), write)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "float16", "bool"])
+def test_views_of_another_dtype(dtype):
+    """The memory of the destination is also that of a source with another dtype, which is converted."""
+    memory = (np.arange(3000, dtype=np.int64) % 2 * 0x3C00_3F80_0000).view(np.int32)
+    other = memory.view(np.uint8).astype(bool).view(dtype) if dtype == "bool" else memory.view(dtype)
+    if dtype == "bool":
+        memory[:] = np.tile(np.array([1, 0, 0, 1], np.uint8).view(np.int32), memory.size)
+        other = memory.view(bool)
+    check(memory, lines(memory, other[: memory.size], 100), assign)
+
+
+@pytest.mark.parametrize("length", LENGTHS)
+@pytest.mark.parametrize("overlapping", ["values", "indices", "both"])
+def test_put(length, overlapping):
+    """The values, the indices, or both are views of the memory that the assignment writes."""
+    memory = np.random.default_rng(1).permutation(12 * length).astype(np.int32) % length
+    order = np.random.default_rng(2).permutation(length).astype(np.int32)
+
+    def write(target: Any, source: Any) -> None:
+        target[order if overlapping == "values" else source] = 7 if overlapping == "indices" else source
+
+    check(memory, lines(memory, memory, length), write)
+
+
+# Operations of each kind with `out`, with the shapes of the source and the result.
+INTO: dict[str, tuple[Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = {
+    "elementwise": (lw.negative, (20, 20), (20, 20)),
+    "two inputs": (lambda x, out: lw.add(x, x, out=out), (20, 20), (20, 20)),
+    "reduction": (lambda x, out: lw.sum(x, axis=0, out=out), (20, 20), (20,)),
+    "rows": (lambda x, out: lw.softmax(x, axis=1, out=out), (20, 20), (20, 20)),
+    "sort": (lambda x, out: lw.sort(x, axis=0, out=out), (20, 20), (20, 20)),
+    "matrix": (lambda x, out: lw.matmul(x, x, out=out), (20, 20), (20, 20)),
+    "gather": (lambda x, out: lw.take(x, lw.arange(19, -1, -1), axis=1, out=out), (20, 20), (20, 20)),
+    "prefix": (lambda x, out: lw.cumulative_sum(x, axis=0, out=out), (20, 20), (20, 20)),
+}
+
+
+@pytest.mark.parametrize("kind", INTO)
+def test_out(kind):
+    """`out` is written correctly, or refused; never refused if it is apart from the source."""
+    function, _, shape = INTO[kind]
+    memory = np.random.default_rng(3).uniform(-9, 9, (60, 40)).astype(np.float32)
+    initial = memory.copy()
+    size = int(np.prod(shape))
+    outs = [memory.reshape(-1)[low : low + size].reshape(shape) for low in (0, 1, 20, 390, 800, 1600, 2400 - size)]
+    wrong, written = [], 0
+    for place, out in enumerate(outs):
+        for label, source, _ in rectangles(memory[:40]):
+            if not label.endswith(" 0"):  # each first view once
+                continue
+            memory[...] = initial
+            expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))
+            try:
+                function(lw.asarray(source), out=lw.asarray(out))
+            except lw.ArgumentError as error:
+                good = "shares no memory" in str(error) and np.may_share_memory(out, source)
+                good = good and np.array_equal(memory, initial)
+            else:
+                good, written = np.array_equal(out, expected), written + 1
+            if not good:
+                wrong.append(f"out {place}, {label}")
+    assert not wrong, "\n".join(wrong[:10])
+    assert written > 20
