@@ -99,7 +99,7 @@ def _rename(error: LanewiseError, operation: str) -> None:
     """Makes an error name the operation that the user called, not one that this operation calls internally."""
     message = str(error)
     name, colon, reason = message.partition(": ")
-    if colon and name != operation and (name == "index" or hasattr(_ext, name) or hasattr(Tensor, name)):
+    if colon and name != operation and (name in ("getitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)):
         error.args = (f"{operation}: {reason}",)
 
 

@@ -5,6 +5,7 @@
 #include "exchange.h"
 
 typedef struct selection {
+    const char *operation; /* getitem or setitem, for errors */
     char *data;
     int ndim;
     int64_t shape[LW_MAX_NDIM];
@@ -19,8 +20,8 @@ static int is_integer(PyObject *object) {
 
 static lw_outcome add_dimension(selection *result, int64_t extent, int64_t stride) {
     if (result->ndim == LW_MAX_NDIM) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "index: expected a result of at most %d dimensions, got more",
-                     LW_MAX_NDIM);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected a result of at most %d dimensions, got more",
+                     result->operation, LW_MAX_NDIM);
         return LW_FAILED;
     }
     result->shape[result->ndim] = extent;
@@ -29,13 +30,13 @@ static lw_outcome add_dimension(selection *result, int64_t extent, int64_t strid
 }
 
 static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
-    Py_ssize_t index = PyNumber_AsSsize_t(object, PyExc_IndexError);
+    Py_ssize_t index = PyNumber_AsSsize_t(object, NULL); /* a larger int becomes the largest, which is out of range */
     if (index == -1 && PyErr_Occurred()) {
         return LW_FAILED;
     }
     int64_t extent = tensor->shape[axis];
     if (index < -extent || index >= extent) {
-        lw_raise_index("index", index, axis, extent);
+        lw_raise_index(result->operation, index, axis, extent);
         return LW_FAILED;
     }
     result->data += (index < 0 ? index + extent : index) * tensor->strides[axis];
@@ -44,12 +45,12 @@ static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *ob
 
 /* Replaces Python's error about a slice by a Lanewise error. If a tensor in the slice has already raised a Lanewise
  * error, keeps that error. */
-static void reword_slice_error(PyObject *object) {
+static void reword_slice_error(const char *operation, PyObject *object) {
     lw_error to = PyErr_ExceptionMatches(PyExc_ValueError) ? LW_ARGUMENT_ERROR : LW_ARGUMENT_TYPE_ERROR;
     int is_python = PyErr_ExceptionMatches(PyExc_ValueError) || PyErr_ExceptionMatches(PyExc_TypeError);
     if (is_python && !PyErr_ExceptionMatches(lw_error_class(to))) {
         PyErr_Clear();
-        PyErr_Format(lw_error_class(to), "index: expected a slice of ints with a step other than 0, got %S",
+        PyErr_Format(lw_error_class(to), "%s: expected a slice of ints with a step other than 0, got %S", operation,
                      lw_describe(object));
     }
 }
@@ -57,7 +58,7 @@ static void reword_slice_error(PyObject *object) {
 static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
     Py_ssize_t start, stop, step;
     if (PySlice_Unpack(object, &start, &stop, &step) < 0) {
-        reword_slice_error(object);
+        reword_slice_error(result->operation, object);
         return LW_FAILED;
     }
     Py_ssize_t length = PySlice_AdjustIndices((Py_ssize_t)tensor->shape[axis], &start, &stop, step);
@@ -91,13 +92,14 @@ static lw_outcome select_items(const lw_tensor *tensor, PyObject *const *items, 
     }
     if (consumed > tensor->ndim) {
         char text[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most %d ind%s for shape %s, got %d",
-                     tensor->ndim, tensor->ndim == 1 ? "ex" : "ices", lw_shape_text(text, tensor->ndim, tensor->shape),
-                     consumed);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d ind%s for shape %s, got %d",
+                     result->operation, tensor->ndim, tensor->ndim == 1 ? "ex" : "ices",
+                     lw_shape_text(text, tensor->ndim, tensor->shape), consumed);
         return LW_FAILED;
     }
     if (ellipses > 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most one Ellipsis (...), got %d", ellipses);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most one Ellipsis (...), got %d",
+                     result->operation, ellipses);
         return LW_FAILED;
     }
     int axis = 0;
@@ -131,8 +133,8 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "index: expected at most %d indices, got %zd", 2 * LW_MAX_NDIM + 1,
-                     count);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d indices, got %zd", result->operation,
+                     2 * LW_MAX_NDIM + 1, count);
         return LW_FAILED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -147,7 +149,7 @@ static lw_tensor *view_of(lw_tensor *tensor, const selection *selection) {
 
 static PyObject *get_item(PyObject *self, PyObject *key) {
     lw_tensor *tensor = (lw_tensor *)self;
-    selection selection;
+    selection selection = {.operation = "getitem"};
     switch (select_key(tensor, key, &selection)) {
     case LW_DONE:
         return (PyObject *)view_of(tensor, &selection);
@@ -200,7 +202,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
                      "setitem: expected a writable tensor, got a read-only one; write to a copy of it");
         return -1;
     }
-    selection selection;
+    selection selection = {.operation = "setitem"};
     lw_outcome status = lw_is_host(tensor->backend) ? select_key(tensor, key, &selection) : LW_NEEDS_PYTHON;
     if (status == LW_FAILED) {
         return -1;

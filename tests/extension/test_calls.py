@@ -216,9 +216,9 @@ def test_indices_out_of_range():
             "take_along_axis: .* axis 0 of extent 3, got -4$",
         ),
         (lambda x: lw.embedding([9], [[1.0]]), lw.IndexOutOfRangeError, "embedding: .* axis 0 of extent 1, got 9$"),
-        (lambda x: x[9], lw.IndexOutOfRangeError, "index: .* axis 0 of extent 3, got 9$"),
-        (lambda x: x[::0], lw.ArgumentError, "index: expected a slice of ints with a step other than 0"),
-        (lambda x: x["a":], lw.ArgumentTypeError, "index: expected a slice of ints"),
+        (lambda x: x[9], lw.IndexOutOfRangeError, "getitem: .* axis 0 of extent 3, got 9$"),
+        (lambda x: x[::0], lw.ArgumentError, "getitem: expected a slice of ints with a step other than 0"),
+        (lambda x: x["a":], lw.ArgumentTypeError, "getitem: expected a slice of ints"),
         (
             lambda x: x[lw.arange(3) :],
             lw.ArgumentTypeError,
@@ -246,8 +246,8 @@ def test_indices_out_of_range():
         (lambda x: lw.rand(3, seed=2**63), lw.ArgumentError, "rand: expected seed from -2.63 to 2.63 - 1"),
         (lambda x: lw.set_printoptions(suppress=True), lw.ArgumentTypeError, "set_printoptions: .*'suppress'"),
         (lambda x: lw.asarray(np.ones(2, "c8")), lw.DTypeError, "asarray: expected real numbers, got complex ones"),
-        (lambda x: x[0, 0], lw.IndexOutOfRangeError, r"index: expected at most 1 index for shape \(3,\), got 2$"),
-        (lambda x: x[..., ...], lw.IndexOutOfRangeError, r"index: expected at most one Ellipsis \(...\), got 2$"),
+        (lambda x: x[0, 0], lw.IndexOutOfRangeError, r"getitem: expected at most 1 index for shape \(3,\), got 2$"),
+        (lambda x: x[..., ...], lw.IndexOutOfRangeError, r"getitem: expected at most one Ellipsis \(...\), got 2$"),
         (
             lambda x: lw.zeros(2, 3),
             lw.ArgumentTypeError,

@@ -181,10 +181,10 @@ def test_a_result_is_a_copy():
 )
 def test_out_of_range(key, wrong, axis):
     x = lw.zeros((3, 4))
-    message = f"^indexing: index {wrong} is out of range for axis {axis} of extent {x.shape[axis]}$"
-    with pytest.raises(lw.IndexOutOfRangeError, match=message):
+    message = f": index {wrong} is out of range for axis {axis} of extent {x.shape[axis]}$"
+    with pytest.raises(lw.IndexOutOfRangeError, match=f"^getitem{message}"):
         x[key]
-    with pytest.raises(lw.IndexOutOfRangeError, match=message):
+    with pytest.raises(lw.IndexOutOfRangeError, match=f"^setitem{message}"):
         x[key] = 1
     assert x.tolist() == [[0.0] * 4] * 3
 
@@ -204,6 +204,72 @@ def test_out_of_range(key, wrong, axis):
 def test_invalid_keys(key, error, words):
     with pytest.raises(error, match=words):
         lw.zeros((3, 4))[key]
+
+
+class Odd:
+    """Its __index__ fails with an error that is not Lanewise's."""
+
+    def __index__(self):
+        raise TypeError("odd")
+
+
+REFUSED = [
+    *(
+        9,
+        -9,
+        2**70,
+        (0, 9),
+        (0, 0, 0),
+        (0,) * 20,
+        (None,) * 9,
+        (..., ...),
+        slice(None, None, 0),
+        slice("a"),
+        slice(Odd()),
+    ),
+    *("name", b"x", object(), 1.5, 1j, {0: 1}, np.float32(1), Odd(), [9], [0, -9], [1.5], ["a"], [Odd()], ([0], [9])),
+    *(([0], [0], [0]), ([0], ..., ...), ([0, 1], [0, 1, 2]), [True, False], np.ones((2, 2), bool), np.array([2**40])),
+    *((9, [0]), ([0], 9), ([0], slice("a")), ([0], slice(None, None, 0)), ([0], *[None] * 8), ([0], *[None] * 20)),
+    *(([0], "name"), (None, [9]), np.zeros(3, "c8"), [[0], [1, 2]], lw.asarray(1.5), lw.asarray([9])),
+    *(lw.zeros((3, 4)) > lw.zeros((3, 1, 1)), (lw.asarray([[9]]), lw.asarray([0]))),
+]
+
+
+@pytest.mark.parametrize("key", REFUSED, ids=lambda key: f"{key!r:.40}")
+def test_a_refused_key_is_named_by_the_operation(key):
+    """Reading and writing refuse the same keys with the same words, except for the name of the operation."""
+    x = lw.zeros((3, 4))
+    with pytest.raises((lw.LanewiseError, TypeError)) as reading:
+        x[key]
+    with pytest.raises(type(reading.value)) as writing:
+        x[key] = 1
+    read, written = str(reading.value), str(writing.value)
+    assert written == read.replace("getitem: ", "setitem: ", 1)
+    assert read.startswith("getitem: ") or isinstance(key, Odd)
+    assert x.tolist() == [[0.0] * 4] * 3
+
+
+VALUES = ["ab", b"ab", None, object(), 1j, [1, 2, 3, 4, 5, 6, 7], np.ones(7), np.ones(3, "c8"), [[1], [2, 3]], ["a"]]
+
+
+@pytest.mark.parametrize(
+    "key", [..., 0, (slice(None), 1), [0], [True, False, True], ([0], [0]), (0, [1]), ([[1]], ...)]
+)
+@pytest.mark.parametrize("value", VALUES, ids=lambda value: f"{value!r:.40}")
+def test_a_refused_value_is_named_by_setitem(key, value):
+    x = lw.zeros((3, 4), dtype=lw.int32)
+    with pytest.raises(lw.LanewiseError, match=r"^setitem: "):
+        x[key] = value
+    assert x.tolist() == [[0] * 4] * 3
+
+
+def test_indices_and_values_of_the_same_memory():
+    """The indices are read completely before the elements that they share their memory with are written."""
+    order = np.random.default_rng(0).permutation(5000).astype(np.int32)
+    expected, x = order.copy(), lw.asarray(order.copy())
+    expected[order] = order[::-1]
+    x[x] = x[::-1]
+    np.testing.assert_array_equal(np.asarray(x), expected)
 
 
 def test_values_that_do_not_fit():
