@@ -303,6 +303,8 @@ void PyErr_Restore(PyObject *, PyObject *, PyObject *);
 typedef enum { PyGILState_LOCKED, PyGILState_UNLOCKED } PyGILState_STATE;
 PyGILState_STATE PyGILState_Ensure(void);
 void PyGILState_Release(PyGILState_STATE);
+PyThreadState *PyGILState_GetThisThreadState(void);
+int Py_IsInitialized(void);
 PyThreadState *PyEval_SaveThread(void);
 void PyEval_RestoreThread(PyThreadState *);
 

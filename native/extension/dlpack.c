@@ -56,8 +56,15 @@ typedef struct exported_tensor {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
 } exported_tensor;
 
+/* The consumer may delete the tensor on any thread, with or without the GIL, and even after Python has ended, when no
+ * thread can take the GIL. Then, as in NumPy, the memory is left to the system. */
 static void release_lent(exported_tensor *exported_tensor) {
-    PyGILState_STATE gil = PyGILState_Ensure(); /* the consumer may call the deleter on any thread */
+#if !defined(__wasm__)
+    if (!Py_IsInitialized() && !PyGILState_GetThisThreadState()) {
+        return;
+    }
+#endif
+    PyGILState_STATE gil = PyGILState_Ensure();
     lw_storage_release(exported_tensor->storage);
     PyGILState_Release(gil);
     free(exported_tensor);
