@@ -17,13 +17,18 @@ typedef struct {
     uint32_t a, b, c, d;
 } leaf;
 
+#if defined(LW_DESCRIBED_CPU) /* tests/native/processor.c, which includes this file, describes the processor */
+
+static leaf cpuid_part(uint32_t number, uint32_t part);
+static uint64_t saved_state(void);
+
+#else
+
 static leaf cpuid_part(uint32_t number, uint32_t part) {
     leaf l;
     __cpuid_count(number, part, l.a, l.b, l.c, l.d);
     return l;
 }
-
-static leaf cpuid(uint32_t number) { return cpuid_part(number, 0); }
 
 static uint64_t saved_state(void) {
     uint32_t low, high;
@@ -32,6 +37,10 @@ static uint64_t saved_state(void) {
                      : "c"(0)); /* xgetbv; the mnemonic needs -mxsave */
     return (uint64_t)high << 32 | low;
 }
+
+#endif
+
+static leaf cpuid(uint32_t number) { return cpuid_part(number, 0); }
 
 static int has(uint32_t word, uint32_t bits) { return (word & bits) == bits; }
 

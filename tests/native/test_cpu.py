@@ -1,0 +1,122 @@
+"""Tests native/cpu.c on processors that lack one feature: a library is offered only if all that it was compiled for is
+there. The processors are described to cpu.c, which covers every feature of every row of targets.py, or emulated."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from oracle_runner import NATIVE, OUT, ROOT
+
+from lanewise.libraries import checked_path
+from native import build, compiler, steps
+from native.targets import TARGETS, Isa, host
+
+pytestmark = pytest.mark.skipif(host().name != "x86_64-linux", reason="compiles and runs CPUID on x86-64 Linux")
+
+ISAS = [isa for isa in TARGETS["x86_64-linux"].isas if isa.cpu_features]
+HIGHEST, LEAF_1_C, LEAF_7_B, XCR0 = range(4)
+# Where CPUID and XCR0 report each feature: Intel's manual, volume 2, CPUID; volume 1, 13.3.
+BITS = {
+    "fma": (LEAF_1_C, 12),
+    "osxsave": (LEAF_1_C, 27),
+    "avx": (LEAF_1_C, 28),
+    "f16c": (LEAF_1_C, 29),
+    "avx2": (LEAF_7_B, 5),
+    "avx512f": (LEAF_7_B, 16),
+    "avx512dq": (LEAF_7_B, 17),
+    "avx512bw": (LEAF_7_B, 30),
+    "avx512vl": (LEAF_7_B, 31),
+    "saved xmm": (XCR0, 1),
+    "saved ymm": (XCR0, 2),
+    "saved masks": (XCR0, 5),
+    "saved upper halves": (XCR0, 6),
+    "saved zmm16-31": (XCR0, 7),
+}
+COMPLETE = [
+    0x20, *(sum(1 << bit for place, bit in BITS.values() if place == word) for word in (LEAF_1_C, LEAF_7_B, XCR0))
+]  # fmt: skip
+
+
+def _flags() -> dict[str, int]:
+    """Returns the LW_CPU_* bits of lanewise.h, by name."""
+    found = re.findall(r"LW_CPU_(\w+) = 1 << (\d+)", (ROOT / "core" / "include" / "lanewise.h").read_text())
+    return {name.lower(): 1 << int(bit) for name, bit in found}
+
+
+def needed(isa: Isa) -> set[str]:
+    """Returns the features that the compilers may use for an instruction set, and those that they require."""
+    names = {flag[2:] for flag in isa.flags if flag.startswith("-m") and "=" not in flag}
+    names |= set(isa.zig_cpu.split("+")[1:])
+    if any(name.startswith("avx") for name in names):
+        names |= {"osxsave", "avx", "saved xmm", "saved ymm"}
+    if any(name.startswith("avx512") for name in names):
+        names |= {"saved masks", "saved upper halves", "saved zmm16-31"}
+    return names
+
+
+def _without(*names: str) -> list[int]:
+    described = list(COMPLETE)
+    for name in names:
+        place, bit = BITS[name]
+        described[place] &= ~(1 << bit)
+    return described
+
+
+@pytest.fixture(scope="module")
+def offered() -> Callable[[list[list[int]]], list[set[str]]]:
+    """Returns a function that returns the instruction sets offered on processors."""
+    folder = OUT / "processor"
+    folder.mkdir(parents=True, exist_ok=True)
+    using, target = compiler.choose(), host()
+    source, compiled, program = NATIVE / "processor.c", folder / "processor.o", folder / "processor"
+    inputs = (source, ROOT / "native" / "cpu.c", *build.included(build.KERNEL_INCLUDE, ".h"))
+    command = using.object(target, source, [*build.KERNEL_INCLUDE, ROOT / "native"], compiled)
+    steps.run([steps.Step(compiled, command, inputs, using.version)])
+    steps.run([steps.Step(program, using.program(target, [compiled], program), (compiled,), using.version)])
+    flags = _flags()
+
+    def detect(processors: list[list[int]]) -> list[set[str]]:
+        lines = "".join(" ".join(f"{word:x}" for word in each) + "\n" for each in processors)
+        done = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
+        found = [int(line, 16) for line in done.stdout.split()]
+        return [{isa.name for isa in ISAS if all(bits & flags[name] for name in isa.cpu_features)} for bits in found]
+
+    return detect
+
+
+def test_a_complete_processor_has_every_instruction_set(offered):
+    assert offered([COMPLETE]) == [{isa.name for isa in ISAS}]
+
+
+@pytest.mark.parametrize("feature", BITS)
+def test_one_missing_feature(offered, feature):
+    """Exactly the libraries that need the feature are not offered, nor those whose row is built on theirs."""
+    (found,) = offered([_without(feature)])
+    lacking = {isa.name for isa in ISAS if feature in needed(isa)}
+    assert lacking, "no library needs the feature"
+    assert found == {isa.name for isa in ISAS} - lacking
+
+
+def test_leaves_beyond_the_highest_are_not_read(offered):
+    assert offered([[1, *COMPLETE[1:]]]) == [{"sse2", "avx"}]
+
+
+@pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)
+def test_emulated_processors(isa: Isa, runner: Path, absent: Callable) -> None:
+    """The runner, which detects features by cpu.c, opens the library on a Haswell, and on none that lacks a feature."""
+    emulator = shutil.which("qemu-x86_64")
+    if not emulator:
+        absent(isa.name, "qemu-x86_64 is not installed (Debian: qemu-user)")
+    features = sorted(name for name in needed(isa) if not name.startswith(("saved", "osxsave")))
+    opened = {}
+    for lacking in ("", *(f",-{name}" for name in (*features, "xsave"))):
+        command = [str(emulator), "-cpu", f"Haswell{lacking}", runner, checked_path(isa.name)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0 or "lacks features that the library needs" in done.stderr, done.stderr
+        opened[lacking] = done.returncode == 0
+    assert opened == {lacking: not lacking for lacking in opened}
