@@ -1,0 +1,125 @@
+"""Counts what calls keep: blocks of Python's allocator, references to objects, and the memory of tensors.
+
+losses([Call("sum", lw.sum, (lw.ones(3),))]) == []
+"""
+
+from __future__ import annotations
+
+import ctypes
+import gc
+import sys
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import lanewise as lw
+from lanewise import _ext, dtypes, errors
+
+__all__ = ["Call", "losses"]
+
+ROUNDS = 8  # a loss in every round counts; other growth, such as that of a dict, stays below half of it
+ATTEMPTS = 3  # a loss shows in each of them
+
+ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
+WATCHED = [
+    lw.Tensor,
+    *dtypes.ALL,
+    *ERRORS,
+    None,
+    True,
+    False,
+    ...,
+    NotImplemented,
+    (),
+    "",
+    b"",
+    int,
+    float,
+    list,
+    tuple,
+]
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call that may raise. The references to its arguments are watched."""
+
+    name: str
+    function: Callable[..., object]
+    arguments: Sequence[Any] = ()
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        given = [*map(repr, self.arguments), *(f"{name}={value!r}" for name, value in self.keywords.items())]
+        return f"{self.name}({', '.join(f'{each:.60}' for each in given)})"
+
+    def run(self) -> object:
+        """Returns the result; the error's class if the call raises."""
+        try:
+            return self.function(*self.arguments, **self.keywords)
+        except Exception as error:
+            return type(error)
+
+
+def _parts(value: object) -> Iterator[object]:
+    """Yields an object, and what it contains if it is a list, a tuple or a dict."""
+    yield value
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _parts(each)
+    elif isinstance(value, dict):
+        for each in value.values():
+            yield from _parts(each)
+
+
+def _levels(watched: Sequence[object]) -> list[int]:
+    """Returns the number of blocks, bytes and references: first those of the process, then those of each object."""
+    gc.collect()
+    ctypes.pythonapi.PyType_ClearCache()  # it keeps the names of attributes that were looked up
+    return [
+        sys.getallocatedblocks(),
+        _ext.memory_stats()[0],
+        sum(map(sys.getrefcount, range(-5, 257))),  # before Python 3.12, small ints are counted
+        *map(sys.getrefcount, watched),
+    ]
+
+
+def _growth(calls: Sequence[Call]) -> list[str]:
+    """Returns what grew in proportion to the number of calls."""
+    arguments = [part for call in calls for part in _parts((*call.arguments, *call.keywords.values()))]
+    watched = [*WATCHED, *{id(each): each for each in arguments}.values()]
+    del arguments
+    grown: list[str] = []
+    for _ in range(ATTEMPTS):
+        before = _levels(watched)
+        for _ in range(ROUNDS):
+            for call in calls:
+                call.run()
+        after = _levels(watched)
+        names = ["blocks of Python", "bytes of tensors", "references to small ints"]
+        names += [f"references to {type(each).__name__} {each!r:.40}" for each in watched]
+        changes = zip(names, before, after, strict=True)
+        grown = [f"{name}: {new - old:+d} in {ROUNDS} calls" for name, old, new in changes if new - old >= ROUNDS // 2]
+        if not grown:
+            break
+    return grown
+
+
+def _survivors(call: Call) -> list[str]:
+    """Returns the tensors of a result that outlive it."""
+    result: Any = call.run()
+    own = {id(part) for part in _parts((*call.arguments, *call.keywords.values()))}
+    results = [weakref.ref(part) for part in _parts(result) if isinstance(part, lw.Tensor) and id(part) not in own]
+    del result
+    return ["a result outlives its last reference" for each in results if each() is not None]
+
+
+def losses(calls: Sequence[Call]) -> list[str]:
+    """Runs the calls many times, and returns what they lose, by call."""
+    for call in calls:
+        call.run()  # fills caches
+    lost = [f"{call}: {each}" for call in calls for each in _survivors(call)]
+    if _growth(calls):
+        lost += [f"{call}: {each}" for call in calls for each in _growth([call])] or _growth(calls)
+    return lost
