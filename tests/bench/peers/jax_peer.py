@@ -50,15 +50,14 @@ class JaxPeer:
         arrays = arguments[: len(arguments) - len(literals)]
         compiled = self._jax.jit(lambda *given: function(*given, *literals, **case.keywords))
 
-        def wait(*given: Any) -> Any:
-            return compiled(*given).block_until_ready()
-
-        return Call(wait, arrays)
+        return Call(lambda *given: self._jax.block_until_ready(compiled(*given)), arrays)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns some elements as Python floats."""
-        flat = self._jax.device_get(result).reshape(-1)
-        return [float(value) for value in flat[list(positions)]]
+        """Returns some elements as Python floats; several arrays are joined."""
+        import numpy as np
+
+        parts = [self._jax.device_get(part).reshape(-1) for part in self._jax.tree.leaves(result)]
+        return [float(value) for value in np.concatenate(parts)[list(positions)]]
 
     def _array(self, value: HostArray) -> Any:
         import numpy as np  # JAX requires it
