@@ -10,12 +10,13 @@ from pathlib import Path
 from native import build, compiler, steps
 from native.targets import TARGETS, Isa, Target
 
-__all__ = ["ORACLE", "ROOT", "Report", "commands", "compile_neon_runner", "compile_runner", "run"]
+__all__ = ["ORACLE", "OWN", "ROOT", "Report", "commands", "compile_neon_runner", "compile_runner", "run"]
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
+OWN = ("sum_of_tenths", "eigenvectors")  # calls that the runner makes by itself
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def run(command: list[str | Path]) -> Report:
     rows = re.findall(r"^(\w+) \d+ (\d+) ([0-9a-f]+)$", done.stdout, flags=re.MULTILINE)
     failed = {operation: int(count) for operation, count, _ in rows}
     checksums = {operation: checksum for operation, _, checksum in rows}
-    assert len(failed) == len(ORACLE) + 1
+    assert len(failed) == len(ORACLE) + len(OWN)
     return Report(library[1], failed, checksums, done.stdout)
 
 

@@ -346,6 +346,25 @@ static int sum_of_tenths(const lw_library *library) {
     return failed;
 }
 
+/* Decomposes a symmetric matrix. The oracle has no cases of eigh, because it returns two tensors. */
+static int eigenvectors(const lw_library *library) {
+    enum { N = 40, ROW = N * sizeof(float) };
+    static float x[N * N], values[N], vectors[N * N];
+    lw_context context = {.allocate = allocate, .release = release};
+    lw_matrix_layout layout = {.m = N, .n = N, .k = N, .row_strides = {ROW, 0, ROW}, .column_strides = {4, 4, 4}};
+    for (int i = 0; i < N * N; i++) {
+        int row = i / N, column = i % N;
+        x[i] = (float)((row * column * 7 + row + column) % 11 - 5);
+    }
+    lw_status status =
+        library->kernels.eigh_float32(&context, &layout, (const void *[]){x}, (void *[]){values, vectors}, NULL);
+    uint64_t checksum = mix_results(0xcbf29ce484222325, LW_FLOAT32, (const uint8_t *)values, N);
+    checksum = mix_results(checksum, LW_FLOAT32, (const uint8_t *)vectors, N * N);
+    int failed = status != LW_OK || !(values[0] < values[N - 1]);
+    printf("eigenvectors 1 %d %016llx\n", failed, (unsigned long long)checksum);
+    return failed;
+}
+
 static const lw_library *open_library(int *argc, char ***argv) {
 #if defined(LW_STATIC)
     (void)argc, (void)argv;
@@ -371,7 +390,7 @@ int main(int argc, char **argv) {
     if (library->head.cpu_features & ~features) {
         fail("the processor lacks features that the library needs");
     }
-    int failed = sum_of_tenths(library), first = 1;
+    int failed = sum_of_tenths(library) + eigenvectors(library), first = 1;
     if (argc > 2 && strcmp(argv[1], "--results") == 0) {
         if (!(results_file = fopen(argv[2], "wb"))) {
             fail("cannot open the file for results");
