@@ -1,9 +1,12 @@
 """Tests that every operation that promises the same bits has a model, or a reference that is one."""
 
+from pathlib import Path
+
 import pytest
 from generator.schema import Bound
 from tested import CONTRACTS, HOSTS
 
+from tests.models import elementwise, random_numbers, reductions, rows
 from tests.models.comparison import BY_NAME, MODELS
 
 REPRODUCIBLE = [each for each in CONTRACTS if each.reproducible and not each.internal]
@@ -24,3 +27,11 @@ def test_reproducible_operations_have_an_exact_reference_or_a_model(contract):
 
 def test_models_are_of_reproducible_operations():
     assert [name for name in MODELS if not BY_NAME[name].reproducible] == []
+
+
+def test_every_model_is_compared():
+    """A test names the operation, or is parametrized by a dictionary of models."""
+    dictionaries = (elementwise.MODELS, random_numbers.MODELS, reductions.ALONG_AXES, rows.MODELS)
+    tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
+    named = [name for name in MODELS if f'"{name}"' in tests or any(name in each for each in dictionaries)]
+    assert named == list(MODELS)
