@@ -1,0 +1,32 @@
+"""Runs the oracle's cases of some operations, or of all, with this checkout's kernel libraries and the oracle runner.
+Exits with 1 if a result is wrong.
+
+    python tests/mutants/cases.py exp log"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT))
+
+import lanewise  # noqa: E402, F401 - the one on PYTHONPATH, because native.build puts this checkout's first
+from native import compiler  # noqa: E402
+from native.targets import host  # noqa: E402
+from tests.native.oracle_runner import ORACLE, commands, compile_runner  # noqa: E402
+
+
+def main(operations: list[str]) -> int:
+    """Runs the cases on every backend of the build."""
+    files = [path for path in ORACLE if not operations or path.stem in operations]
+    runner = compile_runner(host(), compiler.choose())
+    for command in commands(runner).values():
+        if status := subprocess.run([*command, *files], check=False).returncode:
+            return status
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

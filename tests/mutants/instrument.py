@@ -1,0 +1,116 @@
+"""Builds with gcc so that lines are counted, runs the oracle's cases, and reads the counts. Runs in a copy of the
+project, whose modules it imports.
+
+    python instrument.py scalar avx2     builds the oracle runners and runs them; puts the extension into lanewise/
+    python instrument.py --gcov FILE     after the tests: writes the lines that ran, could run, and are active
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import defaultdict
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+
+ROOT = Path.cwd()
+# Lines of inlined functions, and of their calls, would not be counted.
+os.environ["CC"] = "gcc --coverage -fno-inline -fno-early-inlining -Dalways_inline="
+sys.path.insert(0, str(ROOT))
+
+from native import build, compiler, steps  # noqa: E402
+from native.targets import host  # noqa: E402
+from tests.native.oracle_runner import ORACLE, compile_runner  # noqa: E402
+
+FOLDER = ROOT / "build" / "counted"
+TARGET = replace(host(), optimization="-O1")
+
+
+def instrument(names: list[str]) -> None:
+    """Builds, runs the kernels, and replaces the extension."""
+    target, using = TARGET, compiler.choose()
+    isas = [isa for isa in target.isas if isa.name in names]
+
+    def run(name: str) -> None:
+        isa = next(each for each in isas if each.name == name)
+        runner = compile_runner(target, using, isa)
+        subprocess.run([runner, *ORACLE], stdout=subprocess.DEVNULL, check=True)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(run, names))
+    objects = build._objects(target, using, FOLDER)
+    extension = build._extension(target, using, FOLDER, FOLDER / target.extension)
+    steps.run(objects)
+    steps.run([replace(extension, check=None)])  # it exports what gcov needs
+    build.place({target.extension: FOLDER / target.extension, **_libraries()}, build.PACKAGE)
+
+
+def _libraries() -> build.Files:
+    """place() would delete libraries that it is not told of."""
+    return {f"_lib/{path.name}": path for path in (build.PACKAGE / "_lib").glob("kernels_*")}
+
+
+def counts() -> dict[str, dict[str, list[int]]]:
+    """Returns lines by file: that ran, that the compiler has code for, and that the preprocessor left in."""
+    ran: dict[str, set[int]] = defaultdict(set)
+    known: dict[str, set[int]] = defaultdict(set)
+    active: dict[str, set[int]] = defaultdict(set)
+    for notes in sorted((ROOT / "build").rglob("*.gcda")):
+        done = subprocess.run(
+            ["gcov", "--json-format", "--stdout", str(notes)], cwd=notes.parent, stdout=subprocess.PIPE
+        )
+        for row in done.stdout.splitlines():
+            for each in json.loads(row)["files"]:
+                name = os.path.normpath(ROOT / each["file"])
+                for line in each["lines"]:
+                    known[name].add(line["line_number"])
+                    if line["count"]:
+                        ran[name].add(line["line_number"])
+    for command in _preprocessing():
+        done = subprocess.run(command, stdout=subprocess.PIPE, check=True)
+        for name, line in _markers(done.stdout.decode(errors="replace")):
+            active[os.path.normpath(ROOT / name)].add(line)
+    return {
+        title: {name: sorted(lines) for name, lines in each.items() if name.startswith(str(ROOT))}
+        for title, each in (("ran", ran), ("known", known), ("active", active))
+    }
+
+
+def _preprocessing() -> Iterable[list[str]]:
+    """Yields the commands that print what the compiler sees, with the definitions of macros."""
+    target, using = TARGET, compiler.choose()
+    folder = ROOT / "build" / "tests"
+    for isa in target.isas:
+        if list(folder.glob(f"*-{isa.name}/kernels.gcda")):
+            source = build.GENERATED / "kernels.c"
+            yield _preprocess(using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, Path("-")))
+    for source in build._sources(target):
+        yield _preprocess(using.object(target, source, build.EXTENSION_INCLUDE, Path("-")))
+
+
+def _preprocess(command: list[str]) -> list[str]:
+    return [*("-E" if word == "-c" else word for word in command), "-dD"]
+
+
+def _markers(text: str) -> Iterable[tuple[str, int]]:
+    name, number = "", 0
+    for line in text.split("\n"):
+        marker = re.match(r'# (\d+) "(.*?)"', line)
+        if marker:
+            number, name = int(marker[1]), marker[2]
+            continue
+        if line.strip():
+            yield name, number
+        number += 1
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "--gcov":
+        Path(sys.argv[2]).write_text(json.dumps(counts()), encoding="utf-8")
+    else:
+        instrument(sys.argv[1:])

@@ -1,0 +1,4 @@
+#pragma once
+
+#define LIMIT 8.0
+enum { SHIFT = 3 };
