@@ -133,6 +133,7 @@ def lint(runner: Runner, stage: Stage) -> None:
     if names:
         runner.command(stage, "files", runner.python, ROOT / "tests" / "style" / "check_files.py")
         runner.command(stage, "phrases", runner.python, ROOT / "tests" / "style" / "check_phrases.py")
+        runner.command(stage, "shaders", runner.python, ROOT / "tests" / "style" / "check_wgsl.py")
 
 
 def folders() -> dict[str, Path]:

@@ -1,0 +1,72 @@
+"""Looks in the shaders for expressions that a driver may fold: `python tests/style/check_wgsl.py`. Part of the lint
+stage.
+
+WGSL lets an implementation assume that NaN and infinity do not occur, ignore the sign of zero and reassociate sums. So
+`0.0 - x` is not a negation that turns 0 into -0, and `x != x` is not a test for NaN, even where a driver computes both
+as written. webgpu/README.md says what to write instead. ALLOWED names each exception."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
+START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # before a right operand, a left operand, after one
+NAME, SAME = r"([A-Za-z_][\w.]*)", r"\1(?![\w.\[(])"
+FOLDED = {  # a pattern -> an example, what it is, and what to write instead
+    rf"(?:^|[=(,?:+*/<>&|]|return)\s*(?:{ZERO}|0)\s*-": (
+        "return 0.0 - x",
+        "a difference from zero; write -x or flip the sign",
+    ),
+    rf"{LEFT}[-+]\s*{ZERO}{END}": ("x + 0.0", "a sum with zero; leave it out"),
+    rf"{START}{ZERO}\s*\+": ("0.0 + x", "a sum with zero; leave it out"),
+    rf"[*/]\s*{ONE}{END}": ("x * 1.0", "a product with one; leave it out"),
+    rf"{START}{ONE}\s*\*": ("1.0 * x", "a product with one; leave it out"),
+    rf"\*\s*{ZERO}{END}": ("x * 0.0", "a product with zero; write 0.0, or test the bits of x"),
+    rf"{START}{ZERO}\s*[*/]": ("0.0 * x", "a product with zero; write 0.0, or test the bits of x"),
+    rf"{START}{NAME}\s*[-/]\s*{SAME}": ("x - x", "a value minus or divided by itself; test the bits of x"),
+    rf"{START}{NAME}\s*[!=]=\s*{SAME}": ("x != x", "a comparison with itself; test for NaN with lw_is_nan"),
+    rf"\(\s*{NAME}\s*[-+]\s*[\w.]+\s*\)\s*[-+]\s*{SAME}": (
+        "(x + y) - x",
+        "a sum that cancels; protect it by lw_rounded",
+    ),
+    rf"\(\s*[\w.]+\s*[-+]\s*{NAME}\s*\)\s*[-+]\s*{SAME}": (
+        "(y + x) - x",
+        "a sum that cancels; protect it by lw_rounded",
+    ),
+}
+ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
+
+
+def complaints(shaders: dict[str, str]) -> list[str]:
+    """Returns what is wrong with the shaders, given their texts by name, and which exceptions have become needless."""
+    found, seen = [], set()
+    for name, text in shaders.items():
+        code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
+        for number, line in enumerate(code.splitlines(), 1):
+            entry = f"{name}: {line.strip()}"
+            hits = [why for pattern, (_, why) in FOLDED.items() if re.search(pattern, line)]
+            if hits and entry in ALLOWED:
+                seen.add(entry)
+            else:
+                found += [f"{name}:{number}: {line.strip()}\n    has {why}" for why in hits]
+    found += [
+        f"{name}: is not found by {pattern}" for pattern, (name, _) in FOLDED.items() if not re.search(pattern, name)
+    ]
+    return found + [f"{entry}: no longer in the shaders; remove it from ALLOWED" for entry in set(ALLOWED) - seen]
+
+
+def main() -> int:
+    command = ["git", "ls-files", "-z", "--", "webgpu/**.wgsl"]
+    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
+    found = complaints({name: (ROOT / name).read_text(encoding="utf-8") for name in names if name})
+    print("\n".join(found) or "no complaints")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
