@@ -48,7 +48,7 @@ class Bound:
     magnitude: float
 
     @property
-    def exact(self) -> bool:
+    def is_exact(self) -> bool:
         return not (self.ulp or self.absolute or self.relative or self.magnitude)
 
 
@@ -99,11 +99,11 @@ def near(got: Any, expected: Any, dtype: str, bound: Bound, magnitude: float = 0
         return bool(got == expected)
     if math.isnan(expected) or math.isnan(got):
         return math.isnan(expected) and math.isnan(got)
-    if bound.exact or expected == 0 or math.isinf(expected):
+    if bound.is_exact or expected == 0 or math.isinf(expected):
         rounded = rounded_once(expected, dtype)
         if strict and got == 0 == rounded:
             return math.copysign(1.0, got) == math.copysign(1.0, rounded)
-        if bound.exact or strict or math.isinf(expected):
+        if bound.is_exact or strict or math.isinf(expected):
             return bool(got == rounded)
     limit = OVERFLOW[dtype]
     distance = abs(max(-limit, min(limit, got)) - max(-limit, min(limit, expected)))

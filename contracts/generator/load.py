@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from . import accuracy
 from .fields import NAME, ContractError, Fields, read_yaml
 from .schema import (
     BACKENDS,
@@ -19,7 +20,6 @@ from .schema import (
     INTEGERS,
     PARAMETER_TYPES,
     SUPPORT,
-    Bound,
     Contract,
     Input,
     Kind,
@@ -29,7 +29,6 @@ from .schema import (
     Range,
     Shapes,
     Special,
-    Tolerance,
     Variants,
 )  # fmt: skip
 
@@ -71,13 +70,15 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
     return kinds
 
 
-def load_contracts(folder: Path) -> tuple[Contract, ...]:
-    """Returns every contract in the folder, sorted by operation."""
+def load_contracts(folder: Path, check_measured: bool = True) -> tuple[Contract, ...]:
+    """Returns every contract in the folder, sorted by operation. To build and to measure needs no valid `measured`."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
     _check_names(contracts)
     _check_lenders(contracts)
+    for contract in contracts if check_measured else ():
+        accuracy.check(contract)
     return contracts
 
 
@@ -117,7 +118,8 @@ def load_contract(path: Path, kinds: Mapping[str, Kind]) -> Contract:
         domain=_domain(fields, inputs, computed),
         cases=tuple(_case(each, inputs, parameters) for each in fields.rows("cases")),
         special=tuple(_special(each, inputs, parameters, computed) for each in fields.rows("special")),
-        tolerance=_tolerance(fields),
+        tolerance=accuracy.tolerance(fields),
+        measured=accuracy.measured(fields),
         laws=tuple(_law(name, each, computed) for name, each in fields.sections("laws")),
         aliases=fields.names("aliases"),
         example=fields.text("example", default=""),
@@ -341,31 +343,6 @@ def _leaves(value: Any) -> Any:
             yield from _leaves(each)
     elif value is not None:
         yield value
-
-
-def _tolerance(fields: Fields) -> Tolerance:
-    section = fields.section("tolerance")
-    if section is None:
-        return Tolerance(Bound(), {})
-    backends = {}
-    for name, raw in section.mapping("backends").items():
-        each = Fields(raw, fields.where, f"tolerance of {name}")
-        if name not in BACKENDS:
-            raise each.error(f"expected a backend of {', '.join(BACKENDS)}, got {name!r}")
-        backends[str(name)] = _bound(each, why=each.text("why"))
-    return Tolerance(_bound(section, why=""), backends)
-
-
-def _bound(fields: Fields, why: str) -> Bound:
-    bound = Bound(
-        ulp=fields.number("ulp", default=0.0),
-        absolute=fields.number("absolute", default=0.0),
-        relative=fields.number("relative", default=0.0),
-        magnitude=fields.number("magnitude", default=0.0),
-        why=why,
-    )
-    fields.finish()
-    return bound
 
 
 def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:

@@ -19,7 +19,7 @@ from .cases import Case, cases
 from .draw import Array
 from .fields import ContractError
 from .references import NAMES
-from .schema import DTYPES, FLOATS, Contract, Input, Parameter
+from .schema import BACKENDS, DTYPES, FLOATS, Contract, Input, Parameter
 
 MAGIC, VERSION = b"LWORACLE", 1
 STRICT = 1  # flag of a case: the signs of zeros must match
@@ -49,8 +49,8 @@ def encode(contract: Contract, signature: int) -> bytes:
         records = [_record(contract, case) for case in cases(contract)]
     except Exception as problem:
         raise ContractError(f"contracts/{contract.path.name}: expected a valid reference, got {problem!r}") from problem
-    tolerance = contract.tolerance
-    bounds = {"": tolerance.bound, **tolerance.backends}
+    bounds = {"": contract.tolerance.bound, **contract.tolerance.backends}
+    bounds |= {each: bound for each in BACKENDS if (bound := contract.judged_by(each)) != bounds.get(each, bounds[""])}
     body = _text(contract.operation) + struct.pack("<II", len(bounds), len(records))
     for backend, bound in bounds.items():
         body += _text(backend) + struct.pack("<4d", bound.ulp, bound.absolute, bound.relative, bound.magnitude)
@@ -61,7 +61,7 @@ def encode(contract: Contract, signature: int) -> bytes:
 def _record(contract: Contract, case: Case) -> bytes:
     result = _result_dtype(contract, case)
     reference = expected(contract, case)
-    magnitude = _magnitude(contract, case)
+    scale = magnitude(contract, case)
     exact = contract.tolerance.bound == type(contract.tolerance.bound)()
     arrays = _kernel_inputs(contract, case)
     kernel, called = "", layouts.Call(b"")
@@ -73,12 +73,12 @@ def _record(contract: Contract, case: Case) -> bytes:
     excused = ",".join(case.special.unless) if case.special else ""
     flags = STRICT if case.special or exact else 0
     scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
-    record = _text(case.name) + _text(kernel) + _text(json.dumps(_keywords(contract, case))) + _text(excused)
+    record = _text(case.name) + _text(kernel) + _text(json.dumps(keywords(contract, case))) + _text(excused)
     record += struct.pack("<IIII", flags, DTYPES.index(result), len(called.layout), len(scalars) // 8)
     record += called.layout + scalars
-    record += struct.pack("<II", len(arrays), int(magnitude is not None))
+    record += struct.pack("<II", len(arrays), int(scale is not None))
     record += b"".join(_array(each) for each in arrays) + _array(reference)
-    record += b"" if magnitude is None else _array(magnitude)
+    record += b"" if scale is None else _array(scale)
     return struct.pack("<Q", len(record) + 8) + record
 
 
@@ -130,7 +130,7 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _magnitude(contract: Contract, case: Case) -> Array | None:
+def magnitude(contract: Contract, case: Case) -> Array | None:
     """Returns the reference for the inputs' absolute values and no activation, or None if no bound depends on it."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
@@ -200,7 +200,7 @@ def _scalars(contract: Contract, case: Case) -> bytes:
     return packed
 
 
-def _keywords(contract: Contract, case: Case) -> dict[str, Any]:
+def keywords(contract: Contract, case: Case) -> dict[str, Any]:
     """Returns the keyword arguments of the call from Python, without those at their default."""
     return {each.name: case.parameters[each.name] for each in contract.parameters
             if each.required or case.parameters[each.name] != each.default}  # fmt: skip

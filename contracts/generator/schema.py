@@ -23,6 +23,14 @@ BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
     "cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar",
 )  # fmt: skip
 
+MEASURES = ("ulp", "absolute", "relative", "magnitude")  # of errors; the fields of Bound
+GROUPS: Mapping[str, tuple[str, ...]] = {  # of CPU backends, by the bits of operations that are not reproducible
+    "fma": ("avx512", "avx2", "neon"),
+    "plain": ("avx", "sse2", "simd128", "scalar"),
+    "avx512": ("avx512",),  # where its bits differ from those of the others: it uses tables, and tiles of another shape
+}
+MIXED = "relaxed_simd"  # has the bits of fma or plain, whichever suits the machine
+
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
 HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
@@ -145,6 +153,10 @@ class Bound:
     magnitude: float = 0.0  # relative to the reference computed from the inputs' absolute values
     why: str = ""
 
+    @property
+    def is_exact(self) -> bool:
+        return not any(getattr(self, measure) for measure in MEASURES)
+
 
 @dataclass(frozen=True)
 class Tolerance:
@@ -155,6 +167,30 @@ class Tolerance:
 
     def of(self, backend: str) -> Bound:
         return self.backends.get(backend, self.bound)
+
+
+@dataclass(frozen=True)
+class Worst:
+    """The largest error measured. With several measures, it is the same multiple of the tolerance in each."""
+
+    bound: Bound
+    at: tuple[float, ...] | str  # the arguments, or the name of the case
+    parameters: Mapping[str, Any]  # those that are not at their default
+
+
+@dataclass(frozen=True)
+class Measured:
+    """The largest errors measured on CPU backends: over every float32, or over a number of draws."""
+
+    draws: int | None  # results compared; None: every float32
+    worst: Mapping[str, Worst]  # "all", or by GROUPS
+
+    def of(self, backend: str) -> Worst | None:
+        """Returns what was measured on the backend with these bits; None for GPUs."""
+        if backend == MIXED:
+            return max(self.worst.values(), key=lambda each: [getattr(each.bound, one) for one in MEASURES])
+        names = [name for name, backends in reversed(tuple(GROUPS.items())) if backend in backends]
+        return next((self.worst[name] for name in (*names, "all") if names and name in self.worst), None)
 
 
 @dataclass(frozen=True)
@@ -200,6 +236,7 @@ class Contract:
     cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
     tolerance: Tolerance
+    measured: Measured | None  # with every tolerance
     laws: tuple[Law, ...]
     aliases: tuple[str, ...]
     example: str  # doctest lines; `lw` is imported
@@ -233,6 +270,20 @@ class Contract:
     def result(self, dtype: str) -> str:
         """Returns the result dtype for a computed dtype; for casts, which have a parameter for it, returns `dtype`."""
         return self.dtypes.get(dtype, dtype)
+
+    @property
+    def is_unary(self) -> bool:
+        """Whether every float can be tried: elementwise, with one argument."""
+        return self.kind.name == "elementwise" and len(self.inputs) == 1
+
+    def judged_by(self, backend: str) -> Bound:
+        """Returns the largest error that tests accept.
+
+        Where every float was measured, it is the largest error there is. Draws may have missed a larger one, and GPUs
+        have other bits: there it is the tolerance.
+        """
+        worst = self.measured.of(backend) if self.measured and self.measured.draws is None else None
+        return worst.bound if worst else self.tolerance.of(backend)
 
     def input(self, name: str) -> Input:
         return next(item for item in self.inputs if item.name == name)

@@ -6,7 +6,8 @@
  * 2. ln(1 + f) = f + f*t, t = f * (-1/2 + f*r(f)), r a minimax polynomial of degree 7 for the relative error of the
  *    logarithm, by Remez exchange on [sqrt(1/2) - 1, sqrt(2) - 1]: 5.9e-9, a tenth of one rounding.
  * 3. Add k*LN2_HI_15BIT, which is exact without FMA, and k*LN2_LO_15BIT.
- * Error < 1 ulp. Source: Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 5. */
+ * Error < 1 ulp, measured through log.
+ * Source: Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 5. */
 #pragma once
 
 #include "math/constants.h"

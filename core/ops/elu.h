@@ -1,4 +1,5 @@
-/* x, or alpha * expm1(x) for x <= 0. Error < 1 ulp for alpha = 1; any other alpha adds one rounding. */
+/* x, or alpha * expm1(x) for x <= 0. Error < 1.7 ulp; for alpha = 1 below one ulp, because any
+ * other alpha adds one rounding. */
 #pragma once
 
 #include "ops/expm1.h"

@@ -1,5 +1,5 @@
-/* ln(e^x1 + e^x2) = max + log1p(e^-|x1 - x2|), which does not overflow. Error < 2 ulp of the larger of |max| and 1.
- * For equal operands the difference is set to 0, because inf - inf is NaN. NaN operands give NaN. */
+/* ln(e^x1 + e^x2) = max + log1p(e^-|x1 - x2|), which does not overflow. Error < 2^-22 times the larger of |max|
+ * and 1. For equal operands the difference is set to 0, because inf - inf is NaN. NaN operands give NaN. */
 #pragma once
 
 #include "math/exp.h"

@@ -1,4 +1,4 @@
-/* |x|^y = 2^(y log2 |x|). Error < 0.6 ulp, denormal results < 0.9 ulp; exact where the power is a float.
+/* |x|^y = 2^(y log2 |x|). Error < 0.9 ulp, for normal results below 0.6; exact where the power is a float.
  * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f). Computed in double: |y log2 |x|| is up to 150, and its
  *    absolute error becomes a relative error of the result. P is a minimax polynomial of degree 4 by Remez exchange on
  *    [0, 0.0295], with an error of 4.2e-12.

@@ -75,6 +75,28 @@ INVALID = [
     ("complexity: low", "complexity: low\nkernels: relu", "expected kernels of an operation with the same dtypes"),
     ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference for several tensors"),
     ("complexity: low", "complexity: [", "while parsing"),
+    (
+        "complexity: low",
+        "complexity: low\ntolerance: {ulp: 1}",
+        "expected measured beside tolerance, got none; run: py",
+    ),
+    ("complexity: low", "complexity: low\ntolerance: {backends: {avx2: {ulp: 9}}}", "expected a backend of cuda, wgpu"),
+    *(
+        ("complexity: low", f"complexity: low\n{fields}", message)
+        for fields, message in (
+            ("measured: {all: {ulp: 1, at: 2.0}}", "expected measured only with a tolerance, got it for results"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 1, at: 2.0}}", "1.5 times 1, the largest ulp measured, got 2"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2.5, at: 2.0}}", "2.5, the largest ulp measured, got 2"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {relative: 2, at: 2.0}}", "expected the measures of tolerance, got"),
+            (
+                "tolerance: {ulp: 2}\nmeasured: {fma: {ulp: 2, at: 2.0}}",
+                "expected all alone, or fma and plain, got fma",
+            ),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected at to be an argument, a list of"),
+            ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
+        )
+    ),
 ]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from oracle_file import DIGITS, OVERFLOW, SMALLEST, Array, Bound, Case
 
+EXPONENT = 0x7FF0000000000000  # the bits of a float64 that hold it
 INTEGERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
 
 
@@ -43,21 +44,42 @@ def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, st
         same = got == rounded
         if strict:
             same &= (got != 0) | (np.signbit(got) == np.signbit(rounded))
-        limit = OVERFLOW[dtype]
-        distance = np.abs(np.clip(got.astype("f8"), -limit, limit) - np.clip(expected, -limit, limit))
-        allowed = np.maximum(bound.ulp * unit(expected, dtype), bound.absolute)
-        allowed = np.maximum(allowed, bound.relative * np.abs(expected))
-        close = distance <= np.maximum(allowed, bound.magnitude * magnitude)
-    exact = np.isinf(expected) | (strict & (expected == 0)) | bound.exact
+        close = _distance(got, expected) <= allowed(expected, dtype, bound, magnitude)
+    exact = np.isinf(expected) | (strict & (expected == 0)) | bound.is_exact
     nan, other_nan = np.isnan(expected), np.isnan(got)
     return np.where(nan | other_nan, nan & other_nan, np.where(exact, same, close))
 
 
+def ratio(got: np.ndarray, expected: np.ndarray, bound: np.ndarray) -> np.ndarray:
+    """Returns each error as a multiple of what is allowed; infinite if only one of result and reference is NaN."""
+    with np.errstate(all="ignore"):
+        errors = np.asarray(_distance(got, expected) / bound)
+    nan = np.isnan(errors)
+    if nan.any():
+        errors[nan] = np.where(np.isnan(got[nan]) == np.isnan(expected[nan]), 0.0, np.inf)
+    return errors
+
+
+def _distance(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
+    limit = OVERFLOW[got.dtype.name]
+    return np.abs(np.clip(got.astype("f8"), -limit, limit) - np.clip(expected, -limit, limit))
+
+
+def allowed(expected: np.ndarray, dtype: str, bound: Any, magnitude: Any) -> np.ndarray:
+    """Returns the error that a bound allows for each reference."""
+    with np.errstate(all="ignore"):
+        error = np.maximum(bound.ulp * unit(expected, dtype), bound.absolute)
+        if bound.relative:
+            error = np.maximum(error, bound.relative * np.abs(expected))
+        return np.maximum(error, bound.magnitude * magnitude) if bound.magnitude else error
+
+
 def unit(values: np.ndarray, dtype: str) -> np.ndarray:
     """Returns one unit in the last place (ulp) of a dtype at these values."""
-    exponents = np.frexp(np.minimum(np.abs(values), OVERFLOW[dtype] / 2))[1]
-    exponents = np.where(values == 0, SMALLEST[dtype], exponents)
-    return np.ldexp(1.0, np.maximum(exponents - DIGITS[dtype], SMALLEST[dtype]))
+    powers = (
+        np.minimum(np.abs(np.asarray(values, "f8")), OVERFLOW[dtype] / 2).view("i8") & EXPONENT
+    )  # 2^floor(log2 |x|)
+    return np.maximum(np.ldexp(1.0, 1 - DIGITS[dtype]) * powers.view("f8"), np.ldexp(1.0, SMALLEST[dtype]))
 
 
 def bits(array: np.ndarray) -> np.ndarray:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from generator import oracle as generated
 from generator.cases import Case
-from judge import near
-from oracle_file import Bound
+from judge import allowed, near, ratio
 
 import lanewise as lw
 
@@ -25,8 +24,7 @@ def test_every_exponent(contract, backend):
     name = contract.inputs[0].name
     x = np.arange(0, 2**32, STEP, dtype="uint32").view("float32")
     x = x[np.isfinite(x)]
-    limits = contract.tolerance.of(backend.value)
-    bound = Bound(limits.ulp, limits.absolute, limits.relative, limits.magnitude)
+    bound = contract.judged_by(backend.value)
     for choice in contract.variants.stems if contract.variants else (None,):
         settings = {each.name: each.default for each in contract.parameters}
         if choice:
@@ -40,3 +38,16 @@ def test_every_exponent(contract, backend):
             f"{np.count_nonzero(~good)} wrong, first at {x[first]!r}: "
             f"expected {expected[first]!r}, got {result[first]!r}"
         )
+
+
+@pytest.mark.contracts(lambda contract: contract.measured and contract.measured.draws is None)
+def test_the_largest_error_is_the_one_measured(contract, host):
+    """The error at the argument that the contract names is the one that it states, so neither outlives the code."""
+    worst = contract.measured.of(host.value)
+    x = np.array([worst.at], "float32").reshape(-1)
+    settings = {each.name: each.default for each in contract.parameters} | dict(worst.parameters)
+    expected = generated.expected(contract, Case("worst", "float32", {contract.inputs[0].name: x}, settings))
+    result = np.asarray(getattr(lw, contract.operation)(lw.asarray(x), **settings))
+    (error,) = ratio(result, expected, allowed(expected, "float32", worst.bound, 0.0))
+    advice = "run: python tests/native/measure.py --write"
+    assert 0.99 < error <= 1, f"{error:.3g} times what was measured at {worst.at}; {advice} {contract.operation}"

@@ -1,0 +1,95 @@
+"""Reads and compares `tolerance`, the errors that a contract allows, and `measured`, the largest that were found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .fields import ContractError, Fields
+from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Worst
+
+GPU_BACKENDS = ("cuda", "wgpu")
+LARGEST_MARGIN = 1.5  # of the tolerance over the error measured
+FEWEST_DRAWS = 1000  # results compared
+REMEDY = "run: python tests/native/measure.py --write"
+
+
+def tolerance(fields: Fields) -> Tolerance:
+    """Returns the field `tolerance`; without it, results are rounded once."""
+    section = fields.section("tolerance")
+    if section is None:
+        return Tolerance(Bound(), {})
+    backends = {}
+    for name, raw in section.mapping("backends").items():
+        each = Fields(raw, fields.where, f"tolerance of {name}")
+        if name not in GPU_BACKENDS:
+            raise each.error(
+                f"expected a backend of {', '.join(GPU_BACKENDS)}, got {name!r}; `measured` tells CPU backends apart"
+            )
+        backends[str(name)] = _bound(each, each.text("why"))
+        each.finish()
+    bound = _bound(section, why="")
+    section.finish()
+    return Tolerance(bound, backends)
+
+
+def measured(fields: Fields) -> Measured | None:
+    """Returns the field `measured`, or None without it."""
+    section = fields.section("measured")
+    if section is None:
+        return None
+    draws = int(section.number("draws")) if "draws" in section else None
+    names = [name for name in ("all", *GROUPS) if name in section]
+    worst = {name: _worst(Fields(section.value(name), fields.where, f"measured: {name}")) for name in names}
+    if names != ["all"] and not {"fma", "plain"} <= set(names):
+        raise section.error(f"expected all alone, or fma and plain, got {', '.join(names) or 'none'}; {REMEDY}")
+    section.finish()
+    return Measured(draws, worst)
+
+
+def check(contract: Contract) -> None:
+    """Checks that a tolerance was measured, in its own measures, and is at most LARGEST_MARGIN times the result."""
+    allowed, found = contract.tolerance.bound, contract.measured
+    if allowed.is_exact:
+        if found:
+            raise _error(contract, "expected measured only with a tolerance, got it for results that are rounded once")
+        return
+    if found is None:
+        raise _error(contract, f"expected measured beside tolerance, got none; {REMEDY} {contract.operation}")
+    if contract.is_unary != (found.draws is None):
+        expected = "no draws, because every float is measured" if contract.is_unary else "draws, the number of results"
+        raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {REMEDY}")
+    if found.draws is not None and found.draws < FEWEST_DRAWS:
+        raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {REMEDY}")
+    for measure in MEASURES:
+        limit = getattr(allowed, measure)
+        sizes = [getattr(each.bound, measure) for each in found.worst.values()]
+        if any((size == 0) != (limit == 0) for size in sizes):
+            raise _error(contract, f"measured: expected the measures of tolerance, got {measure} in one only; {REMEDY}")
+        if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
+            raise _error(
+                contract,
+                f"expected a tolerance of 1 to {LARGEST_MARGIN} times {max(sizes):g}, the largest {measure} measured, "
+                f"got {limit:g}; change the tolerance or, if the code changed, {REMEDY} {contract.operation}",
+            )
+
+
+def _error(contract: Contract, message: str) -> ContractError:
+    return ContractError(f"contracts/{contract.path.name}: {message}")
+
+
+def _bound(fields: Fields, why: str) -> Bound:
+    sizes = {measure: fields.number(measure, default=0.0) for measure in MEASURES}
+    return Bound(**sizes, why=why)
+
+
+def _worst(fields: Fields) -> Worst:
+    at = fields.value("at")
+    numbers = [at] if isinstance(at, (int, float)) else at
+    if not isinstance(at, str) and not (
+        isinstance(numbers, list) and numbers and all(isinstance(each, (int, float)) for each in numbers)
+    ):
+        raise fields.error(f"expected at to be an argument, a list of arguments or the name of a case, got {at!r}")
+    place: Any = at if isinstance(at, str) else tuple(map(float, numbers))
+    worst = Worst(_bound(fields, why=""), place, fields.mapping("with"))
+    fields.finish()
+    return worst

@@ -1,0 +1,55 @@
+"""The errors that comments in core/ claim are those that contracts state: "Error < 1.1 ulp" in core/ops/exp.h is the
+error measured of exp, rounded up to one decimal. Where draws were measured, which may miss a larger error, a claim is
+between that and the tolerance. A claim in core/math names the operation it is measured through."""
+
+import math
+import re
+from pathlib import Path
+
+import pytest
+from generator.load import load_contracts
+
+ROOT = Path(__file__).resolve().parents[2]
+CONTRACTS = {contract.operation: contract for contract in load_contracts(ROOT / "contracts")}
+CLAIM = re.compile(r"<\s(?:\*\s)?(\d[\d.]*)\s(?:\*\s)?ulp(?:,\s(?:\*\s)?measured\s(?:\*\s)?through\s(?:\*\s)?(\w+))?")
+HEADERS = sorted((ROOT / "core").glob("*/*.h"))
+
+
+def measured(operation):
+    """Returns the errors of an operation's groups of backends in ulp, rounded up to one decimal; the largest last."""
+    found = CONTRACTS[operation].measured
+    errors = [each.bound.ulp for each in found.worst.values()] if found else []
+    return sorted({math.ceil(round(error * 10, 6)) / 10 for error in errors})
+
+
+def claims(path):
+    """Returns the errors claimed in a file, each with the operation it is measured through."""
+    text = path.read_text(encoding="utf-8")
+    return [(float(error), through or path.stem) for error, through in CLAIM.findall(text)]
+
+
+@pytest.mark.parametrize("path", [each for each in HEADERS if claims(each)], ids=lambda each: each.stem)
+def test_claims_are_what_was_measured(path):
+    for error, operation in claims(path):
+        assert operation in CONTRACTS, f"{path}: claims < {error} ulp; add: measured through OPERATION"
+        found, contract = measured(operation), CONTRACTS[operation]
+        assert found, f"{path}: claims < {error} ulp, but nothing was measured in ulp of {operation}"
+        if contract.measured.draws:
+            assert found[-1] <= error <= contract.tolerance.bound.ulp, (
+                f"{path}: claims < {error} ulp, measured: {found}"
+            )
+        else:
+            assert error in found, f"{path}: claims < {error} ulp, measured, rounded up: {found}"
+
+
+def is_in_ulp(contract):
+    bound = contract.tolerance.bound
+    return contract.measured and contract.measured.draws is None and bound == type(bound)(ulp=bound.ulp)
+
+
+@pytest.mark.parametrize("operation", [name for name, contract in CONTRACTS.items() if is_in_ulp(contract)])
+def test_the_largest_error_is_claimed(operation):
+    path = ROOT / "core" / "ops" / f"{operation}.h"
+    errors = [error for error, through in claims(path) if through == operation]
+    assert errors, f"{path}: expected a claim, Error < {measured(operation)[-1]} ulp"
+    assert max(errors) == measured(operation)[-1]

@@ -1,0 +1,277 @@
+"""Measures the largest error of every operation with a tolerance: the field `measured` of its contract.
+
+    python tests/native/measure.py exp softmax            prints what it measured, as JSON: a line per operation
+    python tests/native/measure.py --write exp            writes it into contracts/exp.yaml, too
+    python tests/native/measure.py --step 8191            every 8191st float; without --step, every float
+    python tests/native/measure.py --write --from FILE    writes what another machine printed
+
+Functions of one argument are measured over every float32: about a minute each on two cores. Other operations are
+measured over seeded draws: two or three arguments drawn from the domain and, if only ulp are allowed, from all bit
+patterns; otherwise the oracle's cases, with other numbers. Parameters take the values of the oracle's cases.
+
+Elementwise operations are measured on three backends: one with FMA, one without, and AVX-512, which uses tables. Others
+have the bits of one of these, as every_float.py shows. Products of matrices depend on the shape of tiles, too.
+
+The error is the multiple of the tolerance that it takes, so it has the measures of the tolerance.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import os
+import re
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+os.environ["LANEWISE_NUM_THREADS"] = "1"  # one process per core
+
+import numpy as np
+import scipy.special
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / folder) for folder in ("contracts", "tests", "tests/sweep", "")]
+
+from generator import oracle  # noqa: E402
+from generator.cases import Case, cases  # noqa: E402
+from generator.draw import draw, generator  # noqa: E402
+from generator.load import load_contracts  # noqa: E402
+from generator.schema import MEASURES, Bound, Contract  # noqa: E402
+from judge import allowed, ratio  # noqa: E402
+
+import lanewise as lw  # noqa: E402
+
+oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own erf does without SciPy and is slow
+
+BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured, with their groups in the contract
+OTHERS = {"avx": "plain", "scalar": "plain"}  # have the bits of sse2, except in products of matrices
+CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
+TASK = 1 << 24  # floats per task; tasks run in several processes
+ELEMENTWISE_DRAWS = 1 << 24  # results of functions of several arguments
+DRAWS = 1 << 17  # results of other operations
+ROUNDS = (128, 512)  # of the cases of other operations: at least, at most
+
+Calls = Iterator[tuple[Case, str]]
+
+
+@dataclass(frozen=True)
+class Found:
+    """The largest error among some results, as a multiple of the tolerance, and where it is."""
+
+    ratio: float = 0.0
+    at: Any = ""
+    parameters: Any = None
+
+    def join(self, other: Found) -> Found:
+        return other if other.ratio > self.ratio else self
+
+
+@cache
+def contracts() -> dict[str, Contract]:
+    """Returns all contracts by name."""
+    return {each.operation: each for each in load_contracts(ROOT / "contracts", check_measured=False)}
+
+
+@cache
+def drawn_cases(operation: str) -> list[Case]:
+    """Returns the oracle's float32 cases, without special values."""
+    return [case for case in cases(contracts()[operation]) if case.dtype == "float32" and not case.special]
+
+
+def parameters(operation: str) -> list[dict[str, Any]]:
+    """Returns the parameters of the oracle's cases, each once."""
+    found = {json.dumps(dict(case.parameters)): dict(case.parameters) for case in drawn_cases(operation)}
+    return list(found.values())
+
+
+def every_float(contract: Contract, start: int, step: int) -> Calls:
+    """Yields calls on TASK floats in the order of their bits."""
+    end = min(start + TASK * step, 2**32)
+    for given in parameters(contract.operation):
+        for first in range(start, end, CHUNK * step):
+            patterns = np.arange(first, min(first + CHUNK * step, end), step, dtype=np.uint64)
+            x = patterns.astype(np.uint32).view(np.float32)
+            x = x[np.isfinite(x)]  # special rows test infinities and NaN, where references need not be right
+            yield Case("", "float32", {contract.inputs[0].name: x}, given), ""
+
+
+def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
+    """Yields calls on TASK draws: of the domain and, if only ulp are allowed, of all bit patterns and of any size."""
+    names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
+    relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
+    for number in range(start, start + TASK, CHUNK):
+        inputs = {name: draw(contract, name, "float32", (CHUNK,), "measured", number) for name in names}
+        if relative and number // CHUNK % 2:
+            random = generator("measured", contract.operation, number)
+            wild = random.integers(0, 2**32, (len(names), CHUNK // 2), dtype=np.uint32).view(np.float32)
+            mild = np.exp(random.normal(0, 2, wild.shape)) * random.choice([-1, 1, 1, 8], wild.shape)
+            both = np.concatenate([wild, mild.astype(np.float32)], axis=1)
+            inputs = dict(zip(names, both, strict=True))
+        yield Case("", "float32", inputs, chosen[number // CHUNK // 2 % len(chosen)]), ""
+
+
+def of_cases(contract: Contract, start: int, step: int) -> Calls:
+    """Yields the calls of the oracle's cases: in round 0 with the oracle's numbers, then with those of other draws."""
+    for case in drawn_cases(contract.operation):
+        name = f"{case.name}, draw {start}"
+        inputs, given = {}, dict(case.parameters)
+        for each in contract.inputs:
+            old = case.inputs[each.name]
+            inputs[each.name] = redrawn(contract, each.name, old, name) if start else old
+        if contract.kind.name == "creation" and start:
+            given["seed"] = start
+        yield replace(case, inputs=inputs, parameters=given), name
+
+
+def redrawn(contract: Contract, name: str, old: Any, seed: str) -> Any:
+    """Returns an input with other numbers; one that is not float32 stays."""
+    if isinstance(old, list):
+        return [redrawn(contract, name, each, f"{seed} {number}") for number, each in enumerate(old)]
+    return old if old is None or old.dtype != np.float32 else draw(contract, name, "float32", old.shape, seed)
+
+
+def run(contract: Contract, case: Case) -> np.ndarray:
+    """Calls the operation from Python."""
+    tensors = [None if each is None else lw.asarray(each) for each in case.inputs.values()]
+    keywords = oracle.keywords(contract, case)
+    return np.asarray(getattr(lw, contract.operation)(*tensors, **keywords))
+
+
+def task(name: str, kind: str, start: int, step: int) -> tuple[int, dict[str, Found]]:
+    """Runs one task. Returns how many results were compared, and the largest error of each group of backends."""
+    contract, count = contracts()[name], 0
+    source: Callable[[Contract, int, int], Calls] = globals()[kind]
+    backends = BACKENDS if contract.kind.name == "elementwise" else BACKENDS | OTHERS
+    backends = {backend: group for backend, group in backends.items() if backend in available()}
+    found = dict.fromkeys(backends.values(), Found())
+    for case, label in source(contract, start, step):
+        with np.errstate(all="ignore"):
+            expected, magnitude = oracle.expected(contract, case), oracle.magnitude(contract, case)
+        count += expected.size
+        limit = allowed(expected, "float32", contract.tolerance.bound, 0.0 if magnitude is None else magnitude)
+        seen: list[tuple[np.ndarray, Found]] = []
+        for backend, group in backends.items() if expected.size else ():
+            with lw.use_backend(backend):
+                got = run(contract, case)
+            known = next((each for result, each in seen if result.tobytes() == got.tobytes()), None)
+            if known is None:
+                errors = ratio(got, expected, limit)
+                worst = int(np.argmax(errors))
+                place = label or [float(each[worst]) for each in case.inputs.values()]
+                known = Found(float(errors.flat[worst]), place, {} if label else oracle.keywords(contract, case))
+                seen.append((got, known))
+            found[group] = found[group].join(known)
+    return count, found
+
+
+@cache
+def available() -> frozenset[str]:
+    return frozenset(info.name.value for info in lw.backends() if info.available)
+
+
+def tasks(contract: Contract, step: int) -> list[tuple[str, int, int]]:
+    """Returns the arguments of task() that measure an operation."""
+    if contract.is_unary:
+        return [("every_float", start, step) for start in range(0, 2**32, TASK * step)]
+    if contract.kind.name == "elementwise":
+        return [("of_several_arguments", start, 1) for start in range(0, ELEMENTWISE_DRAWS, TASK)]
+    results = sum(oracle.expected(contract, case).size for case in drawn_cases(contract.operation))
+    return [("of_cases", number, 1) for number in range(min(max(DRAWS // max(results, 1), ROUNDS[0]), ROUNDS[1]))]
+
+
+def joined(contract: Contract, results: Iterator[tuple[int, dict[str, Found]]]) -> dict[str, Any]:
+    """Returns the field `measured` from the results of an operation's tasks."""
+    count, worst = 0, dict[str, Found]()
+    for compared, found in results:
+        count += compared
+        worst = {group: worst.get(group, Found()).join(each) for group, each in found.items()}
+    if "avx512" in worst and worst["avx512"] == worst["fma"]:
+        del worst["avx512"]
+    if "avx512" not in worst and worst["fma"] == worst["plain"]:
+        worst = {"all": worst["fma"]}
+    result: dict[str, Any] = {} if contract.is_unary else {"draws": count}
+    return result | {group: entry(contract, each) for group, each in worst.items()}
+
+
+def entry(contract: Contract, found: Found) -> dict[str, Any]:
+    """Returns an error in the measures of the tolerance, rounded up."""
+    if not math.isfinite(found.ratio):
+        sys.exit(f"{contract.operation}: wrong at {found.at}")
+    bound = contract.tolerance.bound
+    sizes = {name: rounded_up(name, found.ratio * size) for name in MEASURES if (size := getattr(bound, name))}
+    at = found.at[0] if isinstance(found.at, list) and len(found.at) == 1 else found.at
+    return {**sizes, "at": at, **({"with": found.parameters} if found.parameters else {})}
+
+
+def rounded_up(measure: str, size: float) -> float:
+    """Rounds to thousandths of an ulp, or to three digits. The slack covers the rounding of references."""
+    digits = 3 if measure == "ulp" else 2 - math.floor(math.log10(size))
+    return float(f"{math.ceil((size * (1 + 1e-6)) * 10**digits) / 10**digits:.12g}")
+
+
+def text_of(value: Any) -> str:
+    """Returns YAML for a value. Numbers are the shortest that read back as the same float32, if there is one."""
+    if isinstance(value, bool) or not isinstance(value, float):
+        return json.dumps(value) if not isinstance(value, dict) else flow(value)
+    text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)
+    text = re.sub(r"e([+-])0", r"e\1", text)
+    return text if "." in text else text.replace("e", ".0e") if "e" in text else f"{text}.0"
+
+
+def flow(mapping: dict[str, Any]) -> str:
+    """Returns a mapping as a line of YAML."""
+    parts = [f"{key}: {text_of(value)}" for key, value in mapping.items() if not isinstance(value, list)]
+    lists = {key: value for key, value in mapping.items() if isinstance(value, list)}
+    parts += [f"{key}: [{', '.join(map(text_of, value))}]" for key, value in lists.items()]
+    return f"{{{', '.join(parts)}}}"
+
+
+def write(operation: str, field: dict[str, Any]) -> None:
+    """Replaces `measured` in a contract, or adds it after `tolerance`."""
+    path = contracts()[operation].path
+    lines = [f"  {key}: {flow(value) if isinstance(value, dict) else value}" for key, value in field.items()]
+    made = "\n".join(["measured:", *lines, ""])
+    text = re.sub(r"^measured:.*\n(?:[ \t]+.*\n)*", "", path.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    text, count = re.subn(
+        r"^tolerance:.*\n(?:[ \t]+.*\n)*", lambda old: old[0] + made, text, count=1, flags=re.MULTILINE
+    )
+    if not count:
+        sys.exit(f"{path}: expected a tolerance, got none")
+    path.write_text(text, encoding="utf-8")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("operations", nargs="*", help="default: all with a tolerance")
+    parser.add_argument("--step", type=int, default=1, metavar="N", help="measure every Nth float")
+    parser.add_argument("--write", action="store_true", help="write the results into the contracts")
+    parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="use these results")
+    options = parser.parse_args()
+    if options.write and options.step != 1:
+        parser.error("--write needs every float; leave out --step")
+    names = options.operations or [name for name, each in contracts().items() if not each.tolerance.bound.is_exact]
+    if unknown := sorted(set(names) - set(contracts())):
+        parser.error(f"expected operations, got {', '.join(unknown)}")
+    known = {}
+    if options.source:
+        rows = (json.loads(line) for line in options.source.read_text(encoding="utf-8").splitlines() if line[:1] == "{")
+        known = {name: field for row in rows for name, field in row.items()}
+    with ProcessPoolExecutor() as pool:
+        running = {}
+        for name in names if not options.source else ():
+            running[name] = [pool.submit(task, name, *each) for each in tasks(contracts()[name], options.step)]
+        for name in list(running) or [each for each in names if each in known]:
+            field = known.get(name) or joined(contracts()[name], (each.result() for each in running.pop(name)))
+            print(json.dumps({name: field}), flush=True)
+            if options.write:
+                write(name, field)
+
+
+if __name__ == "__main__":
+    main()
