@@ -1,0 +1,25 @@
+"""Special rows and laws do not vanish unseen: counts.txt lists how many each contract has."""
+
+from pathlib import Path
+
+import pytest
+from generator.load import load_contracts
+
+COUNTS = Path(__file__).with_name("counts.txt")
+CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
+
+
+def listed():
+    lines = COUNTS.read_text(encoding="utf-8").splitlines()
+    return {line.split()[0]: line for line in lines if not line.startswith("#")}
+
+
+@pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.operation)
+def test_contracts_have_the_rows_and_laws_listed(contract):
+    line = f"{contract.operation} {len(contract.special)} {len(contract.laws)}"
+    old = listed().get(contract.operation, "no line")
+    assert line == old, f"counts.txt has '{old}', the contract '{line}'; if that is right, change the line in {COUNTS}"
+
+
+def test_every_line_has_a_contract():
+    assert list(listed()) == [contract.operation for contract in CONTRACTS], "expected a line for each contract, sorted"
