@@ -19,8 +19,6 @@ from dataclasses import replace
 from pathlib import Path
 
 ROOT = Path.cwd()
-# Lines of inlined functions, and of their calls, would not be counted.
-os.environ["CC"] = "gcc --coverage -fno-inline -fno-early-inlining -Dalways_inline="
 sys.path.insert(0, str(ROOT))
 
 from native import build, compiler, steps  # noqa: E402
@@ -110,6 +108,8 @@ def _markers(text: str) -> Iterable[tuple[str, int]]:
 
 
 if __name__ == "__main__":
+    # Lines of inlined functions, and of their calls, would not be counted.
+    os.environ["CC"] = "gcc --coverage -fno-inline -fno-early-inlining -Dalways_inline="
     if sys.argv[1] == "--gcov":
         Path(sys.argv[2]).write_text(json.dumps(counts()), encoding="utf-8")
     else:

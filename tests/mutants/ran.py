@@ -22,7 +22,6 @@ from tests.mutants.trial import Copy
 __all__ = ["lines"]
 
 LIMIT = 3600.0
-TESTS = ("extension", "package", "contracts", "sweep", "peers", "demo", "webgpu")
 
 Lines = dict[str, list[int] | None]
 
@@ -68,7 +67,7 @@ def _measure(project: Project, processes: Processes, known: Known) -> Lines:
     run(f"{covered} native/build.py --only {names} --into .")
     run(f"{covered} contracts/generate.py --oracle build/oracle")
     run(f"{sys.executable} {here / 'instrument.py'} {names}")
-    tests = [f"tests/{name}" for name in TESTS if (copy.tree / "tests" / name).exists()]
+    tests = project.settings["coverage"]
     # 1: a test that fails in a copy, or under coverage, still runs its lines
     run(f"{covered} -m pytest -q {' '.join(tests)}", 1)
     run(f"{sys.executable} -m coverage combine --rcfile={settings} --quiet")

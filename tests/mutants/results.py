@@ -88,10 +88,19 @@ class Known:
         """Keeps the outcome of a test or command without a mutant."""
         with self._lock:
             self._data["passes" if passes else "fails"][test] = 1.0
-            if seconds is not None:
-                self._data["seconds"][test] = max(seconds, self._data["seconds"].get(test, 0.0))
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self.path.write_text(json.dumps(self._data, indent=1, sort_keys=True), encoding="utf-8")
+            self._write()
+        if seconds is not None:
+            self.takes(test, seconds)
+
+    def takes(self, command: str, seconds: float) -> None:
+        """Keeps how long a command takes; the longest counts."""
+        with self._lock:
+            self._data["seconds"][command] = max(seconds, self._data["seconds"].get(command, 0.0))
+            self._write()
+
+    def _write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.path.write_text(json.dumps(self._data, indent=1, sort_keys=True), encoding="utf-8")
 
 
 def report(results: Sequence[Result], known: Iterable[str]) -> str:
