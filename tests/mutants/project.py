@@ -115,13 +115,14 @@ class Project:
         return [f"tests/{name}" for name in sorted(folders - named)]
 
     def _fill(self, command: str, operations: str, stem: str) -> str:
-        values = {"python": shlex.quote(sys.executable), "isas": " ".join(isas()), "operations": operations}
-        return command.format_map({**values, "stem": stem})
+        return command.format(isas=" ".join(isas()), operations=operations, stem=stem).rstrip()
 
     def words(self, command: str) -> list[str]:
         """Returns the words of a command; one that begins with a test is pytest's."""
         words = shlex.split(command)
-        return [sys.executable, "-m", "pytest", "-q", "-x", *words] if _is_pytest(words) else words
+        if words[0].startswith("tests/"):
+            return [sys.executable, "-m", "pytest", "-q", "-x", *words]
+        return [sys.executable, *words[1:]] if words[0] == "python" else words
 
 
 @cache
@@ -129,10 +130,6 @@ def isas() -> tuple[str, ...]:
     """Returns the instruction sets that mutants are built for: scalar, and the best one but AVX-512 of this machine."""
     able = [name for name, reason in environment.testable().items() if not reason]
     return ("scalar", *[name for name in ("avx2", "avx", "sse2", "neon") if name in able][:1])
-
-
-def _is_pytest(words: list[str]) -> bool:
-    return words[0].startswith("tests/")
 
 
 def _is_within(file: str, folder: str) -> bool:

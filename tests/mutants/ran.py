@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -54,7 +53,7 @@ def _measure(project: Project, processes: Processes, known: Known) -> Lines:
     settings.write_text(
         f"[run]\nparallel = true\npatch = subprocess\ndata_file = {data}/.coverage\nsource =\n    {folders}\n"
     )
-    covered = f"{sys.executable} -m coverage run --rcfile={settings}"
+    covered = f"python -m coverage run --rcfile={settings}"
     names = " ".join(isas())
 
     def run(command: str, *passing: int) -> Ended:
@@ -66,13 +65,13 @@ def _measure(project: Project, processes: Processes, known: Known) -> Lines:
 
     run(f"{covered} native/build.py --only {names} --into .")
     run(f"{covered} contracts/generate.py --oracle build/oracle")
-    run(f"{sys.executable} {here / 'instrument.py'} {names}")
+    run(f"python {here / 'instrument.py'} {names}")
     tests = project.settings["coverage"]
     # 1: a test that fails in a copy, or under coverage, still runs its lines
     run(f"{covered} -m pytest -q {' '.join(tests)}", 1)
-    run(f"{sys.executable} -m coverage combine --rcfile={settings} --quiet")
-    run(f"{sys.executable} -m coverage json --rcfile={settings} --quiet -o {data / 'python.json'}", 1)
-    run(f"{sys.executable} {here / 'instrument.py'} --gcov {data / 'c.json'}")
+    run(f"python -m coverage combine --rcfile={settings} --quiet")
+    run(f"python -m coverage json --rcfile={settings} --quiet -o {data / 'python.json'}", 1)
+    run(f"python {here / 'instrument.py'} --gcov {data / 'c.json'}")
     python = json.loads((data / "python.json").read_text(encoding="utf-8"))["files"]
     compiled = json.loads((data / "c.json").read_text(encoding="utf-8"))
     return collect(project, copy.tree, python, compiled)

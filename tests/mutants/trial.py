@@ -167,13 +167,16 @@ class Copy:
                 return Verdict("cut", command)
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
-        """Returns whether one of these tests passes without the mutant. Leaves the copy without it, if none does."""
+        """Returns whether one of these tests passes without the mutant, or does not exist there: a mutant of a contract
+        may add a case. If none does, leaves the copy without the mutant."""
         tests = list(tests)
         if any(self.known.passes(test) for test in tests):
             return True
         self.restore()
         for test in tests:
             ended = self.run(shlex.quote(test), BUDGET)
+            if ended.status == 4:  # pytest found no such test
+                return True
             self.known.add(test, ended.status == 0)
         return any(self.known.passes(test) for test in tests)
 
