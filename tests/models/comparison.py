@@ -38,13 +38,19 @@ def planted(x: Array, values: Array, step: int = 61) -> Array:
 
 
 def cancelling(x: Array) -> Array:
-    """Returns a copy of a matrix in which large blocks of the rows cancel others, so that float64 rounding shows, too.
-    Its order depends on the joins between blocks."""
+    """Returns a copy of a matrix in which large blocks of the rows cancel others: the rounding errors of float64, which
+    depend on the order in which blocks are joined, are then as large as the result."""
     copy = x.copy()
     for start in range(0, x.shape[1] - 3 * BLOCK, 4 * BLOCK):
         large = x[:, start : start + BLOCK] * np.float32(2.0**60)
         copy[:, start : start + BLOCK], copy[:, start + 2 * BLOCK : start + 3 * BLOCK] = large, -large
     return copy
+
+
+def nearly_equal(count: int, steps: int) -> Array:
+    """Returns a matrix whose rows, of every magnitude, have elements up to `steps` units in the last place apart."""
+    first = (1.1 * 2.0 ** -np.arange(-40, 120, 3)).astype("f4").view("i4")
+    return (first[:, None] + np.arange(count) % (steps + 1)).astype("i4").view("f4")
 
 
 def agree(operation: str, *inputs: Any, **parameters: Any) -> None:

@@ -5,6 +5,7 @@ Each function returns Moments of every row. Sums of float32 are rounded to float
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -43,8 +44,7 @@ def twice_read(block: Array) -> Moments:
 def once_read(block: Array) -> Moments:
     """Reads a block for the deviations from the mean of four elements; again, if that is far from the block's mean."""
     count = block.shape[1]
-    four = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
-    first, quarter, half, last = four
+    first, quarter, half, last = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
     center = ((first + quarter) + (half + last)) * np.float32(0.25)
     deviations, squares = sums_around(block, center)
     lost = deviations * (1 / np.float64(count))
@@ -79,6 +79,6 @@ def join(left: Moments, right: Moments) -> Moments:
     return Moments(count, left.mean + apart * share, squares)
 
 
-def of_rows(rows: Array, of_block: object = rescued) -> Moments:
+def of_rows(rows: Array, of_block: Callable[[Array], Moments] = rescued) -> Moments:
     """Returns the moments of rows, whose blocks are computed by `of_block`."""
     return join_blocks([of_block(block) for block in blocks(rows)], join)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, planted
+from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, nearly_equal, planted
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
@@ -106,6 +106,14 @@ def test_corrections(operation):
         agree(operation, x, axis=1, correction=correction)
         agree(operation, x, axis=0, correction=correction)
         agree(operation, x + np.float32(10_000), axis=1, correction=correction)
+
+
+@pytest.mark.parametrize("operation", ["var", "std"])
+def test_small_deviations(operation):
+    """Rounding errors are as large as the deviations, and squares of these are denormal or zero."""
+    for count in (3, 100, 1000, BLOCK, BLOCK + 7):
+        for steps in (0, 1, 2, 40):
+            agree(operation, nearly_equal(count, steps), axis=1)
 
 
 def test_dot():

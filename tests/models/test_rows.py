@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.models.comparison import SPECIAL, agree, cancelling, drawn, planted
+from tests.models.comparison import SPECIAL, agree, cancelling, drawn, nearly_equal, planted
 from tests.models.rows import MODELS
 from tests.models.tree import BLOCK
 
@@ -58,7 +58,7 @@ def test_special_values(operation):
 
 
 @pytest.mark.parametrize("operation", OPTIONAL)
-@pytest.mark.parametrize("eps", [0.0, 1e-12, 0.1, 3e6])
+@pytest.mark.parametrize("eps", [0.0, 1e-70, 1e-12, 0.1, 3e6])
 def test_eps(operation, eps):
     """Also with means and magnitudes for which blocks are read twice, or rows rescaled."""
     for count in (5, 300, BLOCK + 9):
@@ -66,6 +66,8 @@ def test_eps(operation, eps):
         means = np.array([0, 1, 1e3, 1e4, -3e6, 1e20, -1e-20], "f4")[:, None]
         for each in (x, x + means, x * means, x * np.float32(1e-25), x * np.float32(1e30)):
             agree(operation, each, eps=eps)
+        for steps in (0, 1, 2, 40):
+            agree(operation, nearly_equal(count, steps), eps=eps)
 
 
 def test_cumulative_sum_of_integers():
