@@ -116,7 +116,7 @@ def report(results: Sequence[Result], known: Iterable[str]) -> str:
     if failing := list(known):
         lines += ["\nfail without a mutant too, and were left out:", *(f"  {test}" for test in failing)]
     counts = Counter(result.status for result in results)
-    timeouts = sum(result.by.startswith("timeout") for result in results)
+    timeouts = sum(result.status == "caught" and result.by.startswith("timeout") for result in results)
     folders: dict[str, Counter[str]] = {}
     for result in results:
         folders.setdefault(result.mutant.file.rpartition("/")[0], Counter())[result.status] += 1
