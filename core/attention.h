@@ -100,6 +100,8 @@ INLINE vf32 attention_exp(vf32 x) {
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
+        PATH_IF(c->mask, "attention: mask");
+        PATH_IF(!c->mask, "attention: hides keys");
         attention_hide(c, row, scores, key, range, visible);
     }
     vf32 maxima = vf32_set(c->largest[row]), total = vf32_set(0);
@@ -115,6 +117,8 @@ static void attention_row(const attention_chunk *c, int64_t row, float *scores, 
         vf32_store(scores + i, weight);
     }
     float sum = vf32_reduce_add(total);
+    PATH_IF(largest == previous, "attention: no larger score in a block");
+    PATH_IF(key > 0 && largest != previous, "attention: a later block has a larger score");
     if (largest != previous) {
         vf32 scale = attention_exp(vf32_set(previous) - shift);
         float *sums = c->sums + row * c->width;
@@ -138,6 +142,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     }
     range.end = min_int64(range.end, keys);
     if (range.begin >= range.end) {
+        PATH("attention: no query of a block sees the keys");
         return;
     }
     for (int64_t j = range.begin / GEMM_NR * GEMM_NR; j < range.end; j += GEMM_NR) {
@@ -169,6 +174,8 @@ static void attention_blocks(const attention_chunk *c, attention_range visible) 
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_KEYS) {
         int64_t keys = min_int64(visible.end - key, ATTENTION_KEYS);
+        PATH_IF(key > visible.begin, "attention: another block of keys");
+        PATH_IF(c->rows > ATTENTION_ROWS, "attention: several blocks of queries");
         for (int64_t j = 0; j < keys; j += GEMM_NR) {
             gemm_pack_b_panel(c->keys + j * l->depth, c->key + (key + j) * l->row_strides[1], l->row_strides[1],
                               l->column_strides[1], min_int64(keys - j, GEMM_NR), l->depth);
@@ -189,6 +196,7 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_UNPACKED_KEYS) {
         int64_t keys = min_int64(visible.end - key, ATTENTION_UNPACKED_KEYS);
+        PATH_IF(key > visible.begin, "attention: another block of unpacked keys");
         gemm product = {
             .m = c->rows,
             .n = keys,
@@ -310,6 +318,7 @@ static void attention_finish(const attention_chunk *c) {
             vf32_store(sums + j, result);
         }
         if (vm32_any(vf32_isnan(differences)) && whole == whole) {
+            PATH("attention: row computed again");
             attention_recompute_row(c, i, whole);
         }
         copy_strided(out, l->column_strides[4], (const char *)sums, sizeof(float), l->value_depth, sizeof(float));
@@ -378,9 +387,12 @@ static lw_status attention_task(lw_context *context, int64_t task, const void *a
         c.out = all->out + it.offset[4] + c.first * l->row_strides[4];
         attention_range visible = attention_visible(l, c.first, c.first + c.rows - 1, 0);
         attention_start(&c, all->is_unpacked);
+        PATH_IF(c.first > 0, "attention: another chunk of queries");
         if (all->is_unpacked) {
+            PATH("attention: unpacked");
             attention_unpacked(&c, visible);
         } else {
+            PATH("attention: packed");
             attention_blocks(&c, visible);
         }
         attention_finish(&c);

@@ -66,6 +66,7 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
             }
             const float *from = (const float *)(x + taps->from[t]);
             for (int64_t c = 0; c < GEMM_NR; c += VF32_LANES) {
+                PATH("conv: packs collected taps");
                 window_mask(to + p * GEMM_NR + c, vf32_load(from + c), taps->inside[t] + c);
             }
         }
@@ -98,10 +99,12 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         if (tap.runs == 1 && tap.run[0].count == GEMM_NR && strip.step == sizeof(float)) {
             conv_add_tap(&pending, &tap, t);
             if (pending.count == CONV_TAPS) {
+                PATH("conv: as many taps as are packed together");
                 conv_pack_taps(&pending, g, first_row, depth, to);
             }
             continue;
         }
+        PATH("conv: packs a tap by runs");
         for (const char *x = images->x + channel * stride; row < depth; row += taps, x += stride) {
             window_tap_read(&tap, x, to + row * GEMM_NR, GEMM_NR);
         }
@@ -134,8 +137,10 @@ static lw_status conv_product(lw_context *context, const conv *all, int64_t imag
     }
     g.c = out;
     if (images == 1) {
+        PATH("conv: product of one image");
         return gemm_run(context, &g);
     }
+    PATH("conv: product of several images");
     g.n *= images;
     g.c = (char *)memory;
     g.c_column = sizeof(float);
@@ -154,6 +159,7 @@ static lw_status conv_task(lw_context *context, int64_t task, const void *argume
     size_t bytes = (size_t)(all->product.m * all->product.n * together) * sizeof(float);
     float *memory = together > 1 && context->allocate ? context->allocate(context, bytes) : NULL;
     if (!memory) {
+        PATH_IF(together > 1, "conv: no memory for several images");
         together = 1;
     }
     lw_status status = LW_OK;
@@ -227,6 +233,8 @@ static lw_status conv_strips_task(lw_context *context, int64_t task, const void 
     for (int64_t index = task * s->per_task; index < end; index++) {
         int64_t number = index / s->blocks * WINDOW_STRIP, first = index % s->blocks * CONV_CHANNELS, part;
         int64_t rows = min_int64(w->out_channels - first, CONV_CHANNELS);
+        PATH_IF(first > 0, "conv: another block of channels");
+        PATH_IF(number > 0, "conv: another strip");
         window_strip strip;
         float result[CONV_CHANNELS][WINDOW_STRIP];
         window_strip_start(&strip, w, number, min_int64(s->results - number, WINDOW_STRIP));
@@ -282,6 +290,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
                            (weight[1] == w->kernel_size[0] * w->kernel_size[1] * weight[3] || channels == 1);
     int out_is_matrix = out[2] == w->out_size[1] * out[3] || w->out_size[0] == 1;
     if (all.product.m < CONV_MIN_ROWS || !weight_is_matrix || !out_is_matrix) {
+        PATH("conv: by strips");
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);

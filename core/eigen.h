@@ -83,6 +83,7 @@ static double eigen_reflection(eigen *m) {
     m->d[i] = row[i];
     m->e[i - 1] = neighbor;
     if (beyond == 0) {
+        PATH("eigen: no reflection");
         return 0;
     }
     length = __builtin_sqrt(beyond + neighbor * neighbor);
@@ -154,9 +155,9 @@ static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void
 }
 
 /* Runs a task function over rows 0 .. i - 1. */
-static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *task) {
+static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *eigen_rows_task) {
     m->per_task = 1 + EIGEN_GRAIN / m->width;
-    return run_tasks(context, divide_up(m->i, m->per_task), task, m);
+    return run_tasks(context, divide_up(m->i, m->per_task), eigen_rows_task, m);
 }
 
 /* Computes A = Q T Q^T. Stores T in d and e, and the Householder vectors in A. */
@@ -215,6 +216,7 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
         r = __builtin_sqrt(f * f + g * g);
         e[i + 1] = r;
         if (r == 0) { /* T splits here */
+            PATH("eigen: T splits");
             d[i + 1] -= left;
             e[last] = 0;
             m->first = i + 1;
@@ -334,6 +336,7 @@ static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batc
         status = eigen_diagonal(context, m);
     }
     if (!finite || m->d[0] != m->d[0]) {
+        PATH("eigen: not finite");
         for (int64_t k = 0; k < m->n; k++) {
             m->d[k] = __builtin_nan("");
         }

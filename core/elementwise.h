@@ -92,15 +92,19 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     }
     switch (size) {
     case 1:
+        PATH("elementwise: fills 1 byte");
         copy_strided_8(buffer, 1, item, 0, count);
         return;
     case 2:
+        PATH("elementwise: fills 2 bytes");
         copy_strided_16(buffer, 2, item, 0, count);
         return;
     case 4:
+        PATH("elementwise: fills 4 bytes");
         copy_strided_32(buffer, 4, item, 0, count);
         return;
     default:
+        PATH("elementwise: fills 8 bytes");
         copy_strided_64(buffer, 8, item, 0, count);
         return;
     }
@@ -132,8 +136,10 @@ static void transfer(const elementwise_call *call, layout_iterator it, int64_t c
         if (unpack) {
             copy_strided(place, step, buffer + done * size, size, part, size);
         } else if (step) {
+            PATH("elementwise: copies along the row");
             copy_strided(buffer + done * size, size, place, step, part, size);
         } else {
+            PATH("elementwise: fills along the row");
             fill_buffer(buffer + done * size, place, part, size);
         }
         done += part;
@@ -166,6 +172,7 @@ INLINE void run_body(const elementwise *kernel, int64_t count, const void *const
         kernel->body(whole, inputs, output, parameters);
     }
     if (tail) {
+        PATH_IF(!SIMD_PARTIAL, "elementwise: tail in a padded register");
         run_tail(kernel, whole, tail, inputs, output, parameters);
     }
 }
@@ -183,9 +190,12 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
     int64_t first = min_int64(end - position, CHUNK);
     for (int32_t o = 0; o < inputs; o++) {
         if (call->passage[o] == FILLED) {
+            PATH("elementwise: filled");
             fill_buffer(buffer[o], call->data[o], first, kernel->size[o]);
         }
         if (call->passage[o] == REPEATED) {
+            PATH("elementwise: repeated");
+            PATH_IF(column > 0, "elementwise: repeated, from within a row");
             transfer(call, it, column, first, o, buffer[o], 0);
         }
     }
@@ -200,21 +210,29 @@ static lw_status elementwise_task(lw_context *context, int64_t task, const void 
             int32_t size = kernel->size[o];
             arrays[o] = buffer[o];
             if (call->passage[o] == IN_PLACE) {
+                PATH("elementwise: in place");
                 arrays[o] = call->data[o] + position * size;
             }
             if (call->passage[o] == BY_ROW) {
+                PATH("elementwise: by row");
+                PATH_IF(column > 0, "elementwise: by row, from within a row");
                 arrays[o] = call->data[o] + it.offset[o] + column * size;
             }
             if (call->passage[o] == PACKED && o < inputs) {
+                PATH("elementwise: packed");
+                PATH_IF(column > 0, "elementwise: packed, from within a row");
                 transfer(call, it, column, count, o, buffer[o], 0);
             }
         }
         run_body(kernel, count, (const void *const *)arrays, arrays[inputs], call->parameters);
         if (call->passage[inputs] == PACKED) {
+            PATH("elementwise: packed result");
+            PATH_IF(column > 0, "elementwise: packed result, from within a row");
             transfer(call, it, column, count, inputs, buffer[inputs], 1);
         }
         if (SIMD_STREAM && call->passage[inputs] == STREAMED) {
             int32_t size = kernel->size[inputs];
+            PATH("elementwise: streamed");
             stream_copy(call->data[inputs] + position * size, buffer[inputs], count * size);
         }
         position += count;
@@ -264,6 +282,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     call.total = layout_count(layout, 0, layout->ndim);
     if (call.total <= 1) {
         if (call.total == 1) {
+            PATH("elementwise: one element");
             run_body(kernel, 1, inputs, outputs[0], parameters);
         }
         return LW_OK;
@@ -297,6 +316,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
         if (call.passage[o] == REPEATED) { /* whole rows per call, so that all calls begin at the same column */
             call.max_count = CHUNK / call.row * call.row;
             if (SIMD_STREAM) {
+                PATH_IF(call.lead, "elementwise: streamed and repeated");
                 call.lead = 0;
             }
         }
@@ -311,6 +331,7 @@ INLINE lw_status elementwise_run(const elementwise *kernel, lw_context *context,
     if (!is_simple(kernel, layout)) {
         return elementwise_any(kernel, context, layout, inputs, outputs, parameters);
     }
+    PATH("elementwise: one call");
     run_body(kernel, layout->shape[0], inputs, outputs[0], parameters);
     return LW_OK;
 }

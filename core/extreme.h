@@ -65,12 +65,16 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
                             extreme_join *other) {
     extreme all;
     if (count >= 2 * EXTREME_CHAINS * VF32_LANES) {
+        PATH("extreme: several chains");
         all = extreme_run(x, count, EXTREME_CHAINS, one, value, other);
     } else if (count >= 2 * VF32_LANES) {
+        PATH("extreme: one chain");
         all = extreme_run(x, count, 1, one, value, other);
     } else if (count >= VF32_LANES) {
+        PATH("extreme: one pair");
         all = extreme_pair(x, x + count - VF32_LANES, one, value, other);
     } else {
+        PATH_IF(VF32_LANES > 1, "extreme: part of a vector");
         all = one(vf32_load_partial(x, (int)count, vf32_set(identity)));
     }
     for (int n = VF32_LANES / 2; n; n /= 2) {

@@ -66,9 +66,11 @@ INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed,
         const char *from = p->data[0] + i * p->step[0] + (indexed == 0 ? along : 0);
         char *to = p->data[2] + i * p->step[2] + (indexed == 2 ? along : 0);
         if (p->step[1] == 0) { /* the whole span has the same index */
+            PATH("gather: one index per span");
             copy_strided(to, p->step[2], from, p->step[0], p->count, size);
             return;
         }
+        PATH("gather: one index per item");
         __builtin_memcpy(to, from, (size_t)size);
     }
 }

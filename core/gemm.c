@@ -37,6 +37,9 @@ INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t acros
     int64_t panels = divide_up(extent, width), shared = by_depth ? depth : panels;
     int64_t first = task * shared / tasks, end = (task + 1) * shared / tasks;
     int64_t first_panel = by_depth ? 0 : first, end_panel = by_depth ? panels : end;
+    PATH_IF(by_depth, "gemm: packs ranges of k");
+    PATH_IF(by_depth && end - first > GEMM_PACK_KC, "gemm: packs several ranges of k");
+    PATH_IF(!by_depth && panels, "gemm: packs whole panels");
     int64_t p = by_depth ? first : 0, end_p = by_depth ? end : depth, run = by_depth ? GEMM_PACK_KC : depth;
     for (; p < end_p; p += run) {
         for (int64_t panel = first_panel; panel < end_panel; panel++) {
@@ -68,8 +71,10 @@ static lw_status gemm_pack_task(lw_context *context, int64_t task, const void *a
 static void gemm_pack_own_panel(const gemm_part *part, int64_t j, float *to) {
     const gemm *g = part->g;
     if (g->pack_b) {
+        PATH("gemm: a task packs its own panels with pack_b");
         g->pack_b(g, part->p, part->depth, part->j + j, to);
     } else {
+        PATH("gemm: a task packs its own panels");
         gemm_pack_b_panel(to, g->b + part->p * g->b_row + (part->j + j) * g->b_column, g->b_column, g->b_row,
                           min_int64(part->columns - j, GEMM_NR), part->depth);
     }
@@ -96,6 +101,9 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     int64_t row = part->i + i, column = part->j + j;
     int add = part->p > 0, last = part->p + part->depth == g->k;
     if (rows % GEMM_EDGE_MR == 0 && columns == GEMM_NR && g->c_column == sizeof(float)) {
+        PATH_IF(!add, "gemm: sets a tile of C");
+        PATH_IF(add, "gemm: adds to a tile of C");
+        PATH_IF(last && (g->bias || g->activate), "gemm: epilogue on a tile of C");
         char *c = g->c + row * g->c_row + column * g->c_column;
         gemm_sum_tile(part, i, rows, columns, b, c, g->c_row, add ? GEMM_ADD_PREFETCH : GEMM_SET);
         if (last && (g->bias || g->activate)) {
@@ -103,6 +111,8 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
         }
         return;
     }
+    PATH_IF(!add, "gemm: copies a tile to C");
+    PATH_IF(add, "gemm: copies a tile that it adds to C");
     float tile[GEMM_MR * GEMM_NR];
     int64_t width = columns <= VF32_LANES ? VF32_LANES : GEMM_NR;
     gemm_sum_tile(part, i, rows, columns, b, (char *)tile, width * (int64_t)sizeof *tile, GEMM_SET);
@@ -120,6 +130,7 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
     int64_t end_row = min_int64(first_row + part->block, part->rows);
     int64_t end_column = min_int64(first_column + part->task_columns, part->columns);
     if (part->b && part->depth * (end_column - first_column) <= GEMM_CACHED_FLOATS) {
+        PATH("gemm: row by row");
         for (int64_t i = first_row; i < end_row; i += GEMM_MR) {
             for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
                 gemm_multiply_tile(part, i, j, part->b + j * part->depth);
@@ -127,6 +138,7 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
         }
         return LW_OK;
     }
+    PATH("gemm: column by column");
     for (int64_t j = first_column; j < end_column; j += GEMM_NR) {
         const float *b = part->b ? part->b + j * part->depth : own;
         if (!part->b) {
@@ -151,11 +163,17 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
         part.columns = min_int64(g->n - part.j, sizes.columns);
         part.p = 0;
+        PATH_IF(part.j > 0, "gemm: another block of columns");
         do { /* at least once, so that k = 0 writes zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
+            PATH_IF(part.p == 0 && part.depth == g->k, "gemm: one block of k");
+            PATH_IF(part.p == 0 && part.depth < g->k, "gemm: first block of k");
+            PATH_IF(part.p > 0 && part.p + part.depth < g->k, "gemm: middle block of k");
+            PATH_IF(part.p > 0 && part.p + part.depth == g->k, "gemm: last block of k");
             for (part.i = 0; part.i < g->m; part.i += sizes.rows) {
                 part.rows = min_int64(g->m - part.i, sizes.rows);
+                PATH_IF(part.i > 0, "gemm: another block of packed rows");
                 part.unpacked_rows = sizes.is_narrow ? part.rows / GEMM_MR * GEMM_MR : 0;
                 part.a_panels = divide_up(part.rows - part.unpacked_rows, GEMM_MR);
                 int64_t packed = (part.a_panels * GEMM_MR + part.b_panels * GEMM_NR) * part.depth;
@@ -181,6 +199,7 @@ static gemm_sizes gemm_choose_sizes(const gemm *g) {
     int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of equal depth */
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
     sizes.is_narrow = g->n <= GEMM_NARROW_N && g->a_column == sizeof(float) && g->a_row != sizeof(float);
+    PATH_IF(sizes.is_narrow, "gemm: narrow");
     if (gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
@@ -202,6 +221,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     }
     int transpose = whole->c_column != sizeof(float) && whole->c_row == sizeof(float) && !whole->pack_b;
     g = transpose ? gemm_transposed(whole) : *whole;
+    PATH_IF(transpose, "gemm: transposed");
     gemm_sizes sizes = gemm_choose_sizes(&g);
     int is_skinny = gemm_is_skinny(&g);
     int shares_b = g.m > sizes.block; /* several blocks of rows use the same panels of B */
@@ -214,6 +234,9 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
     int64_t size = is_skinny ? skinny_scratch_floats(&g) : a_size + b_size + 16;
     float *scratch = context->allocate ? context->allocate(context, (size_t)size * sizeof *scratch) : NULL;
     if (scratch) {
+        PATH_IF(is_skinny, "gemm: skinny");
+        PATH_IF(!is_skinny && shares_b, "gemm: packed, tasks share B");
+        PATH_IF(!is_skinny && !shares_b, "gemm: packed, each task packs B");
         lw_status status = is_skinny ? gemm_skinny(context, &g, scratch)
                                      : gemm_packed(context, &g, sizes, scratch, shares_b ? scratch + a_size : NULL);
         if (context->release) {
@@ -221,6 +244,7 @@ static lw_status gemm_run(lw_context *context, const gemm *whole) {
         }
         return status;
     }
+    PATH("gemm: packed on the stack");
     float a[GEMM_MR * GEMM_STACK_KC], b[GEMM_NR * GEMM_STACK_KC];
     gemm_sizes small = {GEMM_MR, GEMM_NR, GEMM_STACK_KC, GEMM_MR, GEMM_NR, 1 << 30, 0};
     return gemm_packed(context, &g, small, a, b);

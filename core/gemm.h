@@ -47,12 +47,14 @@ INLINE float gemm_float(const char *p) {
 static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
+        PATH("gemm: bias of a row");
         vf32 constant = vf32_set(gemm_float(bias));
         for (int64_t c = 0; c < width; c += VF32_LANES) {
             vf32_store(values + c, vf32_load(values + c) + constant);
         }
         return;
     }
+    PATH("gemm: bias of columns");
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = (int)min_int64(columns - c, VF32_LANES);
         float packed[VF32_LANES];

@@ -16,7 +16,10 @@ static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t column
         __builtin_memcpy(&factor, g->a + i * g->a_row + p * g->a_column, sizeof factor);
         const char *b = g->b + p * g->b_row + j * g->b_column;
         const int32_t *values = (const int32_t *)b;
+        PATH_IF(columns >= VF32_LANES, "gemm_int32: whole vectors");
+        PATH_IF(VF32_LANES > 1 && columns % VF32_LANES, "gemm_int32: part of a vector");
         if (g->b_column != sizeof(int32_t)) {
+            PATH("gemm_int32: copied row of B");
             copy_strided_32((char *)packed, sizeof(int32_t), b, g->b_column, columns);
             values = packed;
         }
@@ -44,6 +47,7 @@ static lw_status gemm_int32_task(lw_context *context, int64_t task, const void *
     int64_t rows = gemm_int32_rows(g);
     for (int64_t i = task * rows; i < min_int64((task + 1) * rows, g->m); i++) {
         for (int64_t j = 0; j < g->n; j += INT32_STRIP) {
+            PATH_IF(j > 0, "gemm_int32: another strip");
             gemm_int32_strip(g, i, j, min_int64(g->n - j, INT32_STRIP));
         }
     }

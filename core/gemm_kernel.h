@@ -81,10 +81,16 @@ static void gemm_tile(int64_t depth, const float *a, const float *b, char *tile,
 INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const char *a, const char *b, int64_t b_step,
                               char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (rows <= GEMM_EDGE_MR && GEMM_EDGE_MR < GEMM_MR) {
+        PATH_IF(GEMM_EDGE_MR < GEMM_MR && vectors == 1, "gemm_edge_tile: EDGE_MR rows of one vector");
+        PATH_IF(GEMM_EDGE_MR < GEMM_MR && vectors > 1, "gemm_edge_tile: EDGE_MR rows of all vectors");
         gemm_panel_tile(GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     } else if (rows <= 2 * GEMM_EDGE_MR && 2 * GEMM_EDGE_MR < GEMM_MR) {
+        PATH_IF(2 * GEMM_EDGE_MR < GEMM_MR && vectors == 1, "gemm_edge_tile: 2 * EDGE_MR rows of one vector");
+        PATH_IF(2 * GEMM_EDGE_MR < GEMM_MR && vectors > 1, "gemm_edge_tile: 2 * EDGE_MR rows of all vectors");
         gemm_panel_tile(2 * GEMM_EDGE_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     } else {
+        PATH_IF(vectors == 1, "gemm_edge_tile: MR rows of one vector");
+        PATH_IF(vectors > 1, "gemm_edge_tile: MR rows of all vectors");
         gemm_panel_tile(GEMM_MR, vectors, depth, a, b, b_step, tile, tile_row, mode);
     }
 }
@@ -105,8 +111,10 @@ static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const c
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
+        PATH("gemm_tile_in_place: one vector");
         gemm_tile_of(GEMM_MR, 1, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
     } else {
+        PATH("gemm_tile_in_place: all vectors");
         gemm_tile_of(GEMM_MR, GEMM_NR_VECTORS, depth, a, a_row, sizeof(float), b, b_step, tile, tile_row, mode);
     }
 }

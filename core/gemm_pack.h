@@ -29,6 +29,7 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
                       int64_t depth) {
     int64_t w = 0;
     if (across == sizeof(float) && count == width) {
+        PATH("gemm_pack: contiguous rows");
         for (int64_t p = 0; p < depth; p++) {
             __builtin_memcpy(to + p * width, from + p * along, (size_t)width * sizeof *to);
         }
@@ -37,6 +38,8 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
     if (along == sizeof(float) && VF32_LANES > 1) {
         for (; w + 4 <= count; w += 4) {
             int64_t p = 0;
+            PATH_IF(VF32_LANES > 1 && depth >= 4, "gemm_pack: transposes blocks");
+            PATH_IF(VF32_LANES > 1 && depth % 4, "gemm_pack: after the last transposed block");
             for (; p + 4 <= depth; p += 4) {
                 gemm_transpose_4x4(from + w * across + p * along, across, to + p * width + w, width);
             }
@@ -47,6 +50,9 @@ INLINE void gemm_pack(float *to, int width, const char *from, int64_t across, in
             }
         }
     }
+    PATH_IF(VF32_LANES > 1 && w < count && w > 0, "gemm_pack: elements after transposed blocks");
+    PATH_IF(w < count && w == 0, "gemm_pack: all elements one by one");
+    PATH_IF(count < width, "gemm_pack: pads with zeros");
     for (; w < count; w++) {
         for (int64_t p = 0; p < depth; p++) {
             to[p * width + w] = gemm_float(from + p * along + w * across);

@@ -26,10 +26,14 @@ static void skinny_strip(const gemm *g, const float *a, int64_t first, int64_t c
     int64_t width = divide_up(columns, VF32_LANES) * VF32_LANES, row_bytes = width * (int64_t)sizeof *sums;
     for (int64_t p = 0; p < g->k; p += SKINNY_KC) {
         int64_t depth = min_int64(g->k - p, SKINNY_KC);
+        PATH_IF(p == 0, "skinny: first block of k");
+        PATH_IF(p > 0, "skinny: another block of k");
+        PATH_IF(depth < SKINNY_KC, "skinny: part of a block of k");
         for (int64_t j = 0; j < columns; j += GEMM_NR) {
             int64_t count = min_int64(columns - j, GEMM_NR), b_row = g->b_row;
             const char *b = g->b + p * b_row + (first + j) * g->b_column;
             if (count < GEMM_NR) {
+                PATH("skinny: part of a panel of B");
                 gemm_pack_b_panel(last, b, g->b_column, b_row, count, depth);
                 b = (const char *)last;
                 b_row = GEMM_NR * sizeof *last;
@@ -48,6 +52,7 @@ static lw_status skinny_task(lw_context *context, int64_t task, const void *argu
     const skinny *all = argument;
     int64_t columns = all->strip * all->strips, end = min_int64((task + 1) * columns, all->g->n);
     for (int64_t j = task * columns; j < end; j += all->strip) {
+        PATH_IF(j > task * columns, "skinny: several strips in a task");
         skinny_strip(all->g, all->a, j, min_int64(end - j, all->strip));
     }
     return LW_OK;

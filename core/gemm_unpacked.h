@@ -22,6 +22,9 @@ INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vec
     float tile[UNPACKED_MR * UNPACKED_NR_VECTORS * VF32_LANES];
     int width = vectors * VF32_LANES;
     int64_t p = 0;
+    PATH_IF(g->k == 0, "unpacked by rows: k = 0");
+    PATH_IF(g->k > UNPACKED_KC, "unpacked by rows: two blocks of k");
+    PATH_IF(g->k > 2 * UNPACKED_KC, "unpacked by rows: more than two blocks of k");
     do {
         vf32 sum[UNPACKED_MR][UNPACKED_NR_VECTORS];
         for (int r = 0; r < rows; r++) {
@@ -57,12 +60,15 @@ INLINE void unpacked_tile(const gemm *g, int64_t i, int64_t j, int rows, int vec
 INLINE void unpacked_row_group(const gemm *g, int64_t i, int rows) {
     int64_t j = 0;
     for (; j + UNPACKED_NR_VECTORS * VF32_LANES <= g->n; j += UNPACKED_NR_VECTORS * VF32_LANES) {
+        PATH("unpacked by rows: all vectors");
         unpacked_tile(g, i, j, rows, UNPACKED_NR_VECTORS, VF32_LANES);
     }
     for (; j + VF32_LANES <= g->n; j += VF32_LANES) {
+        PATH("unpacked by rows: one vector");
         unpacked_tile(g, i, j, rows, 1, VF32_LANES);
     }
     if (j < g->n) {
+        PATH_IF(VF32_LANES > 1, "unpacked by rows: part of a vector");
         unpacked_tile(g, i, j, rows, 1, (int)(g->n - j));
     }
 }
@@ -70,9 +76,11 @@ INLINE void unpacked_row_group(const gemm *g, int64_t i, int rows) {
 static void unpacked_by_rows(const gemm *g) {
     int64_t i = 0;
     for (; i + UNPACKED_MR <= g->m; i += UNPACKED_MR) {
+        PATH("unpacked by rows: several rows");
         unpacked_row_group(g, i, UNPACKED_MR);
     }
     for (; i < g->m; i++) {
+        PATH("unpacked by rows: one row");
         unpacked_row_group(g, i, 1);
     }
 }
@@ -101,6 +109,8 @@ static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {
         int64_t columns = min_int64(g->n - j, UNPACKED_STREAM_NC);
+        PATH_IF(j > 0, "unpacked by streaming: another block of columns");
+        PATH_IF(VF32_LANES > 1 && columns % VF32_LANES, "unpacked by streaming: part of a vector");
         for (int64_t c = 0; c < UNPACKED_MR * UNPACKED_STREAM_NC; c += VF32_LANES) {
             vf32_store(sum + c, vf32_set(0));
         }
@@ -111,8 +121,10 @@ static void unpacked_by_streaming(const gemm *g) {
                 const char *a = g->a + i * g->a_row + p * g->a_column;
                 float *to = sum + i * UNPACKED_STREAM_NC;
                 if (whole) {
+                    PATH("unpacked by streaming: several rows of B");
                     unpacked_stream_rows(a, g->a_column, b, g->b_row, UNPACKED_STREAM_ROWS, columns, to);
                 } else {
+                    PATH("unpacked by streaming: one row of B");
                     unpacked_stream_rows(a, g->a_column, b, g->b_row, 1, columns, to);
                 }
             }
@@ -130,6 +142,10 @@ INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, flo
         b[c] = (const float *)(g->b + min_int64(j + c, last) * g->b_column);
     }
     vf32 total[4];
+    PATH_IF(j + 3 > last, "unpacked by dots: fewer than four columns");
+    PATH_IF(VF32_LANES > 1 && g->k % VF32_LANES, "unpacked by dots: part of a vector");
+    PATH_IF(g->k > UNPACKED_KC * VF32_LANES, "unpacked by dots: two blocks of k");
+    PATH_IF(g->k > 2 * UNPACKED_KC * VF32_LANES, "unpacked by dots: more than two blocks of k");
     for (int c = 0; c < 4; c++) {
         total[c] = vf32_set(0);
     }
@@ -167,6 +183,9 @@ static void unpacked_by_dots(const gemm *g) {
     for (int64_t i = 0; i < g->m; i += UNPACKED_MR) {
         for (int64_t j = 0; j < g->n; j += UNPACKED_NC) {
             int64_t rows = min_int64(g->m - i, UNPACKED_MR), columns = min_int64(g->n - j, UNPACKED_NC);
+            PATH_IF(i > 0, "unpacked by dots: another block of rows");
+            PATH_IF(j > 0, "unpacked by dots: another block of columns");
+            PATH_IF(columns < UNPACKED_NC, "unpacked by dots: part of a block of columns");
             for (int64_t c = 0; c < columns; c += 4) {
                 for (int64_t r = 0; r < rows; r++) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
@@ -189,6 +208,7 @@ static int gemm_is_unpacked(const gemm *whole, gemm *unpacked) {
         return 0;
     }
     int has_few_columns = whole->n < whole->m && whole->n <= UNPACKED_MR;
+    PATH_IF(has_few_columns, "unpacked: transposed");
     *unpacked = has_few_columns ? gemm_transposed(whole) : *whole;
     int is_small = gemm_work(unpacked) <= UNPACKED_MAX_WORK;
     if (unpacked->b_column == sizeof(float)) {
@@ -200,10 +220,13 @@ static int gemm_is_unpacked(const gemm *whole, gemm *unpacked) {
 
 static void unpacked_multiply(const gemm *g) {
     if (g->b_column != sizeof(float)) {
+        PATH("unpacked by dots");
         unpacked_by_dots(g);
     } else if (g->m <= UNPACKED_MR && g->n > UNPACKED_NC && gemm_work(g) > UNPACKED_MAX_WORK) {
+        PATH("unpacked by streaming");
         unpacked_by_streaming(g);
     } else {
+        PATH("unpacked by rows");
         unpacked_by_rows(g);
     }
 }
@@ -225,6 +248,7 @@ static lw_status unpacked_task(lw_context *context, int64_t task, const void *ar
     part.b += j * g->b_column;
     part.c += j * g->c_column;
     if (g->bias) {
+        PATH_IF(j > 0, "unpacked: a later task adds the bias");
         part.bias += j * g->bias_column;
     }
     unpacked_multiply(&part);

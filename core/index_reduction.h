@@ -53,6 +53,9 @@ INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, 
             index[r] += step;
         }
     }
+    PATH_IF(count >= CHOICE_GROUP * VF32_LANES, "index reduction: several vectors");
+    PATH_IF(count - i >= VF32_LANES, "index reduction: one vector");
+    PATH_IF(VF32_LANES > 1 && count % VF32_LANES, "index reduction: part of a vector");
     choice_lanes all = best[0];
     for (int r = 1; r < CHOICE_GROUP; r++) {
         all = choice_max(all, best[r]);
@@ -75,6 +78,8 @@ INLINE void choice_columns(const char *x, int64_t stride, int64_t start, int64_t
                            choice_key *key, reduced *results) {
     for (int64_t c = 0; c < columns; c += VF32_LANES) {
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
+        PATH_IF(n == VF32_LANES, "index reduction: columns of a vector");
+        PATH_IF(VF32_LANES > 1 && n < VF32_LANES, "index reduction: columns of part of a vector");
         vi32 index = vi32_set((int32_t)start), one = vi32_set(1);
         choice_lanes best = {vi32_set(INT32_MIN), index};
         for (int64_t i = 0; i < count; i++, index += one) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lanewise.h"
+#include "paths.h"
 
 typedef struct layout_iterator {
     const lw_layout *layout;
@@ -69,6 +70,16 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     }
     return status;
 }
+
+#ifdef LW_COUNT_PATHS /* per task function: calls with one task, and calls with several tasks for the host */
+#define run_tasks(context, tasks, task, argument)                     \
+    ({                                                                \
+        int64_t path_tasks = (tasks);                                 \
+        PATH_IF(path_tasks == 1, #task ": one");                      \
+        PATH_IF(path_tasks > 1 && (context)->run, #task ": several"); \
+        run_tasks(context, path_tasks, task, argument);               \
+    })
+#endif
 
 /* Runs one task through the host, which can interrupt it. Kernels cut long serial work into such tasks. */
 static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {

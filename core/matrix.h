@@ -96,12 +96,14 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
          d >= 0 && batch.strides[1][d] == 0 && batch.strides[0][d] == g->m * g->a_row &&
          batch.strides[3][d] == g->m * g->c_row && batch.strides[2][d] == 0 && (g->bias == NULL || g->bias_row == 0);
          d--) {
+        PATH("matrix: merges a dimension of the batch into rows");
         g->m *= batch.shape[d];
         batch.ndim = d;
     }
     all.count = layout_count(&batch, 0, batch.ndim);
     double work = gemm_work(g);
     if (work >= (all.count < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK)) {
+        PATH("matrix: one product after another");
         return matrix_products(context, &all, 0, all.count);
     }
     all.per_task = 1 + (int64_t)(GEMM_SMALL_WORK / (work + (double)g->m * (double)g->n + 1));

@@ -96,6 +96,7 @@ static void moments_block_once(const reduce_source *from, int64_t start, int64_t
     result->moments.mean = (double)center + lost;
     result->moments.squares = (double)squares - (double)deviations * lost;
     if (!((double)squares <= 4 * result->moments.squares)) {
+        PATH("moments: block read again");
         moments_block(from, start, count, result);
     }
 }
@@ -136,8 +137,10 @@ INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced
         return;
     }
     if (!(squares < __builtin_inf())) {
+        PATH("moments: scaled down");
         moments_scaled(x, stride, count, 0x1p-76f, result);
     } else if (mean < 0x1p-20 && mean > -0x1p-20) {
+        PATH("moments: scaled up");
         moments_scaled(x, stride, count, 0x1p100f, result);
     }
 }

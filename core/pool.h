@@ -63,6 +63,7 @@ INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_
             vf32_store(to + c, pool_column(&local, sums, local.from, c, VF32_LANES));
         }
         if (tail) {
+            PATH_IF(VF32_LANES > 1, "pool: part of a vector of a row");
             vf32_store_partial(to + c, pool_column(&local, sums, local.from, c, tail), tail);
         }
     }
@@ -115,6 +116,7 @@ INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, i
             joined = pool_join(sums, joined, pool_lanes(from + c * step + q * dilation, step, n));
         }
         if (add) {
+            PATH("pool: another part of the window");
             joined = pool_join(sums, vf32_load_partial(to + c, n, vf32_set(0)), joined);
         }
         if (n == VF32_LANES) {
@@ -128,6 +130,9 @@ INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, i
 /* Calls pool_columns with common steps as compile-time constants, for faster loops. */
 static void pool_columns_by_step(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                                  int64_t count, int add) {
+    PATH_IF(step == 1, "pool: step 1");
+    PATH_IF(step == 2, "pool: step 2");
+    PATH_IF(step > 2, "pool: other steps");
     if (step == 1) {
         pool_columns(to, sums, from, 1, dilation, window, count, add);
     } else if (step == 2) {
@@ -143,6 +148,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
     const lw_window_layout *w = s->layout;
     float across[POOL_SPAN + VF32_LANES]; /* per column of results: columns of its window that are inside the image */
     if (s->divisor > 0) {                 /* treat all rows as one */
+        PATH("pool: one divisor");
         columns = rows * pitch;
         rows = 1;
     } else {
@@ -182,6 +188,8 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
             vf32_store(to + c, vf32_set(s->padding));
         }
     }
+    PATH_IF(rows.width < pitch, "pool: padding in a row");
+    PATH_IF(rows.width == 0, "pool: columns outside the image");
     if (rows.width == 0) {
         return;
     }
@@ -200,6 +208,10 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
             together = s->rows_are_even ? count : min_int64(together, w->out_size[0] - i);
             together = min_int64(together, count - done);
         }
+        PATH_IF(together > 1, "pool: several rows together");
+        PATH_IF(rows.count > 0 && rows.count < height, "pool: rows of padding");
+        PATH_IF(rows.count == 0, "pool: rows outside the image");
+        PATH_IF(rows.count > 0 && x[3] != sizeof(float), "pool: strided rows");
         if (rows.count == 0) {
             for (int64_t c = 0; c < rows.width; c++) {
                 to[c] = s->padding;
@@ -245,7 +257,12 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {
             rows = min_int64(end - row, max_rows);
+            PATH_IF(j > 0, "pool: another block of columns");
+            PATH_IF(row > first, "pool: another block of rows");
+            PATH_IF(columns == 1, "pool: one result per row");
             int in_place = s->out_is_contiguous && steps == w->out_size[1];
+            PATH_IF(in_place, "pool: result in place");
+            PATH_IF(!in_place, "pool: result copied");
             float *to = in_place ? (float *)s->out + row * steps : results;
             for (int64_t q = 0; q < w->kernel_size[1]; q += s->window) {
                 int64_t window = min_int64(w->kernel_size[1] - q, s->window);
@@ -291,6 +308,7 @@ static lw_status pool_run(lw_context *context, const pool *rule, const lw_window
     s.rows_are_even = inside.end - inside.begin == w->out_size[0] &&
                       (w->strides[0][1] == plane || w->out_channels == 1) &&
                       (w->strides[0][0] == plane * w->out_channels || w->batch == 1);
+    PATH_IF(s.rows_are_even, "pool: evenly spaced rows");
     s.per_task = divide_up(WINDOW_GRAIN, (w->kernel_size[0] * w->kernel_size[1] + 1) * w->out_size[1]);
     return run_tasks(context, divide_up(s.rows, s.per_task), pool_task, &s);
 }

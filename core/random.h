@@ -44,6 +44,7 @@ static void random_span(const span *p, const lw_scalar *parameters, random_conve
     for (int64_t done = 0; done < p->count;) {
         uint64_t position = (uint64_t)parameters[1].i + (uint64_t)(p->position + done);
         int64_t skip = (int64_t)(position % 4);
+        PATH_IF(skip > 0, "random: begins within a counter");
         random_philox((uint64_t)parameters[0].i, position / 4, bits);
         for (int i = 0; i < RANDOM_COUNTERS; i++) {
             for (int word = 0; word < 4; word++) {

@@ -13,6 +13,7 @@
  * then does every compiler keep them in registers, even with -Os. */
 #pragma once
 
+#include "paths.h"
 #include "simd/simd.h"
 
 enum {
@@ -76,6 +77,8 @@ INLINE void reduce_pass(const char *x, const char *y, int first, int width, int6
 INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
                         reduce_join *join, vi32 *partial) {
     vi32 mapped[REDUCE_MAX_SETS];
+    PATH_IF(n >= VF32_LANES, "reduce: whole vector of a tail");
+    PATH_IF(VF32_LANES > 1 && n < VF32_LANES, "reduce: part of a vector of a tail");
     if (n >= VF32_LANES) {
         map(x, y, VF32_LANES, state, mapped);
     } else {
@@ -94,6 +97,7 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
     vi32 partial[REDUCE_REGISTERS][REDUCE_MAX_SETS];
     int room = REDUCE_PASS_REGISTERS / (REDUCE_PERIODS * sets), width = room < REDUCE_PERIOD ? room : REDUCE_PERIOD,
         first = 0;
+    PATH_IF(count >= REDUCE_PARTIALS, "reduce: fills all partials");
     for (; first + width <= REDUCE_PERIOD; first += width) {
         reduce_pass(x, y, first, width, count, size, sets, identity, state, map, join, partial);
     }
@@ -180,6 +184,7 @@ INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t col
     enum { REGISTERS = REDUCE_MAX_COLUMNS / VF32_LANES < 4 ? REDUCE_MAX_COLUMNS / VF32_LANES : 4 };
     int64_t c = 0;
     for (; c + REGISTERS * VF32_LANES <= columns; c += REGISTERS * VF32_LANES) {
+        PATH("reduce columns: several vectors");
         vi32 states[4], values[4];
         for (int r = 0; r < REGISTERS; r++) {
             states[r] = state ? vi32_load(state + c + r * VF32_LANES) : vi32_set(0);
@@ -190,6 +195,8 @@ INLINE void reduce_columns(const reduce_source *from, int64_t count, int64_t col
         }
     }
     for (; c < columns; c += VF32_LANES) {
+        PATH_IF(columns - c >= VF32_LANES, "reduce columns: one vector");
+        PATH_IF(VF32_LANES > 1 && columns - c < VF32_LANES, "reduce columns: part of a vector");
         int n = columns - c < VF32_LANES ? (int)(columns - c) : VF32_LANES;
         vi32 states = state ? vi32_load_partial(state + c, n, identity) : vi32_set(0), values;
         reduce_strip(from, c * size, count, size, 1, n, identity, &states, map, join, &values);

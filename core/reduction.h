@@ -118,18 +118,23 @@ static const char *reduction_gather(const reduction *r, const reduction_group *g
     const char *x = g->in[input];
     int32_t size = r->reducer->size, last = layout->ndim - 1;
     if (r->kept == layout->ndim || count == 0) {
+        PATH("reduction: at most one element");
         return x; /* at most one element */
     }
     int64_t stride = layout->strides[input][last], run = layout->shape[last];
     if (r->kept == last && stride == size) {
+        PATH("reduction: one of two inputs in place");
         return x + start * stride;
     }
     layout_iterator it;
     iterator_start(&it, layout, r->kept, last, input + 1, start / run);
     int64_t at = start % run;
     if (stride == size && at + count <= run) {
+        PATH("reduction: within a row");
         return x + it.offset[input] + at * stride;
     }
+    PATH("reduction: packed");
+    PATH_IF(at > 0, "reduction: packed from within a row");
     for (int64_t done = 0; done < count; at = 0, iterator_next(&it)) {
         int64_t n = min_int64(count - done, run - at);
         copy_strided(packed + done * size, size, x + it.offset[input] + at * stride, stride, n, size);
@@ -166,6 +171,9 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
 
 /* Reduces a block of each output of a group, whose outputs are adjacent or get transposed. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
+    PATH_IF(r->transposed, "reduction: transposed group");
+    PATH_IF(!r->transposed, "reduction: adjacent columns");
+    PATH_IF(block > 0, "reduction: another block of columns");
     if (r->transposed) {
         reduction_transpose(r, g, results);
         return;
@@ -204,6 +212,9 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
             reduction_packed(r, g, start + done, n, part + blocks++);
         }
     }
+    PATH_IF(blocks == 1, "reduction: chunk of one block");
+    PATH_IF(blocks > 1, "reduction: chunk of several blocks");
+    PATH_IF(blocks > 1 && (blocks & (blocks - 1)), "reduction: blocks that are no power of two");
     for (int64_t n = 1; n < blocks; n *= 2) {
         for (int64_t b = 0; b + n < blocks; b += 2 * n) {
             reducer->join(part + b, n * REDUCE_BLOCK, part + b + n,
@@ -218,6 +229,7 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
 static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
                            reduced *results) {
     if (chunks == 1) {
+        PATH_IF(r->ready, "reduction: chunks of separate tasks");
         if (!r->ready) {
             reduction_chunk(r, g, first, results);
             return;
@@ -228,6 +240,8 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
         }
         return;
     }
+    PATH("reduction: several chunks");
+    PATH_IF(chunks == 3, "reduction: chunks that are no power of two");
     int64_t left = 1;
     while (left * 2 < chunks) {
         left *= 2;
@@ -270,6 +284,8 @@ static lw_status reduction_groups(lw_context *context, int64_t task, const void 
     int64_t first = task * r->per_task, end = min_int64(first + r->per_task, r->groups);
     int64_t out_stride = reduction_step(r, r->reducer->inputs);
     if (r->whole && r->count <= REDUCE_BLOCK) {
+        PATH("reduction: lines");
+        PATH_IF(first % r->line, "reduction: a task begins within a line");
         reduction_lines(r, first, end);
         return LW_OK;
     }
@@ -353,6 +369,7 @@ static lw_status reduce(lw_context *context, const void *layout_argument, const 
     if (layout->ndim != 1 || layout->shape[0] > REDUCE_BLOCK || !reduction_is_whole(layout, reducer)) {
         return reduce_any(context, layout, inputs, outputs, parameters, reducer);
     }
+    PATH("reduction: one contiguous block");
     int64_t count = layout->shape[0];
     reduce_source from = {.x = inputs[0], .y = inputs[reducer->inputs - 1]};
     reduced total;

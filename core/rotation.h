@@ -31,6 +31,8 @@ typedef struct rotation_angles {
 } rotation_angles;
 
 static void rotation_start(rotation_angles *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
+    PATH_IF(first > 0, "rotation: another group of pairs");
+    PATH_IF(position > r->offset, "rotation: a task begins after the first position");
     double frequency = r->slowest;
     for (int64_t i = 0; i < first; i++) {
         frequency *= r->ratio;
@@ -62,6 +64,8 @@ INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vf32 *a, vf32 *b
 
 /* Rotates `count` pairs in place. Their elements are in two buffers of whole vectors, or adjacent in the first. */
 static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, float *first, float *second) {
+    PATH_IF(adjacent, "rotation: adjacent pairs");
+    PATH_IF(!adjacent, "rotation: split pairs");
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         vf32 a, b;
         if (adjacent) {

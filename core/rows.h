@@ -43,8 +43,10 @@ RARE void row_copy(char *to, int64_t to_step, const char *from, int64_t from_ste
 static inline const void *row_read(row_operand operand, int64_t start, int64_t count, void *packed) {
     const char *from = operand.data + start * operand.stride;
     if (operand.stride == ROW_ITEM) {
+        PATH("rows: reads in place");
         return from;
     }
+    PATH("rows: packs what it reads");
     row_copy(packed, ROW_ITEM, from, operand.stride, count);
     return packed;
 }
@@ -57,6 +59,7 @@ static inline void row_write(const row *r, int64_t start, int64_t count, const v
     if (!r->out_data || r->out.stride == ROW_ITEM) {
         return;
     }
+    PATH("rows: packs the result");
     row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ROW_ITEM, count);
 }
 
@@ -65,6 +68,7 @@ static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int
                                  void *packed) {
     reduced result;
     if (blocks > 1) {
+        PATH("rows: reduces several blocks");
         int64_t left = 1;
         while (left * 2 < blocks) {
             left *= 2;
@@ -92,6 +96,7 @@ INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
         return row_reduce_long(r, x, f);
     }
+    PATH("rows: reduces one contiguous block");
     reduce_source from = {.x = x.data, .y = x.data};
     reduced result;
     f->block(&from, 0, r->length, &result);
@@ -142,6 +147,9 @@ INLINE void row_move(row_source *in, int operands, int count) {
  * Prefetches the next row, except with three operands, whose loads already keep the load ports busy. */
 INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *numbers, row_expression *expression,
                       float *result, vf32 *partial, const float *prefetch) {
+    PATH_IF(count >= ROW_STEP, "rows: whole steps");
+    PATH_IF(ROW_REGISTERS > 1 && count % ROW_STEP >= VF32_LANES, "rows: one vector");
+    PATH_IF(VF32_LANES > 1 && count % VF32_LANES, "rows: part of a vector");
     int64_t i = 0;
     for (; i + ROW_STEP <= count; i += ROW_STEP, row_move(in, operands, ROW_STEP)) {
         vf32 value[ROW_REGISTERS];
@@ -193,6 +201,8 @@ INLINE double row_map(const row *r, const row_operand *operands, int count, cons
     }
     for (int64_t start = 0; start < r->length; start += ROW_CHUNK) {
         int64_t n = min_int64(r->length - start, ROW_CHUNK);
+        PATH_IF(start > 0, "rows: another chunk");
+        PATH_IF(summed && start > 0, "rows: another chunk of a sum");
 #pragma GCC unroll 3
         for (int o = 0; o < count; o++) {
             if (in[o].moves) {
@@ -247,6 +257,8 @@ static lw_status rows_task(lw_context *context, int64_t task, const void *argume
         }
     }
     int is_cached = r.length <= ROW_MAX_CACHED && r.in[0].stride == ROW_ITEM;
+    PATH_IF(is_cached, "rows: prefetches the next row");
+    PATH_IF(first % line, "rows: a task begins within a line");
     layout_iterator lines;
     iterator_start(&lines, layout, 0, outer ? outer - 1 : 0, inputs + 1, first / line);
     for (int64_t i = first, at = first % line; i < end; at = 0, iterator_next(&lines)) {

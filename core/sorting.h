@@ -64,9 +64,11 @@ static lw_status sort_pass_task(lw_context *context, int64_t task, const void *a
 /* Calls `block` for `count` elements, in order. */
 static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument) {
     if (count <= SORT_BLOCK) {
+        PATH("sort: pass of one block");
         block(argument, 0, count);
         return LW_OK;
     }
+    PATH("sort: pass of several blocks");
     lw_status status = LW_OK;
     for (int64_t begin = 0; begin < count && status == LW_OK; begin += SORT_BLOCK) {
         sort_pass pass = {block, argument, begin, min_int64(begin + SORT_BLOCK, count)};
@@ -178,6 +180,7 @@ static lw_status sort_radix(lw_context *context, void **items, void **spare, int
             sum += count;
         }
         if (is_sorted) {
+            PATH("sort: all items have the same digit");
             continue;
         }
         state = (sort_radix_state){*items, *spare, counts, digit};
@@ -265,6 +268,7 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
                 }
                 state->pairs[state->held++] = sort_pair(keys[j], first + j);
                 if (state->held == enough) {
+                    PATH("sort: buffer of candidates full");
                     state->next = first + j + 1;
                     return LW_OK;
                 }
@@ -348,6 +352,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
     sort_values_state state = {.row = s, .keys = keys};
     lw_status status = sort_in_blocks(context, s->length, sort_make_value_keys, &state);
     *is_ambiguous = state.is_ambiguous;
+    PATH_IF(state.is_ambiguous, "sort: values are ambiguous");
     if (status != LW_OK || state.is_ambiguous) {
         return status;
     }
@@ -395,13 +400,16 @@ typedef struct sort_call {
 /* `scratch` has room for 2 * items pairs; NULL for rows that need none. */
 static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *scratch, size_t items) {
     if (s->elements == SORT_BOOL) {
+        PATH("sort: counts bools");
         return sort_bools(context, s);
     }
     if (!scratch) {
+        PATH("sort: by rank");
         sort_by_rank(s);
         return LW_OK;
     }
     if (sort_candidates(s) < s->length) {
+        PATH("sort: selection");
         return sort_select(context, s, scratch, scratch + items);
     }
     int needs_positions = s->gives_indices;
@@ -412,6 +420,8 @@ static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *
             return status;
         }
     }
+    PATH_IF(needs_positions, "sort: pairs");
+    PATH_IF(!needs_positions, "sort: values");
     return needs_positions ? sort_pairs(context, s, scratch, scratch + items) : LW_OK;
 }
 

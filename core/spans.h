@@ -35,6 +35,7 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     int64_t length = last < 0 ? 1 : layout->shape[last];
     int64_t position = task * SPAN_GRAIN, end = min_int64(position + SPAN_GRAIN, all->total);
     int64_t at = position % length;
+    PATH_IF(at > 0, "spans: a task begins within a row");
     layout_iterator it;
     iterator_start(&it, layout, 0, last < 0 ? 0 : last, all->operands, position / length);
     for (; position < end; at = 0, iterator_next(&it)) {
@@ -63,6 +64,7 @@ static lw_status run_spans(lw_context *context, const lw_layout *layout, const v
         all.streamed = stream_pays(context, all.total * layout->strides[input_count][0]);
     }
     int64_t tasks = divide_up(all.total, SPAN_GRAIN);
+    PATH_IF(in_order, "spans: in order");
     if (!in_order) {
         return run_tasks(context, tasks, spans_task, &all);
     }

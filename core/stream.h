@@ -4,6 +4,7 @@
 #pragma once
 
 #include "lanewise.h"
+#include "paths.h"
 #include "simd/simd.h"
 
 enum { STREAM_LINE = 64 }; /* bytes of a cache line, which must be written as a whole */
@@ -19,6 +20,9 @@ INLINE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE
 /* Copies with streaming stores. Other threads may read the result after stream_end(). */
 static void stream_copy(char *to, const char *from, int64_t count) {
     int64_t lead = stream_lead(to), done = 0;
+    PATH_IF(SIMD_STREAM && lead > 0, "stream: before the first whole line");
+    PATH_IF(SIMD_STREAM && count >= lead + STREAM_LINE, "stream: whole lines");
+    PATH_IF(SIMD_STREAM && count > lead && (count - lead) % STREAM_LINE, "stream: after the last whole line");
     for (; done < lead && done < count; done++) {
         to[done] = from[done];
     }

@@ -93,6 +93,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
         int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];
         int64_t from = row * x[2] + column * x[3];
         if (s->runs && i > 0 && from == next) {
+            PATH("window: a run continues in the next row");
             s->run[s->runs - 1].count += part;
         } else {
             s->run[s->runs++] = (window_run){image * x[0], from, done, part};
@@ -122,6 +123,8 @@ INLINE window_range window_in_channel(const window_strip *s, int64_t from, int64
     if (min_int64(from, last) >= s->lowest && -min_int64(-from, -last) <= s->highest) {
         return (window_range){0, count};
     }
+    PATH_IF(step > 0, "window: part of an ascending run");
+    PATH_IF(step < 0, "window: part of a descending run");
     if (step == 0) {
         return (window_range){0, 0};
     }
@@ -179,6 +182,7 @@ INLINE void window_mask(float *to, vf32 x, const int32_t *inside) {
 /* Copies contiguous elements; those that the mask hides become 0. The last vector overlaps the one before it. */
 INLINE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
     if (count < VF32_LANES) {
+        PATH_IF(VF32_LANES > 1, "window: run shorter than a vector");
         vf32 x = vf32_load_partial(from, (int)count, vf32_set(0));
         vf32_store_partial(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)), (int)count);
         return;
@@ -190,6 +194,7 @@ INLINE void window_copy(float *to, const float *from, const int32_t *inside, int
     if (c == count) {
         return;
     }
+    PATH_IF(VF32_LANES > 1, "window: last vector overlaps");
     c = count - VF32_LANES;
     window_mask(to + c, vf32_load(from + c), inside + c);
 }
@@ -207,6 +212,7 @@ static void window_tap_read(const window_tap *t, const char *channel, float *to,
         window_run run = t->run[r];
         const char *from = channel + run.from;
         const int32_t *inside = t->inside + run.to;
+        PATH_IF(step != sizeof(float), "window: strided run");
         if (step == sizeof(float)) {
             window_copy(to + run.to, (const float *)from, inside, run.count);
             continue;

@@ -11,6 +11,7 @@ static void full_items(const span *p, const char *items, int32_t size) {
         char *place = p->data[0] + i * p->step[0];
         int64_t count = min_int64(p->count - i, FULL_ITEMS);
         if (streamed) {
+            PATH_IF(SIMD_STREAM, "full: streamed");
             stream_copy(place, items, count * size);
         } else {
             copy_strided(place, p->step[0], items, size, count, size);

@@ -34,6 +34,7 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float scale = layer_norm_scale(total.moments.squares, eps);
     if (scale != 1 && !is_rescaled) {
+        PATH("layer_norm: rescaled");
         layer_norm_rescale(r, eps, scale);
         return;
     }

@@ -1,0 +1,30 @@
+/* Counts how often an algorithm takes each of its paths, for tests. PATH marks a point where a size, a stride or the
+ * host decides which code runs. With -DLW_COUNT_PATHS every mark is a counter in the section lw_paths, so there is no
+ * list of them; tests/native/runner.c reads the section. Otherwise a mark compiles to nothing.
+ *
+ * A mark in code that an instruction set cannot reach must be behind a constant condition. It is then not compiled. */
+#pragma once
+
+#ifdef LW_COUNT_PATHS
+#include <stdint.h>
+
+typedef struct path_counter {
+    const char *name; /* counters of equal name are added */
+    uint64_t count;
+} path_counter;
+
+#define PATH(path)                                                                                             \
+    do {                                                                                                       \
+        static path_counter path_here __attribute__((section("lw_paths"), used)) = {.name = path, .count = 0}; \
+        path_here.count++;                                                                                     \
+    } while (0)
+#define PATH_IF(condition, path) \
+    do {                         \
+        if (condition) {         \
+            PATH(path);          \
+        }                        \
+    } while (0)
+#else
+#define PATH(path) ((void)0)
+#define PATH_IF(condition, path) ((void)0)
+#endif
