@@ -60,7 +60,12 @@ def main() -> int:
     """Runs the command. Returns 1 if a contract or a source file is invalid."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--out", type=Path, metavar="FOLDER", help="write C, headers, stubs, shaders and metadata")
-    parser.add_argument("--oracle", type=Path, metavar="FOLDER", help="write inputs and references for the tests")
+    parser.add_argument(
+        "--oracle",
+        type=Path,
+        metavar="FOLDER",
+        help="write inputs and references for the tests, here and in FOLDER_paths",
+    )
     parser.add_argument("--only", action="append", metavar="OPERATION", help="with --oracle: these operations only")
     parser.add_argument("-v", "--verbose", action="store_true", help="print each file that was written or removed")
     options = parser.parse_args()

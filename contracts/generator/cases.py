@@ -1,6 +1,7 @@
 """Lists the test cases of a contract: sizes around multiples of the vector width, broadcasts, axes, special values.
 
-Cases that every operation of a kind needs are listed here; the field `cases` of a contract adds shapes.
+Cases that every operation of a kind needs are listed here; the field `cases` of a contract adds shapes. paths.py lists
+larger ones, at the sizes where an algorithm changes its path.
 """
 
 from __future__ import annotations
@@ -65,17 +66,17 @@ class Case:
 def cases(contract: Contract) -> Iterator[Case]:
     """Yields every case of a contract: drawn inputs, then special values."""
     for dtype in contract.computed:
-        for settings in _settings(contract, dtype):
+        for settings in settings_of(contract, dtype):
             yield from _of_kind(contract, dtype, settings)
             for row in contract.cases:
-                yield _drawn(contract, dtype, row.inputs, {**settings, **row.parameters})
+                yield drawn(contract, dtype, row.inputs, {**settings, **row.parameters})
     for number, special in enumerate(contract.special, 1):
         if not special.raises:
             for dtype in special.dtypes:
                 yield from _special(contract, dtype, special, f"special {number}")
 
 
-def _settings(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
+def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
     """Yields parameters to test: all defaults, then those in which one choice or float differs from its default."""
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":
@@ -107,9 +108,9 @@ def _of_kind(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterat
 def _elementwise(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
     names = [each.name for each in contract.inputs]
     for size in SIZES:
-        yield _drawn(contract, dtype, {name: [size] for name in names}, settings)
+        yield drawn(contract, dtype, {name: [size] for name in names}, settings)
     for shapes in BROADCASTS:
-        yield _drawn(contract, dtype, dict(zip(names, shapes, strict=False)), settings)
+        yield drawn(contract, dtype, dict(zip(names, shapes, strict=False)), settings)
     if len(names) == 1 and dtype in FLOATS and contract.range(names[0], dtype).whole:
         inputs = {names[0]: everywhere(dtype, 4097, contract.operation)}
         yield Case(_name(dtype, "everywhere", settings), dtype, inputs, settings)
@@ -126,7 +127,7 @@ def _reduction(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iter
             for keepdims in (False, True) if small and "keepdims" in own else (False,):
                 chosen = {"axis": axis, "keepdims": keepdims}
                 parameters = {**settings, **{name: value for name, value in chosen.items() if name in own}}
-                yield _drawn(contract, dtype, dict.fromkeys(names, shape), parameters)
+                yield drawn(contract, dtype, dict.fromkeys(names, shape), parameters)
 
 
 def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[Case]:
@@ -137,7 +138,7 @@ def _rows(contract: Contract, dtype: str, settings: dict[str, Any]) -> Iterator[
         row = [shape[axis]]
         for count in range(len(others) + 1):  # for layer_norm: neither weight nor bias, weight only, both
             inputs: dict[str, Any] = {first.name: shape, **{each.name: row for each in others[:count]}}
-            yield _drawn(contract, dtype, inputs, {**settings, "axis": axis})
+            yield drawn(contract, dtype, inputs, {**settings, "axis": axis})
 
 
 def _extent(shape: tuple[int, ...], axis: Any) -> int:
@@ -145,7 +146,8 @@ def _extent(shape: tuple[int, ...], axis: Any) -> int:
     return math.prod(shape[each] for each in axes)
 
 
-def _drawn(contract: Contract, dtype: str, shapes: Mapping[str, Any], parameters: dict[str, Any]) -> Case:
+def drawn(contract: Contract, dtype: str, shapes: Mapping[str, Any], parameters: dict[str, Any]) -> Case:
+    """Returns a case with drawn inputs of these shapes."""
     name = _name(dtype, " ".join(_text(shape) for shape in shapes.values()), parameters)
     inputs = {each.name: _input(contract, each, dtype, shapes, parameters, name) for each in contract.inputs}
     return Case(name, dtype, inputs, parameters)

@@ -40,6 +40,21 @@ def contiguous(shape: Sequence[int], item: int) -> Operand:
     return Operand(tuple(shape), tuple(strides))
 
 
+def gapped(shape: Sequence[int], item: int) -> Operand:
+    """Returns an operand with its axes in reverse order, every other item unused, and some negative strides."""
+    strides, step = [], item
+    for axis, extent in enumerate(shape):  # the first axis is the innermost in memory
+        strides.append(2 * step if (len(shape) - 1 - axis) % 2 else -2 * step)
+        step *= 2 * extent + 1
+    return Operand(tuple(shape), tuple(strides))
+
+
+def reversed_axes(shape: Sequence[int], item: int) -> Operand:
+    """Returns an operand in column-major order without gaps."""
+    order = range(len(shape) - 1, -1, -1)
+    return contiguous([shape[axis] for axis in order], item).permuted(order)
+
+
 @dataclass(frozen=True)
 class Call:
     """The layout that a kernel receives, and the scalars that its kind passes before the contract's parameters."""

@@ -1,5 +1,7 @@
 """Writes one binary file per contract: inputs, the kernel's arguments and references. README.md has the format.
 
+A second file, in a folder beside the first, holds the cases of paths.py, with other layouts of the same operands.
+
 Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
 
@@ -8,22 +10,25 @@ from __future__ import annotations
 import json
 import struct
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from . import layouts, table
+from . import layouts, paths, table
 from .cases import Case, cases
 from .draw import Array
 from .fields import ContractError
 from .references import NAMES
 from .schema import BACKENDS, DTYPES, FLOATS, Contract, Input, Parameter
 
-MAGIC, VERSION = b"LWORACLE", 1
+MAGIC, VERSION = b"LWORACLE", 2
 STRICT = 1  # flag of a case: the signs of zeros must match
 ABSENT = 0xFFFFFFFF
+
+Placement = Callable[[Sequence[int], int], layouts.Operand]  # from a shape and the size of an item
+PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # of the cases of paths.py
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
@@ -35,18 +40,28 @@ def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None,
     for contract in contracts:
         if (only and contract.operation not in only) or not contract.reference:
             continue
-        path = folder / f"{contract.operation}.bin"
-        content = encode(contract, table.signature(contracts))
-        if not path.exists() or path.read_bytes() != content:
-            path.write_bytes(content)
-            if verbose:
-                print(f"wrote {path} ({len(content)} bytes)")
+        signature = table.signature(contracts)
+        _write(folder / f"{contract.operation}.bin", encode(contract, signature), verbose)
+        if contract.kind.has_kernels and (listed := list(paths.cases(contract))):
+            content = encode(contract, signature, listed, PLACEMENTS)
+            _write(folder.with_name(f"{folder.name}_paths") / f"{contract.operation}.bin", content, verbose)
 
 
-def encode(contract: Contract, signature: int) -> bytes:
-    """Returns the content of one file."""
+def _write(path: Path, content: bytes, verbose: bool) -> None:
+    if path.exists() and path.read_bytes() == content:
+        return
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(content)
+    if verbose:
+        print(f"wrote {path} ({len(content)} bytes)")
+
+
+def encode(
+    contract: Contract, signature: int, listed: Iterable[Case] | None = None, placements: Sequence[Placement] = ()
+) -> bytes:
+    """Returns the content of one file; by default, with the cases of cases.py."""
     try:
-        records = [_record(contract, case) for case in cases(contract)]
+        records = [_record(contract, case, placements) for case in (cases(contract) if listed is None else listed)]
     except Exception as problem:
         raise ContractError(f"contracts/{contract.path.name}: expected a valid reference, got {problem!r}") from problem
     bounds = {"": contract.tolerance.bound, **contract.tolerance.backends}
@@ -58,28 +73,43 @@ def encode(contract: Contract, signature: int) -> bytes:
     return MAGIC + struct.pack("<IIQQ", VERSION, 0, len(body) + 32, signature) + body
 
 
-def _record(contract: Contract, case: Case) -> bytes:
+def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> bytes:
     result = _result_dtype(contract, case)
     reference = expected(contract, case)
     scale = magnitude(contract, case)
     exact = contract.tolerance.bound == type(contract.tolerance.bound)()
     arrays = _kernel_inputs(contract, case)
-    kernel, called = "", layouts.Call(b"")
+    kernel, layout, scalars, placed = "", b"", b"", [b""] * len(placements)
     if contract.kind.has_kernels:
         kernel = _kernel(contract, case)
-        operands = [None if each is None else _operand(each) for each in arrays]
-        out = layouts.contiguous(reference.shape, np.dtype(result).itemsize)
-        called = layouts.call(contract, dict(case.parameters), operands, out)
+        operands = [None if each is None else (each.shape, each.itemsize) for each in arrays]
+        operands.append((reference.shape, np.dtype(result).itemsize))
+        layout, scalars, _ = _place(contract, case, layouts.contiguous, operands)
+        for i, placement in enumerate(placements):
+            other, own, strides = _place(contract, case, placement, operands)
+            placed[i] = other + own + strides
     excused = ",".join(case.special.unless) if case.special else ""
     flags = STRICT if case.special or exact else 0
-    scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
     record = _text(case.name) + _text(kernel) + _text(json.dumps(keywords(contract, case))) + _text(excused)
-    record += struct.pack("<IIII", flags, DTYPES.index(result), len(called.layout), len(scalars) // 8)
-    record += called.layout + scalars
+    record += struct.pack("<IIII", flags, DTYPES.index(result), len(layout), len(scalars) // 8)
+    record += layout + scalars
     record += struct.pack("<II", len(arrays), int(scale is not None))
     record += b"".join(_array(each) for each in arrays) + _array(reference)
     record += b"" if scale is None else _array(scale)
+    record += struct.pack("<II", len(placed), 0) + b"".join(placed)
     return struct.pack("<Q", len(record) + 8) + record
+
+
+def _place(
+    contract: Contract, case: Case, placement: Placement, operands: Sequence[tuple[tuple[int, ...], int] | None]
+) -> tuple[bytes, bytes, bytes]:
+    """Returns the kernel's layout, its scalars and all strides, for inputs and a result placed in this way."""
+    *inputs, out = (None if each is None else placement(*each) for each in operands)
+    assert out is not None
+    called = layouts.call(contract, dict(case.parameters), inputs, out)
+    scalars = struct.pack(f"<{len(called.scalars)}q", *called.scalars) + _scalars(contract, case)
+    strides = [stride for each in (*inputs, out) if each is not None for stride in each.strides]
+    return called.layout, scalars, struct.pack(f"<{len(strides)}q", *strides)
 
 
 def expected(contract: Contract, case: Case) -> Array:
@@ -178,10 +208,6 @@ def _present(each: Input, dtype: str, value: Any) -> Any:
     own = np.dtype(each.dtype or dtype)
     lowest, highest = (-np.inf, np.inf) if own.kind == "f" else (np.iinfo(own).min, np.iinfo(own).max)
     return np.array(lowest if each.default == "lowest" else highest, own)
-
-
-def _operand(array: Array) -> layouts.Operand:
-    return layouts.contiguous(array.shape, array.itemsize)
 
 
 def _scalars(contract: Contract, case: Case) -> bytes:

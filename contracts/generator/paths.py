@@ -1,0 +1,223 @@
+"""Lists test cases at the sizes where an algorithm of core/ changes its path, computed from the code's constants.
+
+These cases are larger than those of cases.py and are run on the kernels themselves, contiguous and with strides:
+tests/native/runner.c on every instruction set, and tests/sweep/test_kernels.py. Where many operations share the code of
+their kind, a few stand for all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from . import products
+from .cases import Case, drawn, settings_of
+from .constants import largest, values
+from .schema import Contract
+
+Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes, the parameters that are not defaults
+
+LANES = largest("VF32_LANES")
+
+
+def cases(contract: Contract) -> Iterator[Case]:
+    """Yields the cases of a contract; none for most."""
+    rows = _KINDS.get(contract.kind.name)
+    for dtype in contract.computed if rows else ():
+        for chosen in settings_of(contract, dtype) if contract.kind.name == "cast" else (_defaults(contract, dtype),):
+            for shapes, parameters in rows(contract, dtype) if rows else ():
+                yield drawn(contract, dtype, shapes, {**chosen, **parameters})
+
+
+def _defaults(contract: Contract, dtype: str) -> dict[str, Any]:
+    return next(iter(settings_of(contract, dtype)))
+
+
+def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
+    """Returns shapes for the inputs; the last one also for the inputs that follow."""
+    names = [each.name for each in contract.inputs]
+    return {name: shapes[min(i, len(shapes) - 1)] for i, name in enumerate(names)}
+
+
+def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
+    if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
+        return
+    chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
+    rows = 2 * chunk // short + 3  # two calls of the body begin within a row
+    for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
+        yield _for_all(contract, (count,)), {}
+    yield _for_all(contract, (rows, short)), {}
+    if len(contract.inputs) == 1:
+        return
+    for row in (short, long - 1, long, long + 1):
+        whole = (2 * chunk // row + 3, row)
+        for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, one element
+            yield _for_all(contract, whole, other), {}
+            yield _for_all(contract, other, whole), {}
+        yield _for_all(contract, (3, *whole), (3, 1, row)), {}
+        yield _for_all(contract, (whole[0], 1), (row,)), {}
+    if (contract.operation, dtype) not in (("where", "bool"), ("hypot", "float32")):
+        return
+    grain = 1 << 16  # of operations of low and medium complexity (kernels.py)
+    for row in (short, long + short):  # a task begins within a row
+        whole = (grain // row + 50, row)
+        for other in ((row,), (whole[0], 1)):
+            yield _for_all(contract, whole, other), {}
+
+
+def _cast(contract: Contract, dtype: str) -> Iterator[Row]:
+    yield {"x": (2 * largest("CHUNK") // 23 + 3, 23)}, {}
+
+
+def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
+    if contract.operation not in ("sum", "max", "var", "norm_l2", "vecdot", "argmax", "sum_compensated"):
+        return
+    block, columns, short = largest("REDUCE_BLOCK"), largest("REDUCE_MAX_COLUMNS"), largest("REDUCTION_SHORT")
+    chunk, grain = block * largest("REDUCTION_CHUNK"), largest("REDUCTION_GRAIN")
+    shapes: list[tuple[tuple[int, ...], Any]] = []
+    shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
+    shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # adjacent columns
+    shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]  # transposed groups
+    shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
+    if (contract.operation, dtype) == ("sum", "float32"):
+        shapes += [((3, grain // 400, 201), 2)]  # the second task begins within a line
+    if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
+        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks; chunks of separate tasks
+    several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
+    several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]
+    if contract.operation == "vecdot":
+        yield {"x1": (5, 700), "x2": (5, 1)}, {"axis": -1}
+        yield {"x1": (1, 700), "x2": (5, 700)}, {"axis": -1}
+    elif contract.kind.name == "reduction":
+        shapes += several
+    for shape, axis in shapes:
+        yield _for_all(contract, shape), {"axis": axis}
+
+
+def _rows(contract: Contract, dtype: str) -> Iterator[Row]:
+    block, chunk, step = largest("REDUCE_BLOCK"), largest("ROW_CHUNK"), largest("ROW_STEP")
+    shapes: list[tuple[tuple[int, ...], int]] = [((3, length), 1) for length in range(step - 1, step + LANES + 2)]
+    shapes += [((2, chunk + 1), 1), ((2, 2 * block + 5), 1), ((chunk + 9, 3), 0)]
+    if contract.operation in ("softmax", "layer_norm"):
+        shapes += [((2, largest("ROWS_GRAIN") // 400, 250), 2)]  # the second task begins within a line
+    first, *others = contract.inputs
+    for shape, axis in shapes:
+        for count in (0, len(others)) if others else (0,):
+            weights = {each.name: (shape[axis],) for each in others[:count]}
+            yield {first.name: shape, **weights}, {"axis": axis}
+
+
+def _sort(contract: Contract, dtype: str) -> Iterator[Row]:
+    lengths = [each + extra for each in values("SORT_SHORT") for extra in (-1, 0, 1)]
+    for length in (*lengths, largest("SORT_CHUNK"), largest("SORT_CHUNK") + 1):
+        for descending in (False, True):
+            yield {"x": (2, length)}, {"axis": 1, "descending": descending}
+    yield {"x": (5, largest("SORT_GRAIN") // 4)}, {"axis": 1, "descending": False}
+    yield {"x": (largest("SORT_BLOCK") + 9,)}, {"axis": 0, "descending": True}
+
+
+def _search(contract: Contract, dtype: str) -> Iterator[Row]:
+    group, grain = largest("SEARCH_ELEMENTS"), largest("SPAN_GRAIN")
+    for row in (0, 1, 2, 3, 7, 8, 1000):
+        for count in (1, group - 1, group, group + 1):
+            yield {"x1": (row,), "x2": (count,)}, {"side": "right" if row % 2 else "left"}
+    yield {"x1": (77,), "x2": (3, grain // 3 + 9)}, {}
+
+
+def _gather(contract: Contract, dtype: str) -> Iterator[Row]:
+    grain = largest("SPAN_GRAIN")
+    if dtype not in ("bool", "float32"):
+        return
+    if contract.operation == "take":
+        yield {"x": (9, 5), "indices": (grain // 5 + 9,)}, {"axis": 0}
+        yield {"x": (2, 9), "indices": (grain // 2 + 9,)}, {"axis": 1}
+        yield {"x": (50,), "indices": (grain + 9,)}, {"axis": 0}
+    if contract.operation == "take_along_axis":
+        yield {"x": (9, 50), "indices": (grain // 50 + 9, 50)}, {"axis": 0}
+
+
+def _creation(contract: Contract, dtype: str) -> Iterator[Row]:
+    grain = largest("SPAN_GRAIN")
+    if contract.operation in ("rand", "randn"):
+        yield {}, {"shape": (3, grain // 2), "seed": 5, "offset": 1}
+    if contract.operation == "full" and dtype in ("bool", "int32"):
+        yield {}, {"shape": (3, grain // 2), "fill_value": 1}
+        yield {}, {"shape": (3 * grain // 2,), "fill_value": 1}
+
+
+def _rotation(contract: Contract, dtype: str) -> Iterator[Row]:
+    grain, pairs = largest("ROTATION_GRAIN"), largest("ROTATION_PAIRS")
+    width = 2 * pairs + 2
+    for tasks, parameters in ((2, {"pairs": "split", "offset": 1000}), (3, {"offset": 7})):
+        yield {"x": ((2 * tasks - 1) * grain // width, width)}, parameters
+    for each in (2 * pairs, 4 * pairs + 2 * LANES + 2):
+        yield {"x": (3, each)}, {}
+        yield {"x": (3, each)}, {"pairs": "split"}
+
+
+def _attention(contract: Contract, dtype: str) -> Iterator[Row]:
+    rows, keys, long = largest("ATTENTION_ROWS"), largest("ATTENTION_KEYS"), largest("ATTENTION_UNPACKED_KEYS")
+    few = largest("UNPACKED_MR")
+
+    def case(queries: int, count: int, depth: int, width: int, **parameters: Any) -> Row:
+        batch = parameters.pop("batch", ())
+        shapes = {"query": (*batch, queries, depth), "key": (*batch, count, depth), "value": (*batch, count, width)}
+        return shapes, parameters
+
+    for count in (1, few, few + 1):
+        yield case(count, 2 * long + 9, 8, 17)
+    for queries in (rows - 1, rows, rows + 1, 2 * rows + 5):
+        yield case(queries, 2 * keys + 3, 9, 5, is_causal=True, offset=keys - 9)
+    yield case(rows, keys, 16, 33)
+    yield case(rows + 1, 100, 16, 8, batch=(20,))  # several tasks
+    shapes, _ = case(rows + 2, keys + 9, 8, 8)
+    yield {**shapes, "attn_mask": (rows + 2, keys + 9)}, {}
+
+
+def _window(contract: Contract, dtype: str) -> Iterator[Row]:
+    if contract.operation != "conv2d":
+        span = largest("POOL_SPAN")
+        stride = {"stride": 1, "kernel_size": 2}
+        yield {"x": (2, 6, 70, 70)}, stride  # several tasks
+        yield {"x": (1, 2, 5, 2 * span + 9)}, {"kernel_size": (2, span + 9), "stride": 1}
+        for step in (1, 2, 3):
+            yield {"x": (2, 3, 9, span + 20)}, {"kernel_size": 3, "stride": step, "padding": 1}
+        yield {"x": (40, 2, 6, 6)}, {"kernel_size": 6}
+        yield {"x": (1, 2, 3, 40)}, {"kernel_size": (1, 2 * span + 80), "stride": 1, "padding": (0, span + 40)}
+        if contract.operation == "max_pool2d":  # a window whose rows are all padding
+            yield {"x": (2, 2, 5, 30)}, {"kernel_size": (2, 3), "stride": 1, "padding": 1, "dilation": (6, 1)}
+        return
+    block, channels, taps = 2 * largest("GEMM_KC") // 9 + 9, largest("CONV_CHANNELS") + 1, largest("CONV_TAPS")
+    yield {"x": (1, channels, 30, 30), "weight": (channels, 1, 3, 3), "bias": (channels,)}, {"groups": channels}
+    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # images share a product
+    yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
+    yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
+    yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}
+    yield {"x": (1, 5, 14, 14), "weight": (largest("GEMM_MC") + 9, 5, 3, 3)}, {"padding": 1}  # tasks share B
+    yield {"x": (20, 8, 12, 12), "weight": (8, 8, 3, 3)}, {"padding": 1}  # several tasks
+
+
+def _eigen(contract: Contract, dtype: str) -> Iterator[Row]:
+    if contract.operation == "eigvalsh":
+        group = largest("EIGEN_GROUP")
+        side = int(largest("EIGEN_GRAIN") ** 0.5) + group + 1  # the steps of one matrix are divided into tasks
+        yield {"x": (side, side)}, {}
+        yield {"x": (9, 40, 40)}, {}
+
+
+_KINDS: dict[str, Callable[[Contract, str], Iterator[Row]]] = {
+    "elementwise": _elementwise,
+    "cast": _cast,
+    "reduction": _reduction,
+    "index_reduction": _reduction,
+    "rows": _rows,
+    "sort": _sort,
+    "search": _search,
+    "gather": _gather,
+    "creation": _creation,
+    "rotation": _rotation,
+    "attention": _attention,
+    "window": _window,
+    "eigen": _eigen,
+    "matrix": products.rows,
+}

@@ -1,0 +1,124 @@
+"""Lists the shapes of matrix products at which GEMM changes its path: matmul with both factors in rows, linear with the
+second factor transposed. Sizes are unions over all instruction sets, so each path is taken on each of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from .constants import largest, values
+from .schema import Contract
+
+MR, NR, LANES = largest("GEMM_MR"), largest("GEMM_NR"), largest("VF32_LANES")
+SMALL = largest("GEMM_SMALL_WORK")  # a product of this many multiply-adds is divided into tasks
+WORK = largest("UNPACKED_MAX_WORK")  # products of at most this many are not packed
+FEW = largest("UNPACKED_MR")  # rows that are not packed
+SKINNY = largest("SKINNY_MAX_ROWS")
+NARROW = largest("GEMM_NARROW_N")
+
+Product = tuple[int, int, int]  # m, k, n
+
+
+def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Yields the inputs' shapes and the parameters."""
+    if contract.operation == "linear":
+        for m, k, n in _transposed():
+            yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {}
+        for m, k, n in _epilogues():
+            yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {"activation": "relu"}
+            yield {"x": (m, k), "weight": (n, k)}, {"activation": "relu"}
+        return
+    for m, k, n in _int32() if dtype == "int32" else (*_unpacked(), *_streamed(), *_skinny(), *_packed()):
+        yield {"x1": (m, k), "x2": (k, n)}, {}
+    side = 40  # products of a batch that tasks divide among them
+    batch = 2 + SMALL // side**3
+    yield {"x1": (batch, side, side), "x2": (batch, side, side)}, {}
+    yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # one product after another
+    yield {"x1": (3, 7, 5), "x2": (5, 9)}, {}
+
+
+def _unpacked() -> Iterator[Product]:
+    """Small products: every number of columns, up to more than the registers hold; k-blocks."""
+    columns = largest("UNPACKED_NR_VECTORS") * LANES
+    for n in range(1, columns + LANES + 2):
+        yield FEW + n % FEW, 5, n
+    block = largest("UNPACKED_KC")
+    for k in (block, block + 1, 2 * block, 2 * block + 1, 3 * block + 5):
+        yield FEW - 1, k, 9
+        yield 9, k, 1
+    yield 9, 7, FEW
+    yield 300, 150, FEW - 1
+
+
+def _streamed() -> Iterator[Product]:
+    """Few rows and a large B."""
+    wide, columns = largest("UNPACKED_STREAM_NC"), largest("UNPACKED_NC")
+    for n in (*range(columns + 1, columns + LANES + 2, 3), columns + LANES):
+        yield FEW - 1, WORK // ((FEW - 1) * n) + 9, n
+    yield 1, WORK // columns + 1, columns + 1
+    yield FEW - 1, 13, wide + 9
+    yield FEW - 1, SMALL // ((FEW - 1) * wide) + 1, wide + 9  # two tasks
+
+
+def _skinny() -> Iterator[Product]:
+    """Few rows, B in rows: every width of the last panel, blocks of k, strips, tasks."""
+    block, strip, most = largest("SKINNY_KC"), largest("SKINNY_NC"), largest("SKINNY_KC") * largest("SKINNY_MAX_BLOCKS")
+    for n in range(NR + 1, 2 * NR + 1):
+        m = FEW + n % (MR + 1)
+        yield m, WORK // (m * n) // block * block + block + 3, n
+    yield SKINNY, block, NR + 9
+    yield FEW + 1, most, 9
+    yield FEW + 1, most + 1, 9  # too many blocks: packed
+    yield MR + 4, 2 * block + 3, 2 * strip + 9  # several strips in a task
+    yield SKINNY, 3 * block - 3, strip + 9  # several tasks
+
+
+def _packed() -> Iterator[Product]:
+    """Every number of rows modulo MR and of columns modulo NR; blocks of k; tasks; panels that tasks share."""
+    for n in range(NR + 1, 2 * NR + 1):
+        yield SKINNY + 1 + n % MR, 17, n
+    for n in (NARROW, NARROW + 1, NARROW + 9, NARROW + NR):
+        yield SKINNY + 1 + n % MR, 11, n
+    for block in values("GEMM_KC"):
+        for k in (block, block + 1, 2 * block + 1, 3 * block + 1):
+            yield SKINNY + 1, k, NR + 9
+    yield SKINNY + MR, 120, NARROW + NR + 8
+    yield largest("GEMM_MC") + MR - 4, 150, NARROW + 9
+    yield largest("GEMM_MC") + 9, largest("GEMM_KC") + 9, NR + 9
+    yield largest("GEMM_PACKED_ROWS") + 3, 5, 17
+
+
+def _transposed() -> Iterator[Product]:
+    """B transposed: dot products of few rows, else packed."""
+    columns, block = largest("UNPACKED_NC"), largest("UNPACKED_KC")
+    for k in range(1, 2 * LANES + 2):
+        yield 1 + k % (2 * FEW), k, 1 + k % 9
+    for n in (columns - 1, columns, columns + 1, 2 * columns + 5):
+        yield FEW + 1, 5, n
+    for lanes in values("VF32_LANES"):
+        for k in (block * lanes, block * lanes + 1, 2 * block * lanes + lanes // 2 + 1):
+            yield FEW - 1, k, 5
+    yield 2 * FEW, block, 40  # the most rows of dot products
+    yield 2 * FEW + 1, block, 40
+    yield 2 * FEW, block - 1, 40
+    yield FEW, block, SMALL // (FEW * block) + 9  # several tasks
+    for n in range(NR + 1, 2 * NR + 1, 5):
+        yield 2 * FEW + 1 + n % MR, 4 * columns, n
+
+
+def _epilogues() -> Iterator[Product]:
+    """Bias and activation on each path."""
+    yield 3, 5, 9
+    yield 9, 5, 9
+    yield SKINNY + 1, 17, NR + 9
+    yield SKINNY + MR, 19, NARROW + NR + 1
+    yield SKINNY + 1, largest("GEMM_KC") + 1, NR + 9
+
+
+def _int32() -> Iterator[Product]:
+    strip = largest("INT32_STRIP")
+    for n in range(1, 2 * LANES + 2):
+        yield 3, 4, n
+    yield 3, 5, strip
+    yield 3, 5, strip + 9
+    yield 20, SMALL // 16 // strip, strip + 9  # several tasks

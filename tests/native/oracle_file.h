@@ -1,0 +1,148 @@
+/* Reads the oracle's files, and compares results with references: is_near() follows tests/sweep/judge.py. */
+#pragma once
+
+#include "lanewise.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { ABSENT = -1 };
+static const size_t item_size[] = {1, 4, 8, 2, 4, 8};
+static const char *const dtype_name[] = {"bool", "int32", "int64", "float16", "float32", "float64"};
+static const int digits[] = {0, 0, 0, 11, 24, 53}, smallest[] = {0, 0, 0, -24, -149, -1074},
+                 limit[] = {0, 0, 0, 16, 128, 0};
+
+typedef struct {
+    const uint8_t *at, *end;
+} reader;
+
+typedef struct {
+    char text[128];
+} name;
+
+typedef struct {
+    int32_t dtype; /* an index into item_size, or ABSENT for an omitted input */
+    size_t count, bytes;
+    const uint8_t *data; /* row-major */
+    int ndim;
+    int64_t shape[LW_MAX_NDIM];
+} array;
+
+typedef struct {
+    double ulp, absolute, relative, magnitude;
+} bound;
+
+static void fail(const char *why) {
+    fprintf(stderr, "runner: %s\n", why);
+    exit(2);
+}
+
+static const uint8_t *read_bytes(reader *r, size_t bytes) {
+    const uint8_t *found = r->at;
+    if ((size_t)(r->end - r->at) < bytes) {
+        fail("the oracle file is truncated");
+    }
+    r->at += bytes;
+    return found;
+}
+
+static uint32_t read_u32(reader *r) {
+    uint32_t value;
+    memcpy(&value, read_bytes(r, sizeof value), sizeof value);
+    return value;
+}
+
+static uint64_t read_u64(reader *r) {
+    uint64_t value;
+    memcpy(&value, read_bytes(r, sizeof value), sizeof value);
+    return value;
+}
+
+static name read_name(reader *r) {
+    name found = {""};
+    uint32_t size = read_u32(r);
+    const uint8_t *data = read_bytes(r, size + (8 - (4 + size) % 8) % 8);
+    memcpy(found.text, data, size < sizeof found.text ? size : sizeof found.text - 1);
+    return found;
+}
+
+static array read_array(reader *r) {
+    array a = {.dtype = (int32_t)read_u32(r), .count = 1};
+    a.ndim = (int)read_u32(r);
+    if (a.dtype == ABSENT) {
+        return a;
+    }
+    if (a.ndim > LW_MAX_NDIM) {
+        fail("more dimensions than a layout has");
+    }
+    for (int i = 0; i < a.ndim; i++) {
+        a.shape[i] = (int64_t)read_u64(r);
+        a.count *= (size_t)a.shape[i];
+    }
+    a.bytes = (size_t)read_u64(r);
+    a.data = read_bytes(r, a.bytes + (8 - a.bytes % 8) % 8);
+    return a;
+}
+
+/* -- comparing with the reference -- */
+
+static double half_to_double(uint16_t bits) {
+    int exponent = bits >> 10 & 31, fraction = bits & 1023;
+    double value = exponent == 31  ? (fraction ? NAN : INFINITY)
+                   : exponent == 0 ? ldexp(fraction, -24)
+                                   : ldexp(1024 + fraction, exponent - 25);
+    return bits >> 15 ? -value : value;
+}
+
+static double element(int dtype, const uint8_t *p) {
+    uint16_t half;
+    float single;
+    double full;
+    if (dtype == LW_FLOAT16) {
+        return memcpy(&half, p, 2), half_to_double(half);
+    }
+    if (dtype == LW_FLOAT32) {
+        return memcpy(&single, p, 4), single;
+    }
+    return memcpy(&full, p, 8), full;
+}
+
+static double unit(int dtype, double value) {
+    int exponent = smallest[dtype];
+    if (value != 0) {
+        frexp(fmin(fabs(value), limit[dtype] ? ldexp(1, limit[dtype] - 1) : HUGE_VAL), &exponent);
+    }
+    return ldexp(1, exponent - digits[dtype] > smallest[dtype] ? exponent - digits[dtype] : smallest[dtype]);
+}
+
+static double rounded_once(int dtype, double value) {
+    if (isnan(value) || isinf(value) || dtype == LW_FLOAT64) {
+        return value;
+    }
+    double step = unit(dtype, value), rounded = nearbyint(value / step) * step;
+    return limit[dtype] && fabs(rounded) >= ldexp(1, limit[dtype]) ? copysign(INFINITY, value)
+                                                                   : copysign(rounded, value);
+}
+
+static int is_near(double got, double expected, int dtype, bound b, double magnitude, int strict) {
+    if (isnan(expected) || isnan(got)) {
+        return isnan(expected) && isnan(got);
+    }
+    int exact = b.ulp == 0 && b.absolute == 0 && b.relative == 0 && b.magnitude == 0;
+    if (exact || expected == 0 || isinf(expected)) {
+        double rounded = rounded_once(dtype, expected);
+        if (strict && got == 0 && rounded == 0) {
+            return !signbit(got) == !signbit(rounded);
+        }
+        if (exact || strict || isinf(expected)) {
+            return got == rounded;
+        }
+    }
+    double max = limit[dtype] ? ldexp(1, limit[dtype]) : HUGE_VAL;
+    double distance = fabs(fmax(-max, fmin(max, got)) - fmax(-max, fmin(max, expected)));
+    double allowed = fmax(fmax(b.ulp * unit(dtype, expected), b.absolute),
+                          fmax(b.relative * fabs(expected), b.magnitude * magnitude));
+    return distance <= allowed;
+}
