@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
 from collections.abc import Iterable
+from functools import cache
 from pathlib import Path
 
 REPORTS = Path(__file__).resolve().parents[1] / "build" / "reports"
@@ -80,6 +82,17 @@ def table(outcomes: dict[str, dict[str, bool]]) -> str:
     for operation, known in sorted(outcomes.items()):
         lines.append(f"| {operation} | {' | '.join(signs[known.get(backend)] for backend in backends)} |")
     return "\n".join(lines) + "\n"
+
+
+@cache
+def relaxed_simd_flags() -> tuple[str, ...] | None:
+    """Returns the flags with which Node accepts i8x16.relaxed_swizzle, or None if it never does."""
+    module = "0,97,115,109,1,0,0,0,1,5,1,96,0,1,123,3,2,1,0,10,15,1,13,0,65,1,253,15,65,2,253,15,253,128,2,11"
+    script = f"process.exit(WebAssembly.validate(new Uint8Array([{module}])) ? 0 : 1)"
+    for flags in ((), ("--experimental-wasm-relaxed-simd",)):  # older versions require the flag
+        if subprocess.run(["node", *flags, "-e", script], capture_output=True, check=False).returncode == 0:
+            return flags
+    return None
 
 
 def absent(reason: str, what: str) -> None:

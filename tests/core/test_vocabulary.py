@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 import environment  # noqa: E402
+import support  # noqa: E402
 
 from native.targets import TARGETS  # noqa: E402
 
@@ -27,7 +28,6 @@ FLAGS = (
     *("-fno-vectorize", "-fno-slp-vectorize"),  # keep the compiler from vectorizing the reference code
 )
 NODE = ("node", "--no-warnings")
-RELAXED = "--experimental-wasm-relaxed-simd"  # required by older versions of Node
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def skip_reason(run: Run) -> str:
         return "" if native else f"this processor does not have {run.isa}"
     if not shutil.which(run.command[0]):
         return f"{run.command[0]} is not installed"
-    if run.isa == "relaxed_simd" and not _node_flags():
+    if run.isa == "relaxed_simd" and not support.relaxed_simd_flags():
         return "this Node has no relaxed SIMD"
     return ""
 
@@ -76,17 +76,6 @@ def skip_reason(run: Run) -> str:
 def _matches_host(run: Run) -> bool:
     arm = os.uname().machine in ("aarch64", "arm64")
     return sys.platform == "linux" and run.triple == (ARM if arm else X86)
-
-
-@cache
-def _node_flags() -> tuple[str, ...] | None:
-    """Returns the flags with which Node accepts i8x16.relaxed_swizzle, or None if it never does."""
-    module = "0,97,115,109,1,0,0,0,1,5,1,96,0,1,123,3,2,1,0,10,15,1,13,0,65,1,253,15,65,2,253,15,253,128,2,11"
-    script = f"process.exit(WebAssembly.validate(new Uint8Array([{module}])) ? 0 : 1)"
-    for flags in ((), (RELAXED,)):
-        if subprocess.run([*NODE, *flags, "-e", script], capture_output=True, check=False).returncode == 0:
-            return flags
-    return None
 
 
 @pytest.mark.parametrize("run", RUNS, ids=[run.name for run in RUNS])
@@ -106,6 +95,6 @@ def test_every_primitive(run: Run, tmp_path: Path) -> None:
     if "qemu-x86_64" in run.command:
         words.append("unguarded")  # qemu 7 reads all bytes of a masked load, even beyond the mask
     if run.command == NODE:
-        words = [*NODE, *(_node_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
+        words = [*NODE, *(support.relaxed_simd_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]

@@ -4,18 +4,32 @@ from __future__ import annotations
 
 import re
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from native import build, compiler, steps
 from native.targets import TARGETS, Isa, Target
 
-__all__ = ["ORACLE", "OWN", "ROOT", "Report", "commands", "compile_neon_runner", "compile_runner", "run"]
+__all__ = [
+    "ORACLE",
+    "OWN",
+    "PATHS",
+    "ROOT",
+    "Report",
+    "commands",
+    "compile_counting_runner",
+    "compile_neon_runner",
+    "compile_runner",
+    "run",
+    "run_paths",
+]
 
 ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
+PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # sizes at which algorithms change their paths
 OWN = ("sum_of_tenths", "eigenvectors")  # calls that the runner makes by itself
 
 
@@ -29,17 +43,17 @@ class Report:
     output: str
 
 
-def run(command: list[str | Path]) -> Report:
-    """Runs all oracle cases with the command of a runner."""
-    assert ORACLE, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
-    done = subprocess.run([*command, *ORACLE], capture_output=True, text=True, check=False, timeout=600)
+def run(command: list[str | Path], files: Sequence[Path] = ORACLE) -> Report:
+    """Runs all oracle cases, or those of some files, with the command of a runner."""
+    assert files, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
+    done = subprocess.run([*command, *files], capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
     library = re.match(r"library (\w+),", done.stdout)
     assert library, done.stderr
     rows = re.findall(r"^(\w+) \d+ (\d+) ([0-9a-f]+)$", done.stdout, flags=re.MULTILINE)
     failed = {operation: int(count) for operation, count, _ in rows}
     checksums = {operation: checksum for operation, _, checksum in rows}
-    assert len(failed) == len(ORACLE) + len(OWN)
+    assert len(failed) == len(files) + len(OWN)
     return Report(library[1], failed, checksums, done.stdout)
 
 
@@ -51,9 +65,13 @@ def write_names(folder: Path) -> None:
     (folder / "kernel_names.h").write_text(f"static const char *const kernel_names[] = {{\n{lines}}};\n")
 
 
-def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = None) -> Path:
-    """Compiles a runner for a target and returns its path. It loads libraries, or has that of `isa` linked in."""
+def compile_runner(
+    target: Target, using: compiler.Compiler, isa: Isa | None = None, flags: tuple[str, ...] = ()
+) -> Path:
+    """Compiles a runner for a target and returns its path. It loads libraries, or has that of `isa` linked in, which
+    is then compiled with `flags`."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
+    name += "-paths" if flags else ""
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
     include = [*build.KERNEL_INCLUDE, ROOT / "native", folder]
     write_names(folder)
@@ -61,20 +79,27 @@ def compile_runner(target: Target, using: compiler.Compiler, isa: Isa | None = N
     objects = [
         steps.Step(
             folder / f"{source.stem}.o",
-            [*using.object(target, source, include, folder / f"{source.stem}.o"), *(["-DLW_STATIC"] if isa else [])],
-            (source, folder / "kernel_names.h", *inputs),
+            [
+                *using.object(target, source, include, folder / f"{source.stem}.o"),
+                *(["-DLW_STATIC"] if isa else []),
+                *flags,
+            ],
+            (source, NATIVE / "oracle_file.h", folder / "kernel_names.h", *inputs),
             using.version,
         )
         for source in (NATIVE / "runner.c", ROOT / "native" / "cpu.c")
     ]
     if isa:
         output, source = folder / "kernels.o", build.GENERATED / "kernels.c"
-        command = using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, output)
+        command = [*using.kernel_object(target, isa, source, build.KERNEL_INCLUDE, output), *flags]
         objects.append(steps.Step(output, command, (source, *inputs), using.version))
     steps.run(objects)
     program = folder / "runner"
     made = tuple(step.output for step in objects)
-    steps.run([steps.Step(program, using.program(target, made, program), made, using.version)])
+    command = using.program(target, made, program)
+    if target.binary_format == "wasm":
+        command += ["-Wl,-z,stack-size=4194304"]
+    steps.run([steps.Step(program, command, made, using.version)])
     return program
 
 
@@ -82,6 +107,27 @@ def compile_neon_runner() -> Path:
     """Compiles a runner with the NEON kernels linked in, for ARM Linux or an emulator of it."""
     target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM libraries
     return compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
+
+
+def compile_counting_runner(target: Target, isa: Isa) -> Path:
+    """Compiles a runner that counts the paths which the kernels of an instruction set take. Optimizes little, because
+    that takes a third of the time."""
+    static = {"x86_64-linux": "x86_64-linux-musl", "aarch64-linux": "aarch64-linux-musl"}
+    triple = static.get(target.name, "wasm32-wasi-musl")
+    return compile_runner(replace(target, zig_triple=triple), compiler.choose(), isa, ("-DLW_COUNT_PATHS", "-O1"))
+
+
+def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
+    """Runs all oracle cases on a counting runner. Returns the complaints, and how often each path was taken."""
+    assert PATHS, "build/oracle_paths is empty; run: python contracts/generate.py --oracle build/oracle"
+    words = [*command, "--paths", *ORACLE, *PATHS]
+    done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=1800)
+    assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
+    rows = re.findall(r"^path (\d+) (.+)$", done.stdout, flags=re.MULTILINE)
+    assert rows
+    complaints = [line for line in done.stdout.splitlines() if ": " in line and not line.startswith("path ")]
+    counts = {name: int(count) for count, name in rows}
+    return complaints, counts
 
 
 def commands(runner: Path) -> dict[str, list[str | Path]]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from oracle_runner import ORACLE, OWN, ROOT, Report, run
+from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
 
@@ -43,6 +43,14 @@ def test_this_processor(reports: dict[str, Report]) -> None:
         assert _failures(report) == [], name
 
 
+def test_this_processor_at_sizes_that_change_paths(runner: Path) -> None:
+    larger = {name: run(command, PATHS) for name, command in commands(runner).items()}
+    for name, report in larger.items():
+        assert _failures(report) == [], name
+    for operation in _reproducible() & {path.stem for path in PATHS}:
+        assert len({report.checksums[operation] for report in larger.values()}) == 1, operation
+
+
 def test_neon(neon: Report) -> None:
     assert neon.library == "neon"
     assert _failures(neon) == []
@@ -74,7 +82,7 @@ def test_the_same_bits_everywhere(reports: dict[str, Report], neon: Report) -> N
 def test_the_runner_notices_a_wrong_result(runner: Path, tmp_path: Path) -> None:
     path = next(path for path in ORACLE if path.stem == "add")
     content = bytearray(path.read_bytes())
-    content[-5] ^= 0x40  # flip a bit of the last reference value
+    content[-13] ^= 0x40  # flip a bit of the last reference value; 8 bytes follow it
     (tmp_path / "add.bin").write_bytes(content)
     done = subprocess.run([runner, checked_path("scalar"), tmp_path / "add.bin"], capture_output=True, text=True)
     assert done.returncode == 1

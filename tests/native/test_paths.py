@@ -1,0 +1,79 @@
+"""Tests that the oracle's cases take every path of every algorithm in core/ on each CPU backend, with right results.
+
+PATH (core/paths.h) marks the paths. The runner repeats each case with hosts that run tasks in another order, stream
+results or have no memory, and with strided operands. A path that is not taken needs a case in
+contracts/generator/paths.py, which lists the sizes at which algorithms change their paths.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import support
+from oracle_runner import ROOT, compile_counting_runner, run_paths
+
+import lanewise as lw
+from native.targets import TARGETS, host
+
+# Paths that no case takes, with the reason.
+NEVER = {
+    "eigen: T splits": "needs an exact cancellation; no tridiagonal matrix is known that causes it",
+    "eigen_rotate_task: several": "of more than 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
+    "reduction_chunks: one": "only several chunks are divided into tasks",
+    "spans: in order": "of put, which has no reference; tests/sweep/test_kernels.py tests it",
+}
+# Of an instruction set whose library has only the kernels whose bits differ from those of another library.
+NOT_IN = {
+    "relaxed_simd": {
+        f"{name} {size}": "the kernels of this library have elements of 4 bytes; those of simd128 have the others"
+        for name in ("strided:", "elementwise: fills")
+        for size in ("1 byte", "2 bytes", "8 bytes")
+    }
+}
+
+
+@dataclass(frozen=True)
+class Backend:
+    isa: str
+    target: str
+    before: tuple[str, ...] = ()  # the command that runs the program; empty if this processor does
+
+
+def _backends() -> list[Backend]:
+    here = host()
+    found = [Backend(isa.name, here.name) for isa in here.isas]
+    if here.name != "aarch64-linux":
+        found.append(Backend("neon", "aarch64-linux", ("qemu-aarch64",)))
+    node = ("node", "--no-warnings")
+    return found + [Backend(isa, "wasm32-pyodide", node) for isa in ("simd128", "relaxed_simd")]
+
+
+def _command(backend: Backend, program: Path, absent: Callable[[str, str], None]) -> list[str | Path]:
+    if backend.before and not shutil.which(backend.before[0]):
+        absent(backend.isa, f"{backend.before[0]} is not installed")
+    if "node" not in backend.before:
+        return [*backend.before, program]
+    flags = support.relaxed_simd_flags() if backend.isa == "relaxed_simd" else ()
+    if flags is None:
+        absent(backend.isa, "this Node has no relaxed SIMD")
+    return [*backend.before, *(flags or ()), ROOT / "tests" / "core" / "wasi.mjs", program]
+
+
+@pytest.mark.skipif(host().binary_format != "elf", reason="the counters need an ELF linker")
+@pytest.mark.parametrize("backend", _backends(), ids=lambda backend: backend.isa)
+def test_every_path_is_taken(backend: Backend, absent: Callable[[str, str], None]) -> None:
+    available = {info.name.value for info in lw.backends() if info.available}
+    if not backend.before and backend.isa not in available:
+        absent(backend.isa, f"this processor does not have {backend.isa}")
+    target = TARGETS[backend.target]
+    command = _command(backend, Path(), absent)
+    command[-1] = compile_counting_runner(target, next(isa for isa in target.isas if isa.name == backend.isa))
+    complaints, counts = run_paths(command)
+    assert complaints == []
+    reasons = {**NEVER, **NOT_IN.get(backend.isa, {})}
+    assert {path for path, count in counts.items() if not count and path not in reasons} == set()
+    assert {path for path in reasons if counts.get(path)} == set()  # these are taken: remove them from the table
