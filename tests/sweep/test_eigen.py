@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from generator import constants
 from judge import bits
 from tested import HOSTS
 
@@ -58,6 +59,15 @@ def test_same_bits_on_every_instruction_set(size):
     for values, vectors in results:
         assert np.array_equal(values, results[0][0])
         assert np.array_equal(vectors, results[0][1])
+
+
+def test_sweeps_in_several_tasks():
+    """Tasks divide the columns of a sweep that rotates at least EIGEN_SWEEP elements."""
+    size = int(constants.largest("EIGEN_SWEEP") ** 0.5) + constants.largest("EIGEN_GROUP")
+    x = np.diag(RANDOM.standard_normal(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
+    values, vectors = (np.asarray(each, dtype="float64") for each in lw.eigh(x.astype("float32")))
+    assert np.abs(vectors.T @ vectors - np.eye(size)).max() < 1e-6
+    assert np.abs((vectors * values) @ vectors.T - x).max() < 1e-6
 
 
 def test_views_and_batches(backend):
