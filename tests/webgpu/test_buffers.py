@@ -1,0 +1,77 @@
+"""Tests when a pool frees its unused buffers, on a device that only counts. Needs no adapter."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from lanewise.errors import OutOfMemoryError
+from lanewise.webgpu.buffers import MAX_UNUSED, Pool
+from lanewise.webgpu.device import Limits
+
+MIB = 1024**2
+
+
+class CountingDevice:
+    """Buffers are numbers; `sizes` has those that were not destroyed."""
+
+    limits = Limits(buffer=2 * MAX_UNUSED, binding=2 * MAX_UNUSED, groups=65_535)
+
+    def __init__(self) -> None:
+        self.sizes: dict[int, int] = {}
+        self._numbers = itertools.count()
+
+    def buffer(self, size: int) -> int:
+        number = next(self._numbers)
+        self.sizes[number] = size
+        return number
+
+    def destroy(self, buffer: int) -> None:
+        del self.sizes[buffer]
+
+
+def opened(budget: int | None) -> tuple[Pool, CountingDevice, list[int]]:
+    """Returns a pool, its device, and a list that grows whenever the pool submits what was recorded."""
+    device, settled = CountingDevice(), []
+    return Pool(device, budget, lambda: settled.append(len(device.sizes))), device, settled
+
+
+def check(pool: Pool, device: CountingDevice, used: int) -> None:
+    pool._collect()
+    assert pool.allocated == sum(device.sizes.values())
+    assert pool.allocated - pool.unused == used
+
+
+def test_unused_buffers_make_room_within_the_budget() -> None:
+    pool, device, settled = opened(4 * MIB)
+    kept = pool.allocate(MIB)
+    pool.allocate(2 * MIB).release()
+    check(pool, device, MIB)
+    other = pool.allocate(3 * MIB)
+    assert settled == [2]  # before the buffer was destroyed
+    check(pool, device, 4 * MIB)
+    with pytest.raises(OutOfMemoryError, match="cannot allocate"):
+        pool.allocate(256)
+    other.release()
+    kept.release()
+    check(pool, device, 0)
+
+
+def test_a_pool_without_a_budget_keeps_a_limited_number_of_unused_bytes() -> None:
+    pool, device, settled = opened(None)
+    for size in (MAX_UNUSED, MIB):
+        pool.allocate(size).release()
+        check(pool, device, 0)
+    assert (pool.unused, settled) == (MAX_UNUSED + MIB, [])
+    kept = pool.allocate(2 * MIB)
+    assert (pool.unused, settled) == (0, [2])
+    check(pool, device, kept.capacity)
+
+
+def test_a_buffer_of_the_same_class_is_reused_without_freeing() -> None:
+    pool, device, settled = opened(MIB)
+    pool.allocate(MIB).release()
+    again = pool.allocate(MIB - 1)
+    assert (list(device.sizes), settled) == ([again.handle], [])
+    check(pool, device, MIB)
