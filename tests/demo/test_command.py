@@ -1,7 +1,10 @@
 """Tests `python -m lanewise demo` on every backend of this machine."""
 
 import json
+import os
 import shutil
+import sys
+from types import SimpleNamespace
 
 import pytest
 
@@ -112,6 +115,21 @@ def test_all_run_on_one_thread(monkeypatch):
         assert (seen, lw.get_num_threads()) == ([1], 2)
     finally:
         lw.set_num_threads(before)
+
+
+@pytest.mark.parametrize("imported", [False, True])
+@pytest.mark.parametrize("has_avx512", [False, True])
+def test_numpys_blas_runs_its_best_kernels_on_one_thread(monkeypatch, has_avx512, imported):
+    monkeypatch.setattr(os, "environ", {})
+    monkeypatch.setattr(lw, "backends", lambda: [SimpleNamespace(name="avx512", available=has_avx512)])
+    if imported:
+        monkeypatch.setitem(sys.modules, "numpy", SimpleNamespace())
+    else:
+        monkeypatch.delitem(sys.modules, "numpy", raising=False)
+    command._configure_blas()
+    kernels = os.environ.pop("OPENBLAS_CORETYPE", None)
+    assert kernels == ("SkylakeX" if has_avx512 and not imported else None)
+    assert set(os.environ.values()) == (set() if imported else {"1"})
 
 
 def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
