@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import lanewise as lw
+from lanewise import shaping
 
 settings.register_profile("shaping", deadline=None, max_examples=60, derandomize=True, database=None)
 settings.load_profile("shaping")
@@ -120,6 +121,28 @@ def test_a_copy_is_a_copy():
     calls = [lw.roll(x, 0), lw.roll(x, 2, axis=0), lw.tile(x, 1), lw.tile(x, ()), lw.pad(x, 0), lw.pad(x, 0, "edge"),
              lw.repeat(x, 1), lw.concat([x]), lw.tril(x, k=5)]  # fmt: skip
     assert not any(each._shares_storage(x) for each in calls)
+
+
+@pytest.mark.parametrize(("count", "after"), [(16, 16), (17, 1), (17, 17), (1, 17), (0, 3)])
+def test_repeat_copies_only_short_rows_column_by_column(monkeypatch, count, after):
+    class Recorded:
+        def __init__(self, result):
+            self.result, self.shape, self.copies = result, result.shape, []
+
+        def reshape(self, shape):
+            self.result, self.shape = self.result.reshape(shape), shape
+            return self
+
+        def __setitem__(self, key, value):
+            self.copies.append(key)
+            self.result[key] = value
+
+    monkeypatch.setattr(shaping.placement, "place_like", lambda result, *_: Recorded(result))
+    array = numbered((2, 3, after))
+    repeated = shaping._repeated(lw.asarray(array), 1, count)
+    is_short = count <= shaping._SHORT_ROW and after <= shaping._SHORT_ROW
+    assert len(repeated.copies) == (count if is_short else 1)
+    check(repeated.result.reshape((2, 3 * count, after)), np.repeat(array, count, 1))
 
 
 def test_methods():
