@@ -85,6 +85,14 @@ def test_numpy_scalars_are_weak(values, number):
         assert tensor.dtype == before
 
 
+@pytest.mark.parametrize("dtype", ["int64", "float64"])
+def test_tensors_without_dimensions_are_not_weak(dtype):
+    x, scalar = lw.ones(3, dtype="int32"), lw.ones((), dtype=dtype)
+    for condition in (lw.asarray(True), lw.asarray([True, False, True])):
+        assert lw.where(condition, x, scalar).dtype == lw.where(condition, scalar, x).dtype == scalar.dtype
+        assert lw.where(condition, x, np.asarray(scalar)).dtype == (lw.int32 if dtype == "int64" else lw.float32)
+
+
 def test_numpy_scalars_that_do_not_fit():
     x = lw.asarray([1, 2])
     with pytest.raises(lw.RangeError, match=r"^add: expected a number within int32, got 1099511627776"):
