@@ -1,4 +1,5 @@
-// Long division of the mantissas, 8 bits per step. Signs are as in core/ops/remainder.h.
+// Long division of the mantissas. 8 bits per step are the most that fit into 32 bits along with a mantissa of 24; fewer
+// give the same remainder in more steps. Signs are as in core/ops/remainder.h.
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
