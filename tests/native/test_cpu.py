@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from oracle_runner import NATIVE, OUT, ROOT
 
+from lanewise import registry
 from lanewise.libraries import checked_path
 from native import build, compiler, steps
 from native.targets import TARGETS, Isa, host
@@ -87,6 +88,14 @@ def offered() -> Callable[[list[list[int]]], list[set[str]]]:
         return [{isa.name for isa in ISAS if all(bits & flags[name] for name in isa.cpu_features)} for bits in found]
 
     return detect
+
+
+def test_python_and_c_give_each_feature_the_same_bit() -> None:
+    flags = _flags()
+    assert len(set(flags.values())) == len(flags)
+    assert {name: bit for name, (bit, _) in registry._FEATURES.items()} == {
+        name: bit for name, bit in flags.items() if name != "cuda"
+    }
 
 
 def test_a_complete_processor_has_every_instruction_set(offered):

@@ -1,6 +1,7 @@
 """Tests convolution and pooling against the references over all their parameters, with inputs drawn by hypothesis.
 Values are small integers, on which float32 sums are exact, so results must be equal."""
 
+import numpy as np
 from generator import references
 from hypothesis import given
 from hypothesis import strategies as st
@@ -61,3 +62,20 @@ def test_pooling(data):
         with lw.use_backend(backend):
             check(lw.max_pool2d(x, **settings, dilation=dilation), largest.astype("float32"))
             check(lw.avg_pool2d(x, **settings, count_include_pad=counts), mean)
+
+
+def test_one_image_without_a_batch():
+    """An image of shape (C, height, width), all three different and with gaps, is a batch of one."""
+    batch = np.arange(2 * 3 * 10 * 22, dtype="float32").reshape(2, 3, 10, 22)[1:, :, ::2, ::2] % 7
+    weight = np.arange(4 * 3 * 2 * 2, dtype="float32").reshape(4, 3, 2, 2) % 5
+    calls = {
+        "conv2d": lambda x: lw.conv2d(x, weight, padding=1),
+        "max_pool2d": lambda x: lw.max_pool2d(x, 2),
+        "avg_pool2d": lambda x: lw.avg_pool2d(x, 2),
+    }
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            for name, call in calls.items():
+                one, several = np.asarray(call(batch[0])), np.asarray(call(batch))
+                assert one.shape == several.shape[1:], name
+                assert np.array_equal(one, several[0]), name
