@@ -125,6 +125,16 @@ def test_a_test_that_fails_anyway_does_not_count(project: Project, known: Known)
     assert "fail without a mutant too" in report([result], known.fails())
 
 
+def test_the_tests_after_one_that_fails_anyway_see_the_mutant(project: Project, known: Known) -> None:
+    (project.root / "fails.py").write_text("raise SystemExit(1)")
+    project.settings["folder"] = [{"path": "code", "build": [], "tests": ["python fails.py", "python check_clamp.py"]}]
+    with Processes() as processes:
+        copy = Copy(project, processes, known, "copy")
+        copy.prepare()
+        result = copy.judge(changed(project, "code/clamp.py", "LIMIT = 4.5", "LIMIT = 5.5"))
+    assert (result.status, result.by) == ("caught", "python check_clamp.py: exit status 1")
+
+
 TEST_ROWS = """
 import pytest, yaml
 ROWS = yaml.safe_load(open("code/halve.yaml"))["rows"]

@@ -160,11 +160,11 @@ class Copy:
                 return Verdict("caught", new[0])
             if not new and not self._fails_without(command):
                 return Verdict("caught", f"{command}: exit status {ended.status}")
-            if not new:
-                return Verdict("passed")  # the command fails anyway, which the report says
-            mutant.apply(self.tree)
+            mutant.apply(self.tree)  # again: finding out what fails without it has restored the copy
             if self._build(mutant, plan, end):
                 return Verdict("cut", command)
+            if not new:
+                return Verdict("passed")  # the command fails anyway, which the report says
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
         """Returns whether one of these tests passes without the mutant, or does not exist there: a mutant of a contract
