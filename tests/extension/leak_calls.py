@@ -134,6 +134,7 @@ PARAMETERS: dict[str, Any] = {
     "value": values,
     "key": keys,
     "flags": lambda: [0, 1, 0x18, 0x38, 0x58, 0x98, 0x1C, 0x11D],  # as in Python's Include/cpython/object.h
+    "buffer": lambda: [memoryview(b"abcd"), b"abcd", None],  # of __release_buffer__, since Python 3.12
 }
 
 

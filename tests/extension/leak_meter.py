@@ -20,6 +20,7 @@ __all__ = ["HAS_BLOCKS", "Call", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # with PYTHONMALLOC=malloc, a leak sanitizer has to find what is lost
 ROUNDS = 8  # a loss in every round counts; other growth, such as that of a dict, stays below half of it
+IMMORTAL = 1 << 29  # immortal objects have at least this many references in every version of Python that has them
 ATTEMPTS = 3  # a loss shows in each of them
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
@@ -74,6 +75,13 @@ def _parts(value: object) -> Iterator[object]:
             yield from _parts(each)
 
 
+def _references(value: object) -> int:
+    """Returns the number of references to an object; 0 if it is immortal, as None and small ints are since Python 3.12,
+    because extensions for Python 3.11 count references to these and Python itself does not."""
+    count = sys.getrefcount(value)
+    return count if count < IMMORTAL else 0
+
+
 def _levels(watched: Sequence[object]) -> list[int]:
     """Returns the number of blocks, bytes and references: first those of the process, then those of each object."""
     gc.collect()
@@ -81,8 +89,8 @@ def _levels(watched: Sequence[object]) -> list[int]:
     return [
         sys.getallocatedblocks(),
         _ext.memory_stats()[0],
-        sum(map(sys.getrefcount, range(-5, 257))),  # before Python 3.12, small ints are counted
-        *map(sys.getrefcount, watched),
+        sum(map(_references, range(-5, 257))),
+        *map(_references, watched),
     ]
 
 
