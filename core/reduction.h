@@ -214,7 +214,7 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     }
     PATH_IF(blocks == 1, "reduction: chunk of one block");
     PATH_IF(blocks > 1, "reduction: chunk of several blocks");
-    PATH_IF(blocks > 1 && (blocks & (blocks - 1)), "reduction: blocks that are no power of two");
+    PATH_IF(blocks > 1 && (blocks & (blocks - 1)), "reduction: blocks not a power of two");
     for (int64_t n = 1; n < blocks; n *= 2) {
         for (int64_t b = 0; b + n < blocks; b += 2 * n) {
             reducer->join(part + b, n * REDUCE_BLOCK, part + b + n,
@@ -241,7 +241,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
         return;
     }
     PATH("reduction: several chunks");
-    PATH_IF(chunks == 3, "reduction: chunks that are no power of two");
+    PATH_IF(chunks == 3, "reduction: chunks not a power of two");
     int64_t left = 1;
     while (left * 2 < chunks) {
         left *= 2;
