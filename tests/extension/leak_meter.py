@@ -16,11 +16,10 @@ from typing import Any
 import lanewise as lw
 from lanewise import _ext, dtypes, errors
 
-__all__ = ["HAS_BLOCKS", "Call", "losses"]
+__all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # with PYTHONMALLOC=malloc, a leak sanitizer has to find what is lost
 ROUNDS = 8  # a loss in every round counts; other growth, such as that of a dict, stays below half of it
-IMMORTAL = 1 << 29  # immortal objects have at least this many references in every version of Python that has them
 ATTEMPTS = 3  # a loss shows in each of them
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
@@ -75,11 +74,18 @@ def _parts(value: object) -> Iterator[object]:
             yield from _parts(each)
 
 
+def is_counted(value: object) -> bool:
+    """Tells whether Python counts the references to an object. It does not count those to immortal objects, such as
+    None and small ints since Python 3.12."""
+    before = sys.getrefcount(value)
+    added = [value]
+    return sys.getrefcount(added[0]) > before
+
+
 def _references(value: object) -> int:
-    """Returns the number of references to an object; 0 if it is immortal, as None and small ints are since Python 3.12,
-    because extensions for Python 3.11 count references to these and Python itself does not."""
-    count = sys.getrefcount(value)
-    return count if count < IMMORTAL else 0
+    """Returns the number of references to an object; 0 if it is immortal, because extensions for Python 3.11 count
+    references to such objects and Python itself does not."""
+    return sys.getrefcount(value) if is_counted(value) else 0
 
 
 def _levels(watched: Sequence[object]) -> list[int]:
