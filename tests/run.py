@@ -131,9 +131,7 @@ def lint(runner: Runner, stage: Stage) -> None:
         runner.command(stage, "clang-format", "clang-format", "--dry-run", "-Werror", *sources)
     runner.command(stage, "mypy", runner.python, "-m", "mypy")
     if names:
-        runner.command(stage, "files", runner.python, ROOT / "tests" / "style" / "check_files.py")
-        runner.command(stage, "phrases", runner.python, ROOT / "tests" / "style" / "check_phrases.py")
-        runner.command(stage, "shaders", runner.python, ROOT / "tests" / "style" / "check_wgsl.py")
+        runner.command(stage, "sources", runner.python, ROOT / "tests" / "style" / "check.py")
 
 
 def folders() -> dict[str, Path]:

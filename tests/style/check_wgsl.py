@@ -1,5 +1,4 @@
-"""Looks in the shaders for expressions that a driver may fold: `python tests/style/check_wgsl.py`. Part of the lint
-stage.
+"""Looks in the shaders for expressions that a driver may fold.
 
 WGSL lets an implementation assume that NaN and infinity do not occur, ignore the sign of zero and reassociate sums. So
 `0.0 - x` is not a negation that turns 0 into -0, and `x != x` is not a test for NaN, even where a driver computes both
@@ -8,11 +7,7 @@ as written. webgpu/README.md says what to write instead. ALLOWED names each exce
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
 START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # before a right operand, a left operand, after one
@@ -42,10 +37,12 @@ FOLDED = {  # a pattern -> an example, what it is, and what to write instead
 ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
 
 
-def complaints(shaders: dict[str, str]) -> list[str]:
-    """Returns what is wrong with the shaders, given their texts by name, and which exceptions have become needless."""
+def complaints(sources: dict[str, str]) -> list[str]:
+    """Returns what is wrong with the shaders, and which exceptions have become needless."""
     found, seen = [], set()
-    for name, text in shaders.items():
+    for name, text in sources.items():
+        if not name.endswith(".wgsl"):
+            continue
         code = COMMENT.sub(lambda comment: "\n" * comment[0].count("\n"), text)
         for number, line in enumerate(code.splitlines(), 1):
             entry = f"{name}: {line.strip()}"
@@ -58,15 +55,3 @@ def complaints(shaders: dict[str, str]) -> list[str]:
         f"{name}: is not found by {pattern}" for pattern, (name, _) in FOLDED.items() if not re.search(pattern, name)
     ]
     return found + [f"{entry}: no longer in the shaders; remove it from ALLOWED" for entry in set(ALLOWED) - seen]
-
-
-def main() -> int:
-    command = ["git", "ls-files", "-z", "--", "webgpu/**.wgsl"]
-    names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\0")
-    found = complaints({name: (ROOT / name).read_text(encoding="utf-8") for name in names if name})
-    print("\n".join(found) or "no complaints")
-    return 1 if found else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
