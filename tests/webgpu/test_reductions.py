@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 import pytest
 from harness import Runner
@@ -99,6 +101,16 @@ def assert_product(result: np.ndarray, a: np.ndarray, b: np.ndarray) -> None:
 def test_matrices(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) -> None:
     generator = np.random.default_rng(4)
     a, b = (generator.normal(size=shape).astype(np.float32) for shape in (left, right))
+    assert_product(gpu.matrix("matmul_float32", a, b), a, b)
+
+
+@pytest.mark.parametrize(("columns", "rows", "depth"), [(4, 16, 8), (16, 2, 3), (1, 64, 1)])
+def test_tiles_of_any_size(gpu: Runner, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int, depth: int) -> None:
+    """Sees an extent of the tile that is used for another one, which the default of 16 x 16 x 16 hides."""
+    generator = np.random.default_rng(7)
+    a, b = (generator.normal(size=shape).astype(np.float32) for shape in ((2, 130, 100), (100, 70)))
+    constants = {"lw_columns": columns, "lw_rows": rows, "lw_depth": depth}
+    monkeypatch.setattr(gpu.executor, "_record", functools.partial(gpu.executor._record, constants=constants))
     assert_product(gpu.matrix("matmul_float32", a, b), a, b)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gc
+from pathlib import Path
 
 import numpy as np
 import pytest
 from harness import Runner, strided_layout
 
+from lanewise import webgpu
 from lanewise.errors import BackendError, OutOfMemoryError, ShapeError
 from lanewise.webgpu.buffers import size_class
 
@@ -176,6 +178,16 @@ def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
     gc.collect()
     buffers = [gpu.upload(x)[0] for _ in range(4)]
     assert handle in {id(each.handle) for each in buffers}
+
+
+def test_shaders_come_from_the_given_file(gpu: Runner, tmp_path: Path) -> None:
+    """Without one they come from the build."""
+    x = numbers(100)
+    built = Runner(webgpu.open(gpu.executor.device))
+    np.testing.assert_array_equal(built.elementwise("negative_float32", [x], np.float32), -x)
+    empty = Runner(webgpu.open(gpu.executor.device, tmp_path / "none.wgsl"))
+    with pytest.raises(BackendError, match=r"build the package: .*none\.wgsl is missing"):
+        empty.elementwise("negative_float32", [x], np.float32)
 
 
 def test_errors(gpu: Runner) -> None:
