@@ -1,6 +1,11 @@
 // Runs a WASI program, which sees all files, and exits with its status: node wasi.mjs program.wasm arguments...
 import { readFile } from "node:fs/promises";
+import { setFlagsFromString } from "node:v8";
 import { WASI } from "node:wasi";
+
+// V8 calls the system's functions of a long-running program directly, and garbage that is collected during such a call
+// crashes Node 20 to 22: https://github.com/nodejs/node/issues/53087.
+setFlagsFromString("--no-turbo-fast-api-calls");
 
 const args = process.argv.slice(2);
 const wasi = new WASI({ version: "preview1", args, preopens: { "/": "/" }, returnOnExit: false });
