@@ -205,23 +205,18 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
 }
 
 /* Applies one implicit QL step to rows first .. last of T. Stores its rotations in m->c and m->s, and the range of rows
- * that they rotate in m->first and m->last. */
+ * that they rotate in m->first and m->last.
+ *
+ * No r is 0. If L is the largest |d[k]| + |e[k]|, then |e[i]| > 2^-53 L and |s| >= |e[i]| / (K L), with K < 100 because
+ * the shift is within 3 L of d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest positive
+ * float32: f * f is far from underflow. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
     g = d[last] - d[first] + e[first] / (g + (g < 0 ? -r : r));
-    m->last = last - 1;
     for (int64_t i = last - 1; i >= first; i--) {
         double f = s * e[i], b = c * e[i];
-        r = __builtin_sqrt(f * f + g * g);
-        e[i + 1] = r;
-        if (r == 0) { /* T splits here */
-            PATH("eigen: T splits");
-            d[i + 1] -= left;
-            e[last] = 0;
-            m->first = i + 1;
-            return;
-        }
+        e[i + 1] = r = __builtin_sqrt(f * f + g * g);
         m->s[i] = s = f / r;
         m->c[i] = c = g / r;
         g = d[i + 1] - left;
@@ -231,6 +226,7 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
         g = c * r - b;
     }
     m->first = first;
+    m->last = last - 1;
     d[first] -= left;
     e[first] = g;
     e[last] = 0;
@@ -260,7 +256,7 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
                 return LW_OK;
             }
             eigen_step(m, first, last);
-            if (!m->z || m->first > m->last) {
+            if (!m->z) {
                 continue;
             }
             m->per_task = (m->last - m->first) * m->width < EIGEN_SWEEP ? m->width : EIGEN_COLUMNS;

@@ -127,10 +127,6 @@ def _step(d: list[float], e: list[float], first: int, last: int) -> list[tuple[i
     for i in range(last - 1, first - 1, -1):
         f, b = sine * e[i], cosine * e[i]
         e[i + 1] = r = math.sqrt(f * f + g * g)
-        if r == 0:  # the matrix splits here
-            d[i + 1] -= left
-            e[last] = 0.0
-            return rotations
         sine, cosine = f / r, g / r
         rotations.append((i, cosine, sine))
         g = d[i + 1] - left
