@@ -163,7 +163,8 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
     for (part.j = 0; part.j < g->n; part.j += sizes.columns) {
         part.columns = min_int64(g->n - part.j, sizes.columns);
         part.p = 0;
-        PATH_IF(part.j > 0, "gemm: another block of columns");
+        PATH_IF(part.j > 0 && sizes.columns < GEMM_NC, "gemm: another block of columns on the stack");
+        PATH_IF(part.j > 0 && sizes.columns == GEMM_NC, "gemm: another block of columns that tasks share");
         do { /* at least once, so that k = 0 writes zeros */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;

@@ -86,6 +86,7 @@ def _packed() -> Iterator[Product]:
     yield largest("GEMM_MC") + MR - 4, 150, NARROW + 9
     yield largest("GEMM_MC") + 9, largest("GEMM_KC") + 9, NR + 9
     yield largest("GEMM_PACKED_ROWS") + 3, 5, 17
+    yield largest("GEMM_MC") + 1, 2, largest("GEMM_NC") + 9  # two blocks of columns that tasks share
 
 
 def _transposed() -> Iterator[Product]:

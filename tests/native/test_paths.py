@@ -21,7 +21,6 @@ from native.targets import TARGETS, host
 
 # Paths that no case takes, with the reason.
 NEVER = {
-    "eigen: T splits": "needs an exact cancellation; no tridiagonal matrix is known that causes it",
     "eigen_rotate_task: several": "of more than 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
     "eigen_rows_task: several": "rounding its large results exceeds the tolerance; tests/sweep/test_tasks.py tests it",
     "reduction_chunks: one": "only several chunks are divided into tasks",
