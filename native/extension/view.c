@@ -158,8 +158,8 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
-    if (view && view->size != tensor->size) { /* elements repeat, so it must not be written */
-        view->read_only = 1;
+    if (view) {
+        view->read_only = 1; /* also if no element repeats, so that a caller need not know the shapes */
     }
     return view;
 }

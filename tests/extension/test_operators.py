@@ -274,6 +274,16 @@ def test_read_only():
         t[0] = 1
 
 
+@pytest.mark.parametrize("shape", [(2, 3), (1, 3), (3,), (1, 1, 3)])
+def test_broadcast_views_are_read_only(shape):
+    x = lw.ones((3,))
+    view = lw.broadcast_to(x, shape)
+    assert view.readonly
+    with pytest.raises(lw.ReadOnlyError):
+        view[...] = 2
+    assert x.tolist() == [1, 1, 1]
+
+
 def test_unknown_operands_are_left_to_python():
     t = lw.ones((2,))
     assert (t == None) is False  # noqa: E711 - the point is what == does
