@@ -44,7 +44,7 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
     return 0;
 }
 
-/* Returns the number of query heads that share a key head, or 0 with an error set. */
+/* Returns the number of query heads that share a key head, 0 if there are no query heads, or -1 with an error set. */
 static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_operand *operands, int shared) {
     if (!shared) {
         return 1;
@@ -58,7 +58,7 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
             refuse(operation, query, other,
                    "(..., heads, length, depth) with enable_gqa, with equal heads of key and value that divide those "
                    "of query");
-            return 0;
+            return -1;
         }
     }
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
@@ -74,8 +74,8 @@ static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar 
     layout->scale = lw_has_parameter(arguments, "scale") ? parameters[SCALE].f : reciprocal_square_root(layout->depth);
 }
 
-/* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is
- * not. */
+/* Converts a bool mask to numbers that the kernel adds to the scores: 0 where a key is visible, -inf where it is not.
+ * Leaves a mask of floats unchanged, and raises an error for ints. */
 static int convert_bool_mask(const lw_operation *operation, PyObject *const *inputs, lw_operand *mask) {
     if (mask->dtype == LW_INT32 || mask->dtype == LW_INT64) {
         PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
@@ -101,12 +101,12 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
     return 0;
 }
 
-/* Broadcasts the leading dimensions of all operands. If `group` > 1, the last leading dimension counts heads;
- * split_heads() later splits it into two dimensions. */
+/* Broadcasts the leading dimensions of all operands. Unless `group` is 1, the last leading dimension counts heads; if
+ * `group` > 1, split_heads() later splits it into two dimensions. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* key and value broadcast as if each head were repeated `group` times */
+    int64_t heads[2]; /* key and value broadcast as if each head occurred `group` times */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;
@@ -115,7 +115,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         }
     }
     int64_t own_shape[2][LW_MAX_NDIM];
-    if (group > 1) {
+    if (group != 1) {
         for (int i = KEY; i <= VALUE; i++) {
             memcpy(own_shape[i - KEY], leading[i].shape, sizeof(int64_t) * (size_t)leading[i].ndim);
             heads[i - KEY] = own_shape[i - KEY][leading[i].ndim - 1];
@@ -183,7 +183,7 @@ static PyObject *compute_attention(const lw_arguments *arguments, lw_operand *op
     };
     int64_t shape[LW_MAX_NDIM];
     int64_t group = query_heads_per_key_head(operation, operands, parameters[ENABLE_GQA].i != 0);
-    int ndim = group ? broadcast_batch(operation, operands, group, shape, &layout) : -1;
+    int ndim = group >= 0 ? broadcast_batch(operation, operands, group, shape, &layout) : -1;
     if (ndim < 0) {
         return NULL;
     }

@@ -1,5 +1,5 @@
-"""Tests attention against the reference over all its parameters, with inputs drawn by hypothesis; with bool masks,
-which the oracle's files do not contain; and its use of scratch memory."""
+"""Tests attention against the reference on inputs drawn by hypothesis, over all its parameters and with bool masks,
+which the oracle's files do not contain. Also tests how much scratch memory it uses."""
 
 import numpy as np
 import pytest
@@ -44,6 +44,14 @@ def test_attention(data):
             result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
         assert result.shape == expected.shape
         assert np.abs(result - expected).max(initial=0) < 1e-4  # scores reach about 40 * 25 * 0.1, where an ulp is 8e-6
+
+
+@pytest.mark.parametrize("enable_gqa", [False, True])
+def test_no_query_heads(enable_gqa):
+    heads = 2 if enable_gqa else 1
+    query, key, value = lw.ones((3, 0, 4, 5)), lw.ones((3, heads, 6, 5)), lw.ones((1, heads, 6, 7))
+    result = lw.scaled_dot_product_attention(query, key, value, enable_gqa=enable_gqa)
+    assert result.shape == (3, 0, 4, 7)
 
 
 def test_integer_mask_is_rejected():
