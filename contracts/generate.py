@@ -72,9 +72,7 @@ def main() -> int:
     if not options.out and not options.oracle:
         parser.error("give --out FOLDER, --oracle FOLDER, or both")
     try:
-        contracts = load_contracts(
-            FOLDER, check_measured=bool(options.oracle)
-        )  # what is measured has to be built first
+        contracts = load_contracts(FOLDER, check_measured=bool(options.oracle))  # errors are measured after a build
         if options.out:
             write(files(contracts), options.out, options.verbose)
         if options.oracle:

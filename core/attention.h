@@ -9,19 +9,19 @@
  * Queries are divided into chunks, and chunks into blocks. For each chunk, the kernel iterates over the blocks of keys.
  * It packs the keys and values of a block once, then multiplies them by each block of queries: the GEMM micro-kernel
  * computes both the scores and the weighted sums. A block of queries skips the blocks of keys that none of its queries
- * sees. If there are few queries, unpacked GEMM reads keys and values in place.
+ * sees. If there are few queries, and the rows of keys and values are contiguous, unpacked GEMM reads them in place.
  *
- * A key is hidden from a query that does not see it: its score is -inf. The result of a query that sees no keys is
- * zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite: see
- * attention_recompute_row. */
+ * If a query does not see a key, the key and its value are hidden from it, and the score is -inf. The result of a query
+ * that sees no keys is zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite:
+ * see attention_recompute_row. */
 #pragma once
 
 #include "gemm.c"
 #include "math/exp.h"
 
 enum {
-    ATTENTION_ROWS = 48,                   /* queries per block; a multiple of every GEMM_MR */
-    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries that share packed keys and values */
+    ATTENTION_ROWS = 48,                   /* queries per block; a multiple of GEMM_MR on every instruction set */
+    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries per chunk, which share packed keys and values */
     ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
     ATTENTION_UNPACKED_KEYS = 512,         /* keys per block of attention_unpacked */
     ATTENTION_GRAIN = 1 << 20              /* multiply-adds per task */
@@ -34,7 +34,7 @@ typedef struct attention {
     int64_t chunks;          /* chunks per index of the batch */
     int64_t count, per_task; /* chunks in the whole batch; chunks per task */
     int64_t width;           /* columns of `sums`: value_depth rounded up to a multiple of GEMM_NR */
-    int is_unpacked;         /* too few queries for packing to pay */
+    int is_unpacked;         /* few queries, and contiguous rows of keys and values: packing would not pay */
 } attention;
 
 /* The state of one chunk. */
@@ -42,12 +42,12 @@ typedef struct attention_chunk {
     const lw_attention_layout *layout;
     const char *query, *key, *value, *mask; /* query, mask: row of the chunk's first query; mask may be NULL */
     char *out;
-    int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; width as in attention */
+    int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; `width` as in `attention` */
     float *queries;             /* the queries times the scale; packed, or row-major if is_unpacked */
     float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
     float *keys, *values;       /* one packed block of keys and of values */
-    float *scores, *weights;    /* scores and packed weights of a block; if is_unpacked, `weights` is its sums */
+    float *scores, *weights;    /* of a block: scores, packed weights; if is_unpacked, `weights` holds weighted sums */
 } attention_chunk;
 
 /* The keys or scores begin .. end - 1. The range is empty if end <= begin. */
@@ -61,13 +61,13 @@ static attention_range attention_visible(const lw_attention_layout *l, int64_t f
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to the scores in `range`, which are whole vectors, and hides the keys that are not in `visible`. Where
- * the mask is -inf, the score becomes -inf, even if it was NaN. */
+/* Adds the mask to the scores in `range`, which covers whole vectors, and hides the keys that are not in `visible`.
+ * Where the mask is -inf, the score becomes -inf, even if it was NaN. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
     const char *mask = c->mask ? c->mask + row * c->layout->row_strides[3] + key * step : NULL;
-    int64_t begin = min_int64(visible.begin, range.end); /* both fit in 32 bits */
+    int64_t begin = min_int64(visible.begin, range.end); /* so that `first` fits in 32 bits */
     vi32 first = vi32_set((int32_t)(begin > range.begin ? begin : range.begin));
     vi32 end = vi32_set((int32_t)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
     const vf32 hidden = vf32_set(-__builtin_inff());
@@ -241,7 +241,7 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
             copy_strided((char *)(c->queries + i * l->depth), sizeof(float), c->query + i * row, column, l->depth,
                          sizeof(float));
         }
-        /* The products write only the first value_depth columns of `weights`; the others must be zeros. */
+        /* The products write only the first value_depth columns of `weights`; the other columns must be zeros. */
         for (int64_t i = 0; i < c->rows * c->width; i += VF32_LANES) {
             vf32_store(c->weights + i, vf32_set(0));
         }
@@ -265,8 +265,8 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     }
 }
 
-/* Computes a row again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives NaN if they are
- * infinite or NaN. Each weight is divided by the total before the summation, so that sums do not overflow. */
+/* Computes a row again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives NaN if a value
+ * is infinite or NaN. Each weight is divided by the total before the summation, so that sums do not overflow. */
 static void attention_recompute_row(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
@@ -305,13 +305,13 @@ static void attention_recompute_row(const attention_chunk *c, int64_t row, float
     }
 }
 
-/* Divides the sums by the total weight and writes the results. */
+/* Divides the sums by the total weight and writes the results. Computes rows with infinite or NaN results again. */
 static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {
         char *out = c->out + i * l->row_strides[4];
         float *sums = c->sums + i * c->width, whole = c->total[i] == 0 ? 1 : c->total[i];
-        vf32 total = vf32_set(whole), differences = vf32_set(0); /* NaN if any result is infinite or NaN */
+        vf32 total = vf32_set(whole), differences = vf32_set(0); /* becomes NaN if a result is infinite or NaN */
         for (int64_t j = 0; j < c->width; j += VF32_LANES) {
             vf32 result = vf32_load(sums + j) / total;
             differences = differences + (result - result);

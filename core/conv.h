@@ -5,8 +5,8 @@
  *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image is
  *    one product. Small images share a product, to amortize packing A and to fill whole panels of B. In the output, the
  *    columns of different images are not adjacent, so such a product is computed in scratch memory and copied.
- * 2. Directly, in strips of results. Used for groups with too few output channels to fill the micro-kernel's rows, and
- *    if the weight or the output has strides that a matrix cannot have.
+ * 2. Directly, in strips of results. Used if a group has too few output channels to fill the micro-kernel's rows, or if
+ *    the weight or the output has strides that a matrix cannot have.
  *
  * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
@@ -15,10 +15,10 @@
 #include "window.h"
 
 enum {
-    CONV_MIN_ROWS = 4,  /* output channels of a group; groups with fewer are computed in strips */
+    CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed in strips */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
     CONV_TAPS = 16,     /* taps that are packed together */
-    CONV_COLUMNS = 512  /* small images share a product of up to this many columns, to amortize its fixed cost */
+    CONV_COLUMNS = 512  /* small images share a product until it has this many columns, to amortize its fixed cost */
 };
 
 typedef struct conv {
@@ -181,8 +181,8 @@ typedef struct conv_strips {
     char *out;
     int64_t results;  /* results of one output channel, in all images */
     int64_t blocks;   /* blocks of CONV_CHANNELS output channels */
-    int64_t count;    /* number of strips times number of blocks */
-    int64_t per_task; /* how many of these a task computes */
+    int64_t count;    /* pairs of a strip and a block */
+    int64_t per_task; /* pairs that a task computes */
 } conv_strips;
 
 /* Computes a strip of results for several output channels. Each window_tap is computed once for all of them. */

@@ -6,8 +6,8 @@
  * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin,
  * Reinsch and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
- * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. A sum is divided into
- * EIGEN_GROUP partial sums on every instruction set, and no multiply-add is fused, so results are bit-identical
+ * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. A dot product is divided
+ * into EIGEN_GROUP partial sums on every instruction set, and no multiply-add is fused, so results are bit-identical
  * everywhere. */
 #pragma once
 
@@ -16,7 +16,7 @@
 #include "strided.h"
 
 enum {
-    EIGEN_GROUP = 16,      /* partial sums per sum */
+    EIGEN_GROUP = 16,      /* partial sums per dot product */
     EIGEN_GRAIN = 1 << 16, /* multiplications per task */
     EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks */
     EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: few enough that a sweep's rows stay in the cache */
@@ -73,7 +73,7 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
 /* Stores the Householder vector v of step i in row i of A. The reflection by v makes elements 0 .. i - 2 of that row
- * zero. Returns half the squared length of v, or 0 if these elements are zero already. */
+ * zero. Returns half the squared length of v. If these elements are zero already, returns 0 and stores no vector. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -204,12 +204,12 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* Applies one implicit QL step to rows first .. last of T. Stores its rotations in m->c and m->s, and the range of rows
- * that they rotate in m->first and m->last.
+/* Applies one implicit QL step to rows first .. last of T. Stores its rotations in m->c and m->s, and the first and the
+ * last index of a rotation in m->first and m->last.
  *
- * No r is 0. If L is the largest |d[k]| + |e[k]|, then |e[i]| > 2^-53 L and |s| >= |e[i]| / (K L), with K < 100 because
- * the shift is within 3 L of d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest positive
- * float32: f * f is far from underflow. */
+ * No divisor r is 0. If L is the largest |d[k]| + |e[k]|, then |e[i]| > 2^-53 L and |s| >= |e[i]| / (K L), with K < 100
+ * because the shift is within 3 L of d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest
+ * positive float32: f * f is far from underflow. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
@@ -232,8 +232,8 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* Makes T diagonal. An element e[k] counts as zero if it is at most 2^-53 times the largest |d[k]| + |e[k]|. If
- * EIGEN_STEPS steps do not suffice, which has not been observed, d[0] becomes NaN. */
+/* Makes T diagonal. An element e[k] counts as zero if |e[k]| is at most 2^-53 times the largest |d[i]| + |e[i]|. If
+ * EIGEN_STEPS steps do not suffice for an eigenvalue, which has not been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;
@@ -269,7 +269,7 @@ static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* Copies the lower triangle of x to both triangles of A. Returns whether all elements that it copies are finite. */
+/* Copies the lower triangle of x to both triangles of A. Returns whether all elements of the triangle are finite. */
 static int eigen_read(eigen *m, const char *x, int64_t row, int64_t column) {
     double differences = 0;
     for (int64_t k = 0; k < m->n * m->width; k++) {
@@ -291,7 +291,7 @@ static void eigen_store(char *to, double value) {
     __builtin_memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Writes the results in ascending order of eigenvalues. Uses q for that order. */
+/* Writes the results in ascending order of eigenvalues. Uses the memory of q to sort. */
 static void eigen_write(eigen *m, const lw_matrix_layout *l, char *values, char *vectors) {
     int64_t *order = (int64_t *)m->q;
     for (int64_t k = 0; k < m->n; k++) {
@@ -382,7 +382,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Small matrices are divided among tasks. Large ones are decomposed one after another, each by many tasks. */
+/* Tasks decompose several small matrices each. Large matrices are decomposed one after another, each by many tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

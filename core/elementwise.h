@@ -1,9 +1,9 @@
 /* Elementwise kernels for any layout, built on loops over contiguous arrays.
  *
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
- * a constant `elementwise` that describes it. This file turns a layout into calls of that body. Operands that are
+ * an `elementwise` constant that describes it. This file turns a layout into calls of that body. Operands that are
  * contiguous are passed in place. Others are copied to small buffers, CHUNK elements at a time, and a strided result is
- * computed in a buffer and copied out. An output may be the same memory as an input with the same strides: no element
+ * computed in a buffer and copied out. The output may be the memory of an input with the same strides: no element
  * is read after it is written. */
 #pragma once
 
@@ -14,7 +14,7 @@
 enum {
     CHUNK = 512,   /* elements copied at a time: four operands with elements of 8 bytes take 16 KB, which fits in L1 */
     LONG_ROW = 64, /* for rows of at least this length, one call of the body per row is cheaper than copying */
-    /* Vectors per iteration in a short body. With one vector, adding arrays that are in L1 takes 1.2 times as long.
+    /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
     BODY_UNROLL = SIMD_PARTIAL && VF32_LANES > 1 ? 4 : 1,
 };
@@ -45,8 +45,8 @@ typedef struct elementwise_call {
     char *data[LW_MAX_OPERANDS];
     const lw_scalar *parameters;
     int64_t total, grain;
-    int64_t row;       /* length of the last dimension; if all operands are contiguous, the total */
-    int64_t max_count; /* elements per call of the body */
+    int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
+    int64_t max_count; /* maximum elements per call of the body */
     int by_row;        /* a call must not cross rows */
     int64_t lead;      /* elements of a task's first call, so that later calls stream from the start of a cache line */
     passage passage[LW_MAX_OPERANDS];
@@ -119,7 +119,7 @@ static void skip_rows(layout_iterator *it, int64_t rows) {
         for (int32_t o = 0; o < it->operands; o++) {
             it->offset[o] += (part - 1) * it->layout->strides[o][d];
         }
-        iterator_next(it); /* carries into the slower dimensions */
+        iterator_next(it); /* also carries into the dimensions before d */
         rows -= part;
     }
 }

@@ -5,7 +5,7 @@
  * zeros are ignored, one fast instruction suffices, so:
  * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
- * Elements may be combined in any order and more than once, so there are no partials as in reduce_block.h. */
+ * Elements may be combined in any order and more than once, so a pass needs no partials as in reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
@@ -36,8 +36,8 @@ INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, ex
 
 enum { EXTREME_CHAINS = 4 };
 
-/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration overlaps the one before
- * it. */
+/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration may overlap the one
+ * before it. */
 INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
                            extreme_join *other) {
     extreme all[EXTREME_CHAINS];
@@ -85,8 +85,8 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
 }
 
 /* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` is the join of the first pass. `signs_join` is
- * that of the second, which gives the sign of a zero result: AND for max, OR for min. `joined` is the exact expression
- * for two partials a and b. <op>_exact runs the second pass. */
+ * the join of the second, which gives the sign of a zero result: AND for max, OR for min. `joined` is an expression
+ * that joins two partials a and b exactly. <op>_exact runs the second pass. */
 #define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
     RARE float op##_exact(const float *x, int64_t count, float value) {                                        \
         extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);               \

@@ -3,9 +3,9 @@
  *
  * The three outer loops divide C's columns into blocks of GEMM_NC, k into blocks of GEMM_KC, and C's rows into blocks
  * of GEMM_PACKED_ROWS. They pack the corresponding parts of A and B into panels. Tasks then compute blocks of C with
- * two more loops, over panels of B and of A. If C has no more rows than one block, no two tasks share a panel of B, so
- * each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel with
- * zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
+ * two more loops, over panels of B and of A. If each task computes all rows of its columns, no two tasks share a panel
+ * of B, so each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel
+ * with zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
  * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is summed
  * depends only on k and on which of these paths is taken. */
 #ifndef LANEWISE_GEMM_C
@@ -21,15 +21,15 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows; /* how many rows of A, from the first, are read in place; the others are packed */
+    int64_t unpacked_rows; /* the first rows of A: this many are read in place, the others are packed */
     float *a, *b;          /* packed panels; b is NULL if each task packs its own */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
 
-/* Packs one task's share of an operand. `across` is the stride perpendicular to k, where the operand has `extent`
- * elements; `along` is the stride along k. If `across` is contiguous, the share is a range of k, for all panels:
- * packing one panel would use only one or two cache lines at each index of k, each on another page. Otherwise, the
+/* Packs one task's share of an operand. `along` is the stride along k, `across` that along the other dimension, which
+ * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels: packing one
+ * panel would use only one or two cache lines at each index of k, each on another page. Otherwise, the
  * share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
@@ -119,8 +119,9 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
-/* Computes one block of C. If k is short, writing C takes most of the time, so tiles are computed row by row, while B's
- * panels stay in the caches. Otherwise they are computed column by column, and a panel of B stays in L1. */
+/* Computes one block of C. If its panels of B are shared and fit in the caches together, tiles are computed row by row,
+ * because writing C takes most of the time if k is short. Otherwise, they are computed column by column, and a panel of
+ * B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;

@@ -8,7 +8,7 @@
 
 enum {
     GEMM_SMALL_WORK = 1 << 20, /* a product of at least this many multiply-adds is divided into tasks */
-    /* The same threshold for batches of at least GEMM_MANY_PRODUCTS products. In these, tasks that compute whole
+    /* Replaces GEMM_SMALL_WORK in batches of at least GEMM_MANY_PRODUCTS products. For them, tasks that compute whole
      * products are faster, because no task waits for another to pack. */
     GEMM_LARGE_WORK = 1 << 26,
     GEMM_MANY_PRODUCTS = 16
@@ -42,8 +42,8 @@ INLINE float gemm_float(const char *p) {
     return x;
 }
 
-/* Adds the bias to `columns` values of row i of C, from column j on. The buffer is padded to `width`, a whole number of
- * vectors. */
+/* Adds the bias to `columns` values of row i of C, from column j on. `values` is padded to `width` elements, which are
+ * whole vectors. */
 static void gemm_add_bias(const gemm *g, int64_t i, int64_t j, int64_t columns, float *values, int64_t width) {
     const char *bias = g->bias + i * g->bias_row + j * g->bias_column;
     if (g->bias_column == 0) {
@@ -77,8 +77,8 @@ static void gemm_apply_epilogue(const gemm *g, int64_t i, int64_t j, int64_t row
     }
 }
 
-/* Stores rows x columns of a tile to C, or adds them to C if `add`. Applies the epilogue if this is the `last` block of
- * k. */
+/* Stores `rows` x `columns` elements of a tile to C, or adds them to C if `add`. Applies the epilogue if this is the
+ * `last` block of k. */
 static void gemm_store_tile(const gemm *g, int64_t i, int64_t j, int64_t rows, int64_t columns, float *tile,
                             int64_t width, int add, int last) {
     char *c = g->c + i * g->c_row + j * g->c_column;

@@ -1,10 +1,10 @@
-/* C = A B for int32, with wraparound. Computes a strip of one row of C at a time; copies the rows of B that are not
- * contiguous. */
+/* C = A B for int32, with wraparound. Computes a strip of one row of C at a time. If the rows of B are not contiguous,
+ * copies the part that a strip needs. */
 #pragma once
 
 #include "gemm.h"
 
-enum { INT32_STRIP = 256 }; /* columns */
+enum { INT32_STRIP = 256 }; /* columns per strip */
 
 static void gemm_int32_strip(const gemm *g, int64_t i, int64_t j, int64_t columns) {
     int32_t sum[INT32_STRIP], packed[INT32_STRIP];

@@ -3,7 +3,7 @@
 
 #include "gemm.h"
 
-/* Hot loop. Aligning its entry to a 64-byte fetch line gains up to 4 %. */
+/* For the loop along k: aligning its entry to a 64-byte fetch line gains up to 4 %. */
 #if __has_attribute(code_align) && !defined __wasm__
 #define GEMM_ALIGN_LOOP __attribute__((code_align(64)))
 #else
@@ -29,7 +29,7 @@ INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     }
 }
 
-/* Computes a tile of `rows` rows and `vectors` vectors, both compile-time constants. a_row is the stride between A's
+/* Computes a tile of `rows` rows of `vectors` vectors, both compile-time constants. a_row is the stride between A's
  * rows; a_step and b_step are the strides along k, all in bytes. The loops over the tile must be unrolled completely:
  * only then does the compiler keep `sum` in registers. */
 INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
@@ -95,8 +95,8 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
     }
 }
 
-/* Computes a tile at the edge of C: `rows` rounded up to a multiple of GEMM_EDGE_MR, and one vector instead of
- * GEMM_NR_VECTORS if one holds all columns. */
+/* Computes a tile at the edge of C. Rounds `rows` up to a multiple of GEMM_EDGE_MR, and computes one vector per row
+ * instead of GEMM_NR_VECTORS if one holds all columns. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {
@@ -106,8 +106,8 @@ static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const c
     }
 }
 
-/* Computes a tile from GEMM_MR rows of A in place, without packing. Not inlined: WebAssembly engines keep the loops of
- * small functions in registers, but not those of large ones. */
+/* Computes a tile from GEMM_MR rows of A in place, without packing. Not inlined: WebAssembly engines keep the
+ * variables of a loop in registers in small functions, but not in large ones. */
 RARE void gemm_tile_in_place(int64_t columns, int64_t depth, const char *a, int64_t a_row, const char *b,
                              int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {

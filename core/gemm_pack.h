@@ -1,4 +1,5 @@
-/* Packing for the micro-kernel: copies A and B into panels of GEMM_MR rows and GEMM_NR columns, contiguous along k. */
+/* Packing for the micro-kernel: copies A into panels of GEMM_MR rows, and B into panels of GEMM_NR columns. A panel
+ * contains first all its elements with index 0 along k, then all with index 1, and so on. */
 #pragma once
 
 #include "gemm.h"

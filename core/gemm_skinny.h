@@ -1,5 +1,5 @@
-/* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is not packed but read in
- * place, along its rows.
+/* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is read in place, along
+ * its rows, instead of packed.
  *
  * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while blocks of SKINNY_KC rows of B
  * are added to them. */
@@ -9,9 +9,9 @@
 #include "gemm_pack.h"
 
 enum {
-    SKINNY_MAX_ROWS = 48,    /* a multiple of every GEMM_MR */
+    SKINNY_MAX_ROWS = 48,    /* a multiple of GEMM_MR on every instruction set */
     SKINNY_KC = 32,          /* rows of B per block */
-    SKINNY_MAX_BLOCKS = 256, /* k-blocks summed in sequence; bounds the accumulated rounding error */
+    SKINNY_MAX_BLOCKS = 256, /* maximum blocks of k, which are summed in sequence: bounds the rounding error */
     SKINNY_NC = 512          /* maximum columns of a strip */
 };
 
@@ -65,7 +65,7 @@ static int gemm_is_skinny(const gemm *g) {
 
 static int64_t skinny_scratch_floats(const gemm *g) { return divide_up(g->m, GEMM_MR) * GEMM_MR * g->k; }
 
-/* `scratch` has room for skinny_scratch_floats(). */
+/* `scratch` has room for skinny_scratch_floats(g) floats. */
 static lw_status gemm_skinny(lw_context *context, const gemm *g, float *scratch) {
     for (int64_t i = 0; i < g->m; i += GEMM_MR) {
         gemm_pack_a_panel(scratch + i * g->k, g->a + i * g->a_row, g->a_row, g->a_column, min_int64(g->m - i, GEMM_MR),

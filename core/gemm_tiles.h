@@ -1,6 +1,6 @@
-/* GEMM's block sizes, one row per instruction set. Names are those of BLIS.
+/* GEMM's block sizes, one row per instruction set. The names are those of BLIS.
  *
- * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors in registers and needs NR_VECTORS + 1 more, for B
+ * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more, for B
  * and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of it. A panel of A,
  * KC x MR floats, fits in L1. A panel of B, KC x NR floats, fits in L1 too, or comes from L2, which also holds an
  * MC x KC block of A; on avx512 each step along k loads 128 bytes of B for 24 vector multiply-adds.
@@ -43,8 +43,8 @@ enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
     GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
     GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
-    GEMM_TASK_NC = 512,                          /* maximum columns of C per task; it has up to GEMM_MC rows */
-    GEMM_TASK_WORK = 1 << 20,                    /* a task has columns for about this many multiply-adds */
+    GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
+    GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
     GEMM_NARROW_N = 160,                         /* packing A does not pay if C has at most this many columns */
     GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in L1 and L2 */
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */

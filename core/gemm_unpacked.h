@@ -9,11 +9,11 @@
 enum {
     UNPACKED_MR = 4,
     UNPACKED_NR_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
-    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; smaller products of any shape are not packed */
+    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; smaller products are not packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
     UNPACKED_STREAM_NC = 1024, /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
-    UNPACKED_STREAM_ROWS = 8   /* rows of B that are added up in registers */
+    UNPACKED_STREAM_ROWS = 8   /* rows of B whose products are summed in registers */
 };
 
 /* Computes `rows` rows of C, `vectors` vectors wide, with n columns in the last vector. Requires contiguous rows of
@@ -191,7 +191,7 @@ static void unpacked_by_dots(const gemm *g) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
-            for (int64_t r = 0; r < rows; r++) { /* the activation is applied to the padding, too */
+            for (int64_t r = 0; r < rows; r++) { /* gemm_store_tile applies the activation to the padding, too */
                 for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }

@@ -27,7 +27,7 @@ INLINE choice_lanes choice_max(choice_lanes a, choice_lanes b) {
     return (choice_lanes){vi32_select(is_b, b.key, a.key), vi32_select(is_b, b.index, a.index)};
 }
 
-/* Updates `best` with later elements: only a larger key replaces an earlier one. */
+/* Returns `best` updated with later elements, which replace it only if their key is larger. */
 INLINE choice_lanes choice_update(choice_lanes best, vi32 key, vi32 index) {
     vm32 larger = vi32_gt(key, best.key);
     return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};

@@ -22,7 +22,7 @@ static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32
     return count;
 }
 
-/* Moves to a position, which must exist. */
+/* Initializes the iterator at a position, which must exist unless it is 0. */
 static inline void iterator_start(layout_iterator *it, const lw_layout *layout, int32_t first, int32_t end,
                                   int32_t operands, int64_t position) {
     it->layout = layout;
@@ -59,7 +59,7 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Runs tasks through the host, or in order on the calling thread if the context has no `run`. */
+/* Runs tasks through the host, or in order on the calling thread if there is only one or the context has no `run`. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     if (context->run && count > 1) {
         return context->run(context, count, task, argument);
@@ -71,7 +71,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
-#ifdef LW_COUNT_PATHS /* per task function: calls with one task, and calls with several tasks for the host */
+#ifdef LW_COUNT_PATHS /* counts, per task function, calls with one task, and with several if the host runs them */
 #define run_tasks(context, tasks, task, argument)                     \
     ({                                                                \
         int64_t path_tasks = (tasks);                                 \

@@ -50,7 +50,7 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
 }
 
 /* Computes deviations and squares in one pass. Each vector takes three additions and one multiplication. Summing the
- * deviations by FMA instead of addition gives two of these operations to the adder and two to the FMA unit. */
+ * deviations by FMA instead of addition gives two of these four operations to the adder and two to the FMA unit. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 typedef struct path_counter {
-    const char *name; /* counters of equal name are added */
+    const char *name; /* counters with the same name are added up */
     uint64_t count;
 } path_counter;
 

@@ -70,14 +70,14 @@ INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) { /* makes `sums` a compile-time constant in each loop */
+    if (sums) { /* makes `sums` a compile-time constant in both calls */
         pool_reduce_by(rows, 1, down, results, to, pitch);
     } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
     }
 }
 
-/* Like pool_reduce, for one row of results whose elements of x are `stride` bytes apart. */
+/* Like pool_reduce, for one row of results and rows of x whose elements are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
     float two[2][2 * POOL_SPAN]; /* the rows joined so far, and the next one */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
@@ -202,7 +202,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
         rows.count = down.end - down.begin;
         rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
                     (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
-        together = 1; /* rows of results that can be processed together, because their windows have no padding */
+        together = 1; /* rows of results processed together, because their windows have no rows of padding */
         if (rows.count == height && x[3] == sizeof(float)) {
             together += (w->in_size[0] - 1 - reach - top) / w->stride[0];
             together = s->rows_are_even ? count : min_int64(together, w->out_size[0] - i);

@@ -2,8 +2,9 @@
  * the seed. Each 128-bit counter gives four words, so an element depends neither on how the work is divided nor on the
  * instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
- * core/ops/<op>.h defines op_<op>_word, which converts vectors of words to numbers, and with RANDOM the kernel
- * lw_<op>_float32; kernels.c includes it and lists the kernel in the table. Parameters: seed, offset. */
+ * core/ops/<op>.h defines op_<op>_word, which converts a vector of words to numbers, and invokes RANDOM, which defines
+ * the kernel lw_<op>_float32; kernels.c includes that header and lists the kernel in the table. Parameters: seed,
+ * offset. */
 #pragma once
 
 #include "creation.h"

@@ -132,9 +132,9 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
     }
 }
 
-/* Reduces `registers` registers of adjacent columns, `at` bytes from the first. The last register has n columns.
- * Partials without elements are skipped, since joining the identity changes nothing. The others are computed in
- * bit-reversed order, so that a stack with one value per level joins the same pairs as halving. */
+/* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
+ * n columns. Partials without elements are skipped, since joining the identity changes nothing. The others are computed
+ * in bit-reversed order, so that a stack with one value per level joins the same pairs as halving. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

@@ -59,7 +59,7 @@ typedef struct reduction {
     int64_t width;    /* outputs per group; a group is reduced together */
     int64_t groups;   /* number of groups */
     int transposed;   /* whether a group is transposed into a buffer, so that its outputs are adjacent */
-    int whole;        /* whether the elements of every output are contiguous */
+    int whole;        /* whether groups are single outputs with contiguous elements */
     int64_t per_task; /* groups per task */
     reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
 } reduction;
@@ -192,8 +192,8 @@ static int64_t reduction_count(const reduction *r, int64_t first, int64_t chunks
     return min_int64((first + chunks) * size, r->count) - first * size;
 }
 
-/* Reduces one chunk: its blocks, then the part of the tree above them, level by level. Unlike those of a recursion, the
- * branches of these loops are predictable. */
+/* Reduces the blocks of one chunk, then joins their results level by level. Uses loops, because their branches are
+ * predictable, unlike those of a recursion. */
 static void reduction_chunk(const reduction *r, const reduction_group *g, int64_t chunk, reduced *results) {
     if (r->width > 1) {
         reduction_columns(r, g, chunk, results);
@@ -402,7 +402,7 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
  * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`, for the value that they
- * add to the reduction. `joined` is an expression of two partials a and b, lanes of `out`. */
+ * contribute to the reduction. `joined` is an expression of two partials a and b, lanes of `out`. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \

@@ -23,11 +23,11 @@ typedef struct rotation {
     int adjacent; /* pairs are elements 2i and 2i + 1; otherwise i and i + length / 2 */
 } rotation;
 
-/* The angles of some pairs at one position, and their increments. */
+/* The cosines and sines of the angles of some pairs at one position, and of the angles' increments. */
 typedef struct rotation_angles {
     double cosine[ROTATION_PAIRS + VF32_LANES], sine[ROTATION_PAIRS + VF32_LANES];
     double step_cosine[ROTATION_PAIRS + VF32_LANES], step_sine[ROTATION_PAIRS + VF32_LANES];
-    float c[ROTATION_PAIRS + VF32_LANES], s[ROTATION_PAIRS + VF32_LANES]; /* rounded */
+    float c[ROTATION_PAIRS + VF32_LANES], s[ROTATION_PAIRS + VF32_LANES]; /* cosine and sine, rounded */
 } rotation_angles;
 
 static void rotation_start(rotation_angles *t, const rotation *r, int64_t position, int64_t first, int64_t count) {

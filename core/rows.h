@@ -2,10 +2,10 @@
  *
  * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro ROWS. The
  * kernel calls that function for each row; kernels.c includes the header and lists the kernel in the table. Most
- * functions call row_reduce, which reduces the row like a reduction does, then row_map, which computes each element
- * with the result. Rows are read and written in chunks; row_read and row_write copy rows that are not contiguous.
- * Elements have 4 bytes. The output may alias the first input, because no element of that is read after it is
- * overwritten. It may not alias other inputs. */
+ * functions call row_reduce, which reduces the row like a reduction does, then row_map, which computes the output from
+ * the row and that result. Rows are read and written in chunks; row_read and row_write copy rows that are not
+ * contiguous. Elements have 4 bytes. The output may alias the first input, because no element of that input is read
+ * after it is overwritten. The output may not alias other inputs. */
 #pragma once
 
 #include "reduction.h"

@@ -7,8 +7,8 @@
  * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their
  * cache misses overlap.
  *
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SEARCH; kernels.c includes it and lists them in the
- * table. */
+ * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with the macro SEARCH; kernels.c includes that header and lists
+ * the kernels in the table. */
 #pragma once
 
 #include "index_reduction.h"

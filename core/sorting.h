@@ -1,6 +1,6 @@
 /* Sort kernels: sort and argsort of each row, all of it or only the first elements of the result. Stable: equal
- * elements keep their order. NaN counts as the largest and -0 equals 0. Descending is the reverse order, so NaN comes
- * first.
+ * elements keep their order, in descending sorts, too. NaN counts as the largest, so a descending sort puts it first.
+ * -0 equals 0.
  *
  * Elements are compared by int32 keys: choice_key_float32 of a float32, the value itself of an int32. Descending sorts
  * invert the keys. The algorithm depends on the row:
@@ -10,14 +10,15 @@
  *                                 radix-sorts them when the buffer is full.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0. Bools are counted.
- * Radix sort is not vectorized on any instruction set. It reads and writes each element four times.
+ * Radix sort is not vectorized on any instruction set. It reads and writes each element up to four times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
  * A row is sorted in passes, and a pass in blocks of SORT_BLOCK elements that go through context->run one at a time, so
  * that the host can interrupt the sort of a long row between two blocks.
  *
  * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
- * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with SORT; kernels.c includes it and lists them in the table. */
+ * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with the macro SORT; kernels.c includes that header and lists the
+ * kernels in the table. */
 #pragma once
 
 #include "index_reduction.h"
@@ -77,7 +78,7 @@ static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *
     return status;
 }
 
-/* Computes the keys of elements first .. first + count - 1. Writes up to a vector beyond them. */
+/* Computes the keys of elements first .. first + count - 1. Writes up to one vector beyond the last key. */
 static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *keys) {
     copy_strided((char *)keys, sizeof *keys, s->x + first * s->x_stride, s->x_stride, count, sizeof *keys);
     for (int64_t i = 0; i < count; i += VF32_LANES) {
@@ -234,8 +235,8 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* When there are this many candidates, they are sorted, and all but the best s->count are dropped. Selection is faster
- * than a full sort for rows longer than this. */
+/* Returns the number of candidates at which they are sorted and all but the best s->count are dropped. Selection is
+ * faster than a full sort for rows longer than this. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {
@@ -362,7 +363,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* the number of results equal to the value that comes first */
+    int64_t firsts; /* the number of elements equal to the value that sorts first */
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

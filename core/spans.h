@@ -6,7 +6,7 @@
 
 /* Elements that are equally spaced in every operand. */
 typedef struct span {
-    int64_t position; /* of the first element, in row-major order */
+    int64_t position; /* index of the first element, in row-major order */
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
@@ -50,8 +50,8 @@ static lw_status spans_task(lw_context *context, int64_t task, const void *argum
     return LW_OK;
 }
 
-/* Calls `function` for all spans. Operands are the inputs, then one output. `in_order` means one span after another, in
- * row-major order. */
+/* Calls `function` for all spans. Operands are the inputs, then one output. If `in_order`, processes one span after
+ * another in row-major order; otherwise tasks can run in any order and in parallel. */
 static lw_status run_spans(lw_context *context, const lw_layout *layout, const void *const *inputs, int32_t input_count,
                            void *const *outputs, const lw_scalar *parameters, int in_order, span_function *function) {
     spans all = {.layout = layout, .operands = input_count + 1, .parameters = parameters, .function = function};

@@ -21,7 +21,7 @@ COPY_STRIDED(64)
 
 /* Copies `count` elements. Steps are in bytes; the regions must not overlap. */
 static void copy_strided(char *to, int64_t to_step, const char *from, int64_t from_step, int64_t count, int32_t size) {
-    if (to_step == size && from_step == size) { /* constant steps: the loop is vectorized */
+    if (to_step == size && from_step == size) { /* constant steps let the compiler vectorize the loop */
         PATH("strided: contiguous");
         copy_strided_8(to, 1, from, 1, count * size);
         return;

@@ -42,7 +42,7 @@ typedef struct window_run {
 typedef struct window_strip {
     const lw_window_layout *layout;
     int64_t count, step;     /* number of results; bytes from one element of a run to the next */
-    int64_t lowest, highest; /* byte offsets of the first and the last element of a channel in memory */
+    int64_t lowest, highest; /* lowest and highest byte offset of an element of a channel */
     int64_t runs;            /* the runs of the window's first tap, including padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* row and column of the first result */
@@ -53,7 +53,7 @@ typedef struct window_tap {
     const window_strip *strip;
     int64_t down; /* byte offset of the tap's row from the window's first row */
     int64_t runs;
-    int64_t covered; /* results in all runs together */
+    int64_t covered; /* number of results in all runs */
     window_run run[WINDOW_STRIP];
     int32_t rows_inside[WINDOW_STRIP]; /* mask of results: the tap's row is in the image */
     /* Mask of results: the tap's row and column are in the image. Has room to load a vector at any result. */

@@ -6,9 +6,9 @@
 Tensor([22., 32.])
 
 Operations are functions of this module, implemented by the extension lanewise._ext; help(lw.add) shows the text of an
-operation's contract. All other public names are imported below. The last two statements give the extension its Python
-callbacks and apply the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number of
-threads (LANEWISE_NUM_THREADS) and the size of the memory cache (LANEWISE_CACHE_LIMIT).
+operation's contract. This file imports or defines all other public names. Its last statements give the extension its
+Python callbacks and apply the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number
+of threads (LANEWISE_NUM_THREADS) and the size of the memory cache (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math

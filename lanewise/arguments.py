@@ -81,5 +81,5 @@ def refuse_split_shape(operation: str, arguments: Sequence[Any]) -> None:
 
 
 def is_ordered(value: Any) -> bool:
-    """Whether `value` is an iterable with a meaningful order: not a set or mapping, and not a string."""
+    """Whether `value` is an iterable of ordered items: not a set or mapping, and also not a string or bytes."""
     return isinstance(value, Iterable) and not isinstance(value, Set | Mapping | str | bytes)

@@ -1,6 +1,6 @@
 """Reads objects that offer NumPy's array interface and no other, such as the images of Pillow.
 
-creation.py calls read() for an object without the buffer protocol, DLPack and __array__. The interface is described at
+creation.py calls read() for an object that it cannot read through the buffer protocol, DLPack or __array__. See
 https://numpy.org/doc/stable/reference/arrays.interface.html
 """
 
@@ -29,7 +29,7 @@ _IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 s
 
 
 def read(obj: Any, copy: bool | None) -> Tensor:
-    """Returns the elements as a new tensor; uint8 becomes int32. Every field of the interface is checked first."""
+    """Returns the elements as a new tensor; uint8 becomes int32. Checks all fields that it uses before reading data."""
     interface = obj.__array_interface__
     if not isinstance(interface, Mapping):
         raise _error("a dict", interface)

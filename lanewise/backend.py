@@ -41,7 +41,7 @@ class Backend(StrEnum):
 
     @property
     def is_gpu(self) -> bool:
-        """Whether its tensors are stored in GPU memory."""
+        """Whether the backend stores tensors in GPU memory."""
         return self in GPU_BACKENDS
 
     @property
@@ -94,12 +94,12 @@ _THROUGH_WEBGPU: Final[dict[str, str]] = {
     "vulkan": "vulkan", "metal": "metal", "mps": "metal", "dx12": "dx12", "d3d12": "dx12", "directml": "dx12",
     "dml": "dx12", "rocm": "vulkan", "hip": "vulkan", "opencl": "vulkan", "opengl": "opengl", "gl": "opengl",
 }  # fmt: skip
-# Those of the names above that also require an adapter of one vendor.
+# The vendor whose adapter a name requires, for the names above that require one.
 _VENDOR: Final[dict[str, str]] = {"rocm": "amd", "hip": "amd"}
 
 
 class Request(NamedTuple):
-    """The backends that a name stands for, best first, and for some names the WebGPU adapter that it selects."""
+    """The backends that a name stands for, best first, and for some names the kind of WebGPU adapter to use."""
 
     name: str
     candidates: tuple[Backend, ...]
@@ -115,7 +115,7 @@ def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request
     >>> parse_backend("metal").api
     'metal'
 
-    Raises BackendError, listing the backends of this machine, for any other name; its message begins with `operation`.
+    Raises BackendError, which lists this machine's backends, for an unknown name. Messages begin with `operation`.
     """
     if not isinstance(name, str):
         raise ArgumentTypeError(f"{operation}: expected a backend, got {_refusal(name)}")

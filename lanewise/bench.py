@@ -1,6 +1,6 @@
 """`python -m lanewise bench`: twelve operations at two sizes, on this machine's backends and in NumPy.
 
-Every result is checked before anything is timed: against NumPy in float64, or against the scalar backend if NumPy is
+A backend is timed only if its result is right, compared with NumPy in float64, or with the scalar backend if NumPy is
 not installed. The benchmark used to develop Lanewise is in the source checkout: `python -m tests.bench`.
 """
 
@@ -24,7 +24,7 @@ from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, me
 __all__ = ["main"]
 
 SIZES = (1 << 14, 1 << 20)  # numbers of elements: the first size fits the L2 cache, the second does not
-LARGEST_EDGE = 512  # maximum rows and columns of a product: larger ones take seconds in scalar code
+LARGEST_EDGE = 512  # maximum rows and columns of matmul's inputs: larger ones take seconds in scalar code
 REPEATS = 5
 SAMPLE_SECONDS = 0.01
 TOLERANCE = 1e-4  # relative to the largest element; loose, because the tests check accuracy
@@ -34,7 +34,7 @@ Shape = tuple[int, ...]
 
 
 class Work(NamedTuple):
-    """An operation, the shapes of its inputs for a number of elements, and the same operation in NumPy."""
+    """An operation, a function from a number of elements to the shapes of its inputs, and the operation in NumPy."""
 
     operation: str
     shapes: Callable[[int], tuple[Shape, ...]]

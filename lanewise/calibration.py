@@ -1,7 +1,7 @@
 """The result of lw.calibrate(), and the file that stores it.
 
-tuning.py measures; selection.py reads the order of the CPU backends at import. Each field of the file is checked. A
-file without the expected form is ignored with a warning, and the import continues.
+tuning.py measures the times; selection.py reads the order of the CPU backends at import. Each field of the file is
+checked. A file without the expected form is ignored with a warning, and the import continues.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ Times = Mapping[Backend, Mapping[str, float]]
 class Calibration(NamedTuple):
     """The times that lw.calibrate() measured for each CPU backend and kind of operation.
 
-    `times` are relative to the fastest backend for that kind: 1.5 means 50 % slower. `date` is the day of the
-    measurement. `path` is the file that stores it, None if it is not stored. print() shows a table.
+    `times` are relative to the fastest backend of each kind: 1.5 means 1.5 times as long. `date` is the day of the
+    measurement. `path` is the file that stores the calibration, None if there is none. print() shows a table.
     """
 
     times: Times
@@ -78,7 +78,7 @@ class Calibration(NamedTuple):
 def folder() -> Path | None:
     """Returns the folder of the calibration file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
 
-    Returns None in Pyodide, whose files do not outlive the page, and for users without a cache folder.
+    Without this variable, returns None in Pyodide, whose files do not outlive the page, and without a cache folder.
     """
     directory = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
     if directory:
@@ -128,7 +128,7 @@ def warn(message: str) -> None:
 def save(calibration: Calibration) -> Calibration:
     """Writes the calibration file atomically and returns the calibration with the path.
 
-    If there is no folder, writes nothing and returns it unchanged. Raises OSError if the folder cannot be written to.
+    If folder() is None, writes nothing and returns it unchanged. Raises OSError if the folder cannot be written to.
     """
     import json
     import tempfile

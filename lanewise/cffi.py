@@ -33,7 +33,7 @@ __all__ = ["ffi", "lib"]
 
 
 def _declarations() -> str:
-    """Returns the headers in the subset of C that cffi parses: the only preprocessor lines kept are constants."""
+    """Returns the headers in the subset of C that cffi parses: of the preprocessor lines, only constants are kept."""
     folder = DIRECTORY / "include"
     try:
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("lanewise.h", "lanewise_table.h"))

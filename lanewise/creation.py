@@ -1,7 +1,7 @@
 """Creation functions: full and its relatives, arange, linspace, eye, rand, randn, asarray, from_dlpack.
 
-The contracts define the signatures and documentation of these operations. The extension passes calls of them through
-dispatch.py to the functions here, which fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
+Most of them have a contract, which defines signature and documentation; the extension passes calls of these through
+dispatch.py to the functions here. They fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
 buffers). `device` is the array API's argument: "cpu" or the name of a backend.
 """
 
@@ -126,7 +126,7 @@ def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor
 def filled_like(
     operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Returns a tensor filled with one value, with the dtype and placement of `like`."""
+    """Returns a tensor filled with one value, by default with the dtype and placement of `like`."""
     result = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
     return placement.place_like(result, like, device, operation)
 
@@ -203,7 +203,7 @@ def _evenly_spaced(operation: str, first: float, distance: float, count: int, dt
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns uniform random numbers in [0, 1), from the stream of `seed`, or without one from that of the process."""
+    """Returns uniform random numbers in [0, 1), from the stream of `seed`, or of this process if there is no seed."""
     return _random("rand", shape, seed, offset, device)
 
 
@@ -306,7 +306,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
 
 def _shared(obj: Any) -> Any:
-    """Returns a tensor that shares the memory of `obj`, or a NumPy array if Lanewise lacks the dtype (uint8)."""
+    """Returns a tensor that shares the memory of `obj`, or a NumPy array if Lanewise lacks the dtype."""
     try:
         return from_dlpack(obj)
     except DTypeError:
@@ -328,7 +328,7 @@ _DLPACK_CPU = 1
 
 
 def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """Returns a tensor that shares the memory of any array with DLPack support, such as torch's and jax's.
+    """Returns a tensor from any array with DLPack support, such as torch's. Shares its memory unless `copy` is true.
 
     >>> import lanewise as lw
     >>> lw.from_dlpack(lw.arange(3))

@@ -1,8 +1,8 @@
 """Handles calls that the extension passes on to Python.
 
 The hot path never comes here: the extension itself handles tensors, numbers and buffers on CPU backends. It passes on
-the operations without kernels (kinds `composed` and `creation`), and calls with operands that only Python can read:
-lists, DLPack objects and other packages' arrays. dispatch() converts these operands and calls the operation again.
+operations written in Python (kinds `composed` and `creation`, and some views), and calls with operands that only Python
+can read: lists, DLPack objects and other packages' arrays. dispatch() converts these and calls the operation again.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _python(operation: str) -> Callable[..., Any] | None:
 
 
 def several(operation: str, *tensors: Tensor) -> tuple[Tensor, ...]:
-    """Returns the tensors of an operation with several results as a named tuple, for the extension."""
+    """Returns a named tuple with the results of an operation that has several. The extension calls this."""
     from lanewise import results
 
     result: tuple[Tensor, ...] = results.BY_OPERATION[operation](*tensors)
@@ -86,7 +86,7 @@ def refuse_keyword(operation: str, name: str) -> None:
 
 
 def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
-    """Raises the error for zeros(2, 3) or concat(x, y), which pass one tuple or list as separate arguments."""
+    """Raises the error for zeros(2, 3) or concat(x, y): separate arguments in place of one tuple or list."""
     if operation in ("ones", "rand", "randn", "zeros"):
         refuse_split_shape(operation, arguments)
     if operation in ("concat", "stack") and arguments and isinstance(arguments[0], Tensor):

@@ -99,7 +99,7 @@ def as_dtype(value: Any, *, operation: str = "dtype") -> DType:
     >>> as_dtype("float64"), as_dtype(int)
     (lanewise.float64, lanewise.int32)
 
-    Raises DTypeError if Lanewise has no such dtype; its message begins with `operation`.
+    Raises DTypeError for an unknown name or type, ArgumentTypeError for other values. Messages begin with `operation`.
     """
     if isinstance(value, DType):
         return value

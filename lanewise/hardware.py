@@ -1,7 +1,7 @@
 """The CPU's name and the machine's memory, from the operating system.
 
-Used by discovery.py, calibration.py and memory.py. Nothing is read at import. Values that the system does not report
-are None, 0 or "unknown CPU"; these functions raise no errors.
+Used by registry.py, calibration.py, memory.py and others. Nothing is read at import. Values that the system does not
+report are None, 0 or a name such as "unknown x86_64 CPU"; these functions raise no errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def cpu_name() -> str:
     """Returns the CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # On x86, the first processor's lines have "model name"; many ARM boards have "Model" or "Hardware" at the end.
+        # On x86, the first processor's lines have "model name"; many ARM boards end with "Model" or "Hardware".
         path = Path("/proc/cpuinfo")
         head = _fields(path, HEAD)  # reading the whole file is slow on machines with many processors
         fields = head if head.get("model name") else _fields(path)
@@ -66,7 +66,7 @@ def free_memory() -> int | None:
 
 
 def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
-    """Returns the `name: value` lines in the first `max_characters`, or in all. The first of repeated names counts."""
+    """Reads `name: value` lines in the first `max_characters` of a file, or in all. Of equal names the first counts."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:

@@ -1,6 +1,6 @@
 """Indexing with arrays: integers, masks and lists, alone or mixed with slices, by NumPy's rules.
 
-The extension handles keys of ints, slices, Ellipsis and None, and calls getitem and setitem here for all others. First,
+The extension handles keys of ints, slices, Ellipsis and None, and calls getitem and setitem here for other keys. First,
 the basic part of the key (ints, slices and None) makes a view. Then arrays index the view, with one `take` or `put`
 along one axis: several indexed axes are flattened into one, and their indices are combined into positions along it.
 """
@@ -24,10 +24,10 @@ _ALL = slice(None)
 
 
 class _Group(NamedTuple):
-    """The adjacent axes of the view that one array of the key indexes. A mask indexes one for each dimension."""
+    """The adjacent axes of the view that one array of the key indexes: for a mask as many as it has dimensions."""
 
     axis: int  # the first of these axes
-    dimension: int  # its number in the tensor, which differs if the key has ints or None
+    dimension: int  # number of this axis in the tensor, which differs if the key has ints or None
     span: int  # number of axes
     indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
@@ -52,7 +52,7 @@ class _Plan(NamedTuple):
 
 
 def getitem(tensor: Tensor, key: Any) -> Tensor:
-    """Returns tensor[key] for a key with arrays, as a new tensor.
+    """Returns tensor[key] for a key with arrays: a copy, or a view if these are all 0-dimensional integers.
 
     >>> import lanewise as lw
     >>> x = lw.arange(6).reshape(2, 3)
@@ -79,7 +79,7 @@ def getitem(tensor: Tensor, key: Any) -> Tensor:
 
 @contextmanager
 def _naming_setitem() -> Iterator[None]:
-    """Makes errors about the key name setitem, although it is resolved like that of getitem."""
+    """Replaces getitem by setitem in errors about the key, because the functions that resolve keys name getitem."""
     try:
         yield
     except LanewiseError as error:
@@ -129,7 +129,7 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # places in the key of arrays, and of ints, which count as arrays
+    arrays_at: list[int] = []  # places in the key that hold arrays or ints, which count as arrays
     axis = dimension = position = 0  # the next axis of the view, of the tensor, and of the result
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
@@ -198,7 +198,7 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
-    """Returns the group of an array, and the number of dimensions of the tensor that the array indexes."""
+    """Returns the group of an array, and how many of the tensor's dimensions the array indexes."""
     if isinstance(entry, bool):  # True adds an axis of extent 1, False one of extent 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
@@ -254,7 +254,7 @@ def _outside(indices: Tensor, extent: int) -> Tensor:
 
 @contextmanager
 def _naming_tensor_axis(group: _Group, view: Tensor) -> Iterator[None]:
-    """Replaces an index error of a kernel, which names the axis of the view, by one with the axis of the tensor."""
+    """Replaces a kernel's index error, which names the axis of the view, by one that names the axis of the tensor."""
     try:
         yield
     except IndexOutOfRangeError:

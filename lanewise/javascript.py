@@ -1,4 +1,4 @@
-"""Converts from and to JavaScript's typed arrays. Both directions copy: Python and JavaScript do not share memory.
+"""Converts tensors from and to JavaScript's typed arrays. Both directions copy the elements.
 
 creation.py calls from_js() for typed arrays, and Tensor.to_js() calls to_js(). Imported in Pyodide only.
 """

@@ -30,7 +30,7 @@ class Library(NamedTuple):
     size: int
     sha256: str
     cpu_features: tuple[str, ...]
-    base: str  # the library with the kernels that this one leaves out, "" if it has all of them
+    base: str  # name of the library with the kernels that this one leaves out, "" if it has all of them
 
 
 class Manifest(NamedTuple):
@@ -54,9 +54,9 @@ def left_out(name: str) -> str:
 
 
 def checked_path(name: str) -> Path:
-    """Returns the path of a backend's library, after checking its size and SHA-256.
+    """Returns the path of a backend's library, after checking its size and, except in WebAssembly, its SHA-256.
 
-    Raises LibraryError, which names the file, if either differs from the manifest.
+    Raises LibraryError if either differs from the manifest, or if there is no such library.
     """
     library = find(name)
     if library is None:

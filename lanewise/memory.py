@@ -26,8 +26,8 @@ def memory_stats() -> dict[str, int]:
     """Returns statistics about the memory of CPU tensors. Sizes are in bytes.
 
     `allocated_bytes` are in use now, `peak_allocated_bytes` is the maximum so far. Memory borrowed from other
-    libraries does not count, and a block is up to a quarter larger than its contents. `cached_bytes` are freed blocks
-    kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is the sum of allocated and cached bytes. `num_allocs`
+    libraries does not count; requests are rounded up by at most a quarter, or to 64 bytes. `cached_bytes` are freed
+    blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes. `num_allocs`
     counts allocations: `num_cache_hits` came from the cache, `num_alloc_retries` succeeded only after emptying it.
 
     >>> import lanewise as lw
@@ -79,7 +79,7 @@ def set_cache_limit(limit: int | None) -> int:
 
 
 def default_cache_limit() -> int:
-    """Returns the cache's initial limit. The extension calls this when it creates the first large tensor."""
+    """Returns the cache's default limit. The extension calls this at the first large allocation or memory_stats()."""
     text = os.environ.get("LANEWISE_CACHE_LIMIT", "").strip()
     if not text:
         from lanewise import hardware  # imported late to keep `import lanewise` fast
@@ -91,7 +91,7 @@ def default_cache_limit() -> int:
 
 
 def initialize() -> None:
-    """Reads LANEWISE_CACHE_LIMIT when lanewise is imported."""
+    """Applies LANEWISE_CACHE_LIMIT when lanewise is imported."""
     if os.environ.get("LANEWISE_CACHE_LIMIT"):
         _ext.set_cache_limit(default_cache_limit())
 
@@ -125,10 +125,10 @@ def estimate_inference_memory(
 ) -> MemoryEstimate:
     """Estimates the memory that a decoder-only transformer needs for inference with batch size 1.
 
-    With head = hidden / heads, a layer has 2 hidden^2 weights for queries and output, 2 hidden kv_heads head for
-    keys and values, 3 hidden intermediate for a gated feed-forward and 2 hidden for two norms. The model adds the
-    embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
-    and key-value head. Activations are estimated as 2 (hidden + 2 intermediate) numbers.
+    With head = hidden / heads, a layer has 2 * hidden^2 weights for queries and output, 2 * hidden * kv_heads * head
+    for keys and values, 3 * hidden * intermediate for a gated feed-forward and 2 * hidden for two norms. The model adds
+    the embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
+    and key-value head. Activations are estimated as 2 * (hidden + 2 * intermediate) numbers.
 
     >>> import lanewise as lw
     >>> estimate = lw.estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)

@@ -169,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# Lanewise's function for each NumPy ufunc of an operator. Most ufuncs have the array API's name of the operation.
+# Lanewise's function for each NumPy ufunc that implements an operator. Most of these ufuncs have our name.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)

@@ -20,7 +20,7 @@ class NamespaceInfo:
     """
 
     def capabilities(self) -> dict[str, bool | int | None]:
-        """Returns the optional features: boolean indexing, data-dependent shapes, the largest number of dimensions."""
+        """Returns whether boolean indexing and data-dependent shapes are supported, and the largest possible ndim."""
         return {"boolean indexing": True, "data-dependent shapes": True, "max dimensions": 8}
 
     def default_device(self) -> str:

@@ -16,7 +16,7 @@ from lanewise.dtypes import DType
 
 __all__ = ["formatter", "scalar"]
 
-# Floats of at least this magnitude are shown with an exponent: not all digits before the point would be significant.
+# Floats of at least this magnitude are shown with an exponent, as in NumPy.
 _LARGEST_POSITIONAL: Final = {dtypes.float16: 1e3, dtypes.float32: 1e6, dtypes.float64: 1e8}
 
 
@@ -106,7 +106,7 @@ def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: 
 
 
 def _shortest(value: float, dtype: DType) -> tuple[int, int]:
-    """Returns how many significant digits identify a float of this dtype, and the power of 10 of the first digit."""
+    """Returns how many digits distinguish `value` from other floats of its dtype, and the first digit's power of 10."""
     if dtype.itemsize == 8:
         mantissa = repr(value).lstrip("-").partition("e")[0]
         digits = mantissa.replace(".", "").strip("0") if value else "0"

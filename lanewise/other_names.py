@@ -1,4 +1,4 @@
-"""Names of NumPy and PyTorch that Lanewise does not have, with what errors tell the user to use instead.
+"""Names of NumPy and PyTorch that Lanewise does not have, and what error messages suggest in their place.
 
 contracts/coming_from.yaml has complete examples of code in other libraries and in Lanewise.
 """
@@ -108,7 +108,7 @@ _NUMPY_ONLY: Final = (
 
 
 def refuse_keyword(operation: str, name: str) -> None:
-    """Raises the error about a keyword that the operation does not have, and names the equivalent keyword."""
+    """Raises the error about a keyword that the operation does not have; its message names the equivalent, if any."""
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
         raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None

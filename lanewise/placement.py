@@ -30,7 +30,7 @@ def move(tensor: Tensor, backend: Backend) -> Tensor:
 
 
 def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
-    """Places a newly created tensor on `device`. Returns it unchanged if `device` is None or its current device."""
+    """Returns the tensor placed on `device`, or unchanged if `device` is None or its current device."""
     if device is None or device == device_of(tensor):
         return tensor
     return move(tensor, selection.open_backend(device, operation))
@@ -44,7 +44,7 @@ def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Te
 
 
 def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
-    """Returns the lowest-priority backend that any of the tensors is committed to, None if there is none.
+    """Returns the lowest-priority backend that any of the tensors is committed to, None if none is committed.
 
     Raises BackendError if there are several and strict_backends() is on. The extension applies the same rule.
     """

@@ -19,7 +19,7 @@ from lanewise.numerals import formatter, scalar
 
 __all__ = ["get_printoptions", "printoptions", "set_printoptions", "tensor_html", "tensor_repr", "tensor_str"]
 
-Nested = Any  # numbers, or lists of Nested
+Nested = Any  # an element, or a list of Nested
 
 
 class _Options(NamedTuple):
@@ -156,7 +156,7 @@ def _format_elements(tensor: Tensor, separator: str, indent: int, width: int) ->
 
 
 def _values(tensor: Tensor, edge: int) -> Nested:
-    """Returns the elements to show as nested lists: if `edge` is 0 all, else `edge` from each end of each dimension."""
+    """Returns the elements to show as nested lists: all if `edge` is 0, else `edge` from each end of each dimension."""
     axis = next((axis for axis, extent in enumerate(tensor.shape) if edge and extent > 2 * edge), None)
     if axis is None:
         return tensor.tolist()

@@ -44,7 +44,7 @@ def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[
 
 
 def _product(operation: str, left: Tensor, right: Tensor, axis: int, out: Tensor | None) -> Tensor:
-    """Multiplies matrices, one made from a vector by adding `axis`, and removes this axis from the result."""
+    """Multiplies matrices, one of which is a vector with `axis` added, and removes this axis from the product."""
     if out is None:
         return _ext.squeeze(_ext.matmul(left, right), axis)
     try:

@@ -116,7 +116,7 @@ class CpuLibrary:
         self.backend = backend
 
     def missing(self) -> str:
-        """Returns which instruction sets the CPU lacks or LANEWISE_HIDE hides, or why there is no library; else ""."""
+        """Returns why the library cannot run, which may be the CPU, the build or LANEWISE_HIDE; "" if it can run."""
         family = _FAMILIES.get(self.backend)
         if family and family != _family():
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
@@ -143,7 +143,7 @@ class CpuLibrary:
         return [DeviceInfo(0, hardware.cpu_name(), hardware.total_memory(), hardware.free_memory())]
 
     def open(self, device: DeviceInfo | None) -> None:
-        """Checks and loads the library, after opening the base library, which has the kernels that it leaves out."""
+        """Checks and loads the library, after opening the base library, which has the kernels that this one lacks."""
         library = libraries.find(self.backend.value)
         base = library.base if library else ""
         if base:

@@ -64,7 +64,7 @@ def _initialize() -> None:
 
 
 def follow(result: Calibration | None) -> None:
-    """Makes AUTO use the order of a calibration, or for None that of the enum. The user's choices stay in effect."""
+    """Makes AUTO use a calibration's order, or the enum's if `result` is None. The user's choices stay in effect."""
     _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
@@ -107,7 +107,7 @@ def default_backend() -> Backend:
 def available(request: Request, operation: str) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
-    If the name stands for several backends, skips software adapters. Raises BackendUnavailableError if none is left.
+    Requests for several backends skip software adapters. Raises BackendUnavailableError if no backend is left.
     """
     candidates = request.candidates
     if request.name == "auto":

@@ -1,4 +1,4 @@
-"""Operations that move elements without computing: views, and copies of views.
+"""Operations that move elements without computing; some return views, others copies.
 
 Their contracts say `kind: view` or `kind: composed`. dispatch.py imports this module at the first call of one of them.
 """
@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; copying a row no longer than this costs less than looping over rows
+_SHORT_ROW: Final = 16  # elements; for rows no longer than this, looping over the rows costs more than copying
 
 
 # views
@@ -163,7 +163,7 @@ def tile(x: Any, repetitions: Any) -> Tensor:
         extents = (1,) * (len(counts) - tensor.ndim) + tensor.shape
         return creation.empty([extent * count for extent, count in zip(extents, counts, strict=True)], tensor.dtype)
     tiled = tensor.reshape((1,) * (len(counts) - tensor.ndim) + tensor.shape)
-    for axis, count in enumerate(counts):  # copies blocks that span this axis and all after it
+    for axis, count in enumerate(counts):  # copies blocks that span this axis and all axes after it
         if count != 1:
             shape = (*tiled.shape[:axis], tiled.shape[axis] * count, *tiled.shape[axis + 1 :])
             rows = tiled.reshape((math.prod(tiled.shape[:axis]), -1 if tiled.size else 0))

@@ -62,7 +62,7 @@ class Contestant:
         context: Callable[[], AbstractContextManager[Any]] = nullcontext,
         finish: Callable[[Any], object] | None = None,
     ) -> Contestant:
-        """Returns a contestant that calls `function`. The expression names the arguments, so nothing is unpacked."""
+        """Returns a contestant that calls `function`. The expression names each argument: unpacking takes time."""
         positional = {f"argument{i}": value for i, value in enumerate(arguments)}
         named = dict(keywords or {})
         arguments_text = ", ".join([*positional, *(f"{keyword}={keyword}_" for keyword in named)])
@@ -126,7 +126,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class Ratio:
-    """The time of one contestant over that of another."""
+    """The time of one contestant divided by that of another."""
 
     minimum: float  # the ratio of their minima
     median: float  # the median of each round's ratio: within a round, both run under the same conditions
@@ -256,5 +256,5 @@ def duration(nanoseconds: float) -> str:
 
 
 def three_digits(value: float) -> str:
-    """Formats a number with three significant digits, or with all digits before the point if there are more."""
+    """Formats a number with three digits, or with all digits before the point if there are more."""
     return f"{value:.{max(0, 3 - len(str(int(value))))}f}" if value < 100 else f"{value:,.0f}"

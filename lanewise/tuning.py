@@ -48,7 +48,7 @@ def calibrate(*, save: bool = True) -> Calibration:
     It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result, and later processes use it if processor, operating system and version are the
     same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result applies to the page only.
-    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() take precedence. lw.reset_calibration() removes it.
+    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() take precedence; lw.reset_calibration() undoes it.
 
     >>> import lanewise as lw
     >>> result = lw.calibrate(save=False)

@@ -18,7 +18,7 @@ TABLE = "lanewise_kernels"
 
 @dataclass(frozen=True)
 class Symbols:
-    """Symbols as C spells them, and the names of the libraries that the loader would open together with this one."""
+    """A library's symbols as C spells them, and the names of the libraries that the loader would open along with it."""
 
     undefined: tuple[str, ...]
     exported: tuple[str, ...]
@@ -26,7 +26,7 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """Deletes a kernel library and raises BuildError if it imports anything, or exports anything but its table."""
+    """Deletes a kernel library and raises BuildError unless it imports nothing and exports its table only."""
     symbols = read(path)
     problems = []
     if symbols.undefined:
@@ -39,8 +39,8 @@ def check_kernels(path: Path) -> None:
 
 
 def check_extension(path: Path) -> None:
-    """Deletes the extension and raises BuildError if it exports anything but its initialization, or if a WebAssembly
-    module imports something that Pyodide lacks, because the linker does not check imports."""
+    """Deletes the extension and raises BuildError unless it exports its initialization only and, as a WebAssembly
+    module, imports only what Pyodide has, which the linker does not check."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):
@@ -133,7 +133,7 @@ def _macho(data: bytes) -> Symbols:
 
 
 def _pe(data: bytes) -> Symbols:
-    """Reads the names of the export and import directories (PE format, "The .edata Section")."""
+    """Reads the names in the export and import directories (PE format, "The .edata Section")."""
     (header,) = struct.unpack_from("<I", data, 0x3C)
     count, optional_size = struct.unpack_from("<H12xH", data, header + 6)
     optional = header + 24

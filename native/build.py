@@ -39,7 +39,7 @@ GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
 EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
-WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C headers for that target; emcc has its own
+WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C headers for WebAssembly; emcc has its own
 
 # Maps paths in the package, relative to lanewise/, to files.
 Files = dict[str, Path]
@@ -93,7 +93,7 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     files |= {path.relative_to(generated).as_posix(): path for path in _files(generated)}
     if (
         target.binary_format == "wasm"
-    ):  # a page downloads the whole wheel, but uses no types, no headers and, so far, no shaders
+    ):  # a web page downloads the whole wheel, but uses no types, no headers and, so far, no shaders
         files = {name: path for name, path in files.items() if path.suffix not in (".pyi", ".wgsl")}
     else:
         files |= {f"_lib/include/{path.name}": path for path in (ROOT / "core/include/lanewise.h", _table())}
@@ -101,7 +101,8 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
 
 
 def place(files: Files, package: Path) -> None:
-    """Copies the files that changed. Replaces them atomically, because a running Python may have a library open."""
+    """Copies the files that changed, atomically, because a running Python may have a library open. Deletes kernel
+    libraries that are not among the files."""
     for name, source in files.items():
         destination = package / name
         if destination.exists() and destination.read_bytes() == source.read_bytes():
@@ -186,7 +187,7 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some were left out."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are missing."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:

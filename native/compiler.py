@@ -18,7 +18,7 @@ from native.targets import TARGETS, Isa, Target, host
 __all__ = ["SANITIZERS", "Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
-# A kernel library calls nothing outside itself: no C library, and no helpers that distributions' CFLAGS would add.
+# A kernel library calls nothing outside itself: neither the C library nor helpers that CFLAGS of distributions add.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
 # The scalar library is the baseline of speedups, and a reference that a bug of the vectorizer cannot affect.
 _NOT_VECTORIZED = {
@@ -33,8 +33,8 @@ SANITIZERS = {
     "thread": ("-fsanitize=thread",),
 }
 
-# Each of these lets the compiler ignore NaN, infinity or signed zeros, or reorder or fuse arithmetic, which would break
-# special values and bit-identical results. The start-up code of -Ofast also flushes denormals.
+# These let the compiler ignore NaN, infinity or signed zeros, reorder, fuse or approximate arithmetic, or flush
+# denormals, which would break special values and bit-identical results. -Ofast also links code that flushes denormals.
 _REFUSED = frozenset(
     {
         *("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"),
@@ -58,7 +58,7 @@ class Compiler:
     version: str  # printed by the compiler; part of each step's key, so an upgrade rebuilds everything
     cflags: tuple[str, ...] = ()  # the user's flags; ours follow and take precedence
     ldflags: tuple[str, ...] = ()
-    sanitizer: str = ""  # one of SANITIZERS
+    sanitizer: str = ""  # a key of SANITIZERS, or empty
 
     @property
     def target(self) -> Target:
@@ -76,7 +76,7 @@ class Compiler:
         return self.family in ("zig", "emcc")
 
     def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
-        """Returns whether this compiler can compile an instruction set's probe. The pinned zig supports all sets."""
+        """Returns whether this compiler can compile an instruction set's probe. The pinned zig can compile all."""
         if self.family == "zig" or not isa.probe:
             return True
         folder.mkdir(parents=True, exist_ok=True)
@@ -122,7 +122,7 @@ class Compiler:
         return [*command, *libraries, "-o", str(output)]
 
     def import_library(self, target: Target, definition: Path, output: Path) -> list[str]:
-        """Returns the command that makes the import library of a DLL from a list of its functions."""
+        """Returns the command that makes the import library of a DLL from a list of its symbols."""
         machine = "i386:x86-64" if target.name.startswith("x86_64") else "arm64"
         return [*self.command[:-1], "dlltool", "-m", machine, "-d", str(definition), "-l", str(output)]
 

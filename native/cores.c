@@ -38,7 +38,7 @@ int lw_usable_cores(void) {
 
 enum { PATH_BYTES = 4096, MAX_PROCESSORS = 1 << 14 };
 
-/* Reads up to two numbers from a file. If the file is missing or contains the word "max", leaves the variables
+/* Reads up to two numbers from a file. If the file is missing or begins with the word "max", leaves the variables
  * unchanged. */
 static void read_numbers(const char *root, const char *folder, const char *group, const char *name, long long *first,
                          long long *second) {
@@ -68,9 +68,9 @@ static int group_limit(const char *root, const char *group, int is_unified) {
 
 static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
 
-/* Returns the limit from one line of /proc/self/cgroup, number:controllers:path. A line of version 2 names no
- * controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy: in a container, the
- * path may be that of the host, and only the root exists, which is then the group of the container. */
+/* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of version 2
+ * names no controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy. In a
+ * container, the line may have the path on the host: then only the root exists, and it is the container's group. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

@@ -1,7 +1,8 @@
 /* The number of processors that this process may use. */
 #pragma once
 
-/* Returns the number of processors in the affinity mask, or fewer if a control group limits CPU time; at least 1. */
+/* Returns the number of processors in the affinity mask, or fewer if a control group limits CPU time; at least 1. On
+ * systems other than Linux and Windows, returns the number of processors that are online. */
 int lw_usable_cores(void);
 
 #if defined(__linux__)

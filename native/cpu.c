@@ -108,8 +108,8 @@ uint64_t lw_cpu_features(void) { return LW_CPU_NEON; } /* part of AArch64 */
 
 #elif defined(__wasm__)
 
-/* A WebAssembly module cannot query features. An engine refuses to open a module with unsupported instructions, and
- * lanewise/wasm.py probes the engine before opening a kernel library. */
+/* Returns all features, because a WebAssembly module cannot query the engine. lanewise/wasm.py probes the engine before
+ * it opens a kernel library, and an engine refuses to open a module with unsupported instructions. */
 uint64_t lw_cpu_features(void) { return LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD; }
 
 #else
@@ -122,6 +122,6 @@ uint64_t lw_cpu_features(void) { return 0; }
 
 size_t lw_cpu_cache_bytes(void) {
     return 0;
-} /* only used for streaming stores, which no other instruction set has (core/stream.h) */
+} /* only used for streaming stores, which kernels have on x86-64 only (core/stream.h) */
 
 #endif

@@ -21,7 +21,7 @@ from wasm.comments import without_comments
 __all__ = ["LanewiseBuildHook"]
 
 # Python files that no page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the modules that launch
-# shaders, as long as webgpu/backend.py does not support browsers.
+# shaders, which no page can use until webgpu/backend.py supports browsers.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
@@ -55,12 +55,12 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag sets this to a single tag; `pyodide build` later replaces all tags with its own Pyodide's
+        # wasm/build.py --tag sets the variable to one tag; `pyodide build` later replaces all tags by its Pyodide's tag
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # hatchling reads this later, when it collects files; _python_for_browsers() replaces the Python files
+            # hatchling reads `exclude` later, when it collects files; _python_for_browsers() replaces the Python files
             config = self.build_config.target_config
             left_out = {*config.get("exclude", ()), *NOT_IN_BROWSERS}
             config["exclude"] = [*left_out, "lanewise/**/*.py"]

@@ -1,4 +1,4 @@
-"""Runs a build command only if its inputs changed: a file next to each output has a hash of its command and inputs."""
+"""Runs a build command only if it or its inputs changed: a file next to each output holds a hash of both."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Step:
     output: Path
     command: Sequence[str]
     inputs: tuple[Path, ...]
-    tool: str = ""  # the tool's version, on which the output depends too
+    tool: str = ""  # the version of the command's tool, on which the output depends too
     check: Callable[[Path], None] | None = None  # raises BuildError for an invalid output
 
     @property
@@ -55,7 +55,7 @@ class Step:
 
 
 def run(steps: Iterable[Step]) -> list[Path]:
-    """Runs the steps whose inputs changed, at most one per processor at a time, and returns their outputs."""
+    """Runs the steps that are out of date, at most one per processor at a time, and returns their outputs."""
     due = [step for step in steps if not step.is_done()]
     with ThreadPoolExecutor(_processors()) as pool:
         running = [pool.submit(step.run) for step in due]

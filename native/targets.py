@@ -69,7 +69,7 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# The features that every engine has supported since 2021, except SIMD. zig's default includes some that Node 20 lacks.
+# The features, other than SIMD, that every engine has had since 2021. zig's default includes some that Node 20 lacks.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (
@@ -81,7 +81,7 @@ _WASM32 = (
         f"{_MVP}+simd128+relaxed_simd",
         ("-msimd128", "-mrelaxed-simd"),
         base="simd128",
-        # LLVM 14, which Debian 12's emcc uses, accepts the flag but lacks the functions.
+        # LLVM 14, which Debian 12's emcc uses, accepts -mrelaxed-simd but lacks the functions of relaxed SIMD.
         probe="#include <wasm_simd128.h>\nv128_t probe(v128_t x) { return wasm_f32x4_relaxed_madd(x, x, x); }\n",
     ),
 )
@@ -119,7 +119,7 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
-        # Compiled for size, because every page downloads it; core/ unrolls critical loops explicitly. Kernels are named
+        # Compiled for size, because every page downloads it; core/ unrolls critical loops explicitly. Libraries end in
         # .wasm, because Pyodide opens every .so when it installs a wheel, before lanewise/wasm.py can probe the engine.
         Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )

@@ -6,8 +6,8 @@
  * the other ranges, one task at a time. On two Zen 4 cores without a shared cache, a matrix product is a third faster
  * this way than with one range for all threads.
  *
- * Several threads may call at once. A worker joins the oldest job that has room and tasks left; a caller that gets no
- * worker does all the work itself. So there are never more workers than configured, however many threads call.
+ * Several threads may offer jobs at once. A worker joins the oldest job that has room and tasks left; a caller that
+ * gets no worker does all the work itself. So there are never more workers than configured, however many threads call.
  *
  * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
  * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and most jobs take less
@@ -202,7 +202,7 @@ static void work_at_range(job *job, range *range, task_context *own) {
 /* Runs tasks of a job, beginning with the range of this thread's number. `interrupted` is NULL for a worker, whose
  * context has no host. */
 static void work(job *job, int number, lw_interrupted *interrupted) {
-    task_context own; /* the message and the index stay uninitialized until a task sets them */
+    task_context own; /* `message` and `bad_index` stay uninitialized until a task sets them */
     own.job = job;
     own.interrupted = interrupted;
     own.context.run = run_nested;
@@ -310,7 +310,7 @@ static void after_fork_in_child(void) {
 }
 
 /* Registers the handlers when the library is loaded, before any thread can hold the mutex. Without the handlers, if the
- * process forked while the mutex was held, the child's first call would wait for it forever. */
+ * process forked while the mutex was held, the first call in the child would wait for the mutex forever. */
 __attribute__((constructor)) static void handle_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }
@@ -320,8 +320,8 @@ static void *worker_on_posix(void *number) {
     return NULL;
 }
 
-/* Blocks signals, so that Python's threads handle them, except those that are raised by a fault of the thread
- * itself. */
+/* Blocks signals, so that Python's threads handle them. Only those that a fault of this thread raises stay
+ * unblocked. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;
@@ -400,7 +400,7 @@ static void withdraw(job *job) {
 
 lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_task *task, const void *argument,
                          lw_interrupted *interrupted) {
-    job job; /* the message stays uninitialized */
+    job job; /* `bad_index` and `message` stay uninitialized until a task fails */
     job.context = context;
     job.task = task;
     job.argument = argument;

@@ -10,7 +10,7 @@ enum { LW_MAX_THREADS = 1024 };
 int lw_threads(void);
 void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; running calls keep the threads they have */
 
-/* Returns whether the job must stop. Called between tasks, on the calling thread only, with the host of its context. */
+/* Returns whether the job must stop. Called between tasks, with lw_context.host, and only on the calling thread. */
 typedef int lw_interrupted(void *host);
 
 /* Runs the tasks on the calling thread and at most `threads` - 1 workers. A task can run further tasks through its

@@ -37,7 +37,7 @@ def program(names: Iterable[str]) -> str | None:
 
 
 def minibrowser() -> Path | None:
-    """Returns MiniBrowser, the browser of WebKitGTK that its driver starts, or None. It is not on the path."""
+    """Returns MiniBrowser, the browser of WebKitGTK that its driver starts, or None. PATH does not include it."""
     return max(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), default=None)
 
 

@@ -43,7 +43,7 @@ class Stage:
     seconds: float = 0.0
     passed: int = 0
     failed: int = 0
-    skipped: Counter[str] = field(default_factory=Counter)  # by reason
+    skipped: Counter[str] = field(default_factory=Counter)  # reason -> number of tests
 
 
 class Runner:
@@ -66,7 +66,7 @@ class Runner:
         return not status
 
     def pytest(self, stage: Stage, folder: Path) -> None:
-        """Runs the tests of a folder and counts each."""
+        """Runs the tests of a folder and counts their outcomes."""
         report = REPORTS / f"{stage.name}.xml"
         report.unlink(missing_ok=True)
         words = [self.python, "-m", "pytest", "-q", f"--junitxml={report}", folder]
@@ -163,7 +163,7 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
     return list(stages.values())
 
 
-# Name in LANEWISE_REQUIRE -> the columns of the support matrix in which it then allows no gap.
+# A name in LANEWISE_REQUIRE -> the columns of the support matrix in which every operation must then have a tick.
 COLUMNS = {
     **{name: (name,) for name in ("avx512", "avx2", "avx", "sse2", "neon", "scalar")},
     "simd128": ("simd128", "relaxed_simd"),
@@ -171,7 +171,7 @@ COLUMNS = {
 
 
 def matrix(runner: Runner, stage: Stage) -> None:
-    """Counts the operations that passed on every required CPU backend and in WebAssembly, and lists the others."""
+    """Counts the operations that passed on every required CPU and WebAssembly backend, and lists the others."""
     described = json.loads((ROOT / "build" / "generated" / "lanewise" / "_lib" / "operations.json").read_text())
     names = [each["name"] for each in described["operations"]]
     needed = runner.environment["LANEWISE_REQUIRE"].split(",")
@@ -216,7 +216,7 @@ def main() -> int:
     setup.seconds = time.monotonic() - began
     print(f"LANEWISE_REQUIRE={runner.environment['LANEWISE_REQUIRE']}")
     REPORTS.mkdir(parents=True, exist_ok=True)
-    support.clear()  # the matrix shows only what passes in this run
+    support.clear()  # the matrix shows only the tests of this run
     stages = [setup, Stage("build")]
     if build(runner, stages[1]):
         stages += run(runner, [name for name in choices if name in chosen])

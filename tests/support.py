@@ -1,8 +1,8 @@
 """Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use it.
 
 The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only.
-Each folder of tests runs in a separate process, which notes its outcomes and, before it ends, saves them to a file of
-its own. It then writes build/reports/support.md from the files of all folders.
+Each folder of tests runs in a separate process. Before the process ends, it saves the outcomes of its tests to a file
+of its own, and then writes build/reports/support.md from the files of all folders.
 """
 
 from __future__ import annotations

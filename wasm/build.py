@@ -4,7 +4,7 @@
     python wasm/build.py --tag pyodide_2024_0    tags it for one Pyodide ABI only
     CC=emcc python wasm/build.py                 compiles with Emscripten instead of zig
 
-pip runs the same hook as for every other wheel (native/build.py, row wasm32-pyodide of native/targets.py) and fetches
+pip runs the same build as for every other wheel (native/build.py, row wasm32-pyodide of native/targets.py) and fetches
 the build's dependencies. This script then checks the wheel: its tags, its modules, and its size, because a notebook
 downloads the whole wheel."""
 
@@ -111,7 +111,7 @@ def _platform(tag: str | None) -> str:
 
 
 def main() -> None:
-    """Runs the command."""
+    """Builds the wheel that the command line describes, and prints its sizes."""
     parser = argparse.ArgumentParser(description="Builds the wheel for Pyodide.")
     parser.add_argument("--dist", type=Path, default=ROOT / "dist", help="folder for the wheel (default: dist/)")
     parser.add_argument("--tag", help=f"make a wheel with this platform tag only: {', '.join(TAGS)}")

@@ -1,6 +1,6 @@
 """Lists what the extension may import as a WebAssembly module. The linker accepts undefined symbols, because Python and
-the C library are in Pyodide's main module. Without this check, a function that Pyodide lacks would be noticed only when
-somebody imports the package. tests/wasm checks the same imports, with their signatures, against each Pyodide."""
+the C library are in Pyodide's main module. If the build did not check them, a function that Pyodide lacks would be
+noticed only when somebody imports the package. tests/wasm checks the same imports, and signatures, for each Pyodide."""
 
 from __future__ import annotations
 
@@ -31,6 +31,6 @@ C_LIBRARY = frozenset(
 
 
 def foreign(names: Iterable[str]) -> list[str]:
-    """Returns the names that neither native/pyabi.h nor include/ declares."""
+    """Returns the names that are neither in native/pyabi.h nor in C_LIBRARY."""
     python = set(re.findall(r"\b_?Py[A-Za-z]*_\w+", PYABI.read_text(encoding="utf-8")))
     return sorted(set(names) - C_LIBRARY - python)

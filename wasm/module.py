@@ -41,7 +41,7 @@ class Module:
 
     imports: list[Import] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # name -> kind
-    signatures: dict[str, str] = field(default_factory=dict)  # of exported functions
+    signatures: dict[str, str] = field(default_factory=dict)  # name -> signature of an exported function
     memory_bytes: int = 0  # static data, from dylink.0
     needed: list[str] = field(default_factory=list)  # libraries that the linker must open first
 

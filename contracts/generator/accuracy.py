@@ -8,13 +8,13 @@ from .fields import ContractError, Fields
 from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Worst
 
 GPU_BACKENDS = ("cuda", "wgpu")
-LARGEST_MARGIN = 1.5  # of the tolerance over the error measured
-FEWEST_DRAWS = 1000  # results compared
+LARGEST_MARGIN = 1.5  # the largest ratio of the tolerance to the measured error
+FEWEST_DRAWS = 1000  # the fewest results to compare
 REMEDY = "run: python tests/native/measure.py --write"
 
 
 def tolerance(fields: Fields) -> Tolerance:
-    """Returns the field `tolerance`; without it, results are rounded once."""
+    """Returns the field `tolerance`; without it, results must equal the reference rounded once."""
     section = fields.section("tolerance")
     if section is None:
         return Tolerance(Bound(), {})
@@ -47,7 +47,7 @@ def measured(fields: Fields) -> Measured | None:
 
 
 def check(contract: Contract) -> None:
-    """Checks that a tolerance was measured, in its own measures, and is at most LARGEST_MARGIN times the result."""
+    """Checks that `measured` has the measures of the tolerance, which is 1 to LARGEST_MARGIN times as large."""
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:

@@ -1,7 +1,7 @@
 """Lists the test cases of a contract: sizes around multiples of the vector width, broadcasts, axes, special values.
 
 Cases that every operation of a kind needs are listed here; the field `cases` of a contract adds shapes. paths.py lists
-larger ones, at the sizes where an algorithm changes its path.
+larger cases, at the sizes where an algorithm changes its path.
 """
 
 from __future__ import annotations
@@ -77,7 +77,10 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields parameters to test: all defaults, then those in which one choice or float differs from its default."""
+    """Yields parameters to test: the defaults and, without `cases`, those with one other choice or float.
+
+    A cast gets the defaults with each target dtype instead.
+    """
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":
         for target in DTYPES:

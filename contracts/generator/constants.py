@@ -1,6 +1,6 @@
 """Reads the constants of core/: enumerators such as REDUCE_BLOCK, for every instruction set.
 
-Test sizes that are computed from these follow when the code changes.
+Test sizes that are computed from these constants change with the code.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ def of(isa: str) -> dict[str, int]:
     found |= {"SIMD_PARTIAL": found.get("SIMD_PARTIAL", 1), f"LW_ISA_{isa.upper()}": 1}
     headers = [path.read_text(encoding="utf-8") for path in sorted(CORE.glob("*.h"))]
     pending = [each for text in headers for each in _enumerators(text, found)]
-    while pending:  # constants refer to those of other headers
+    while pending:  # constants may refer to those of later headers
         left = [(name, text) for name, text in pending if not _define(found, name, text)]
         if len(left) == len(pending):
-            return found  # the others are not integers that Python can compute
+            return found  # Python cannot compute those that are left
         pending = left
     return found
 
@@ -54,7 +54,7 @@ def _evaluate(text: str, names: dict[str, int]) -> Any:
     """Evaluates a C expression of integers."""
     if "?" in text:
         condition, rest = text.split("?", 1)
-        yes, no = rest.split(":", 1)  # no constant has a conditional expression before the colon
+        yes, no = rest.split(":", 1)  # conditional expressions are nested only after the colon
         return _evaluate(yes if _evaluate(condition, names) else no, names)
     python = text.replace("&&", " and ").replace("||", " or ").replace("/", "//").strip()
     return eval(python, {"__builtins__": {}}, dict(names))
@@ -86,4 +86,4 @@ def _holds(condition: str, names: dict[str, int]) -> bool:
     try:
         return bool(_evaluate(python, names))
     except (NameError, SyntaxError):
-        return False  # conditions on the compiler
+        return False  # for example a condition on the compiler

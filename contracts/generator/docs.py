@@ -53,7 +53,7 @@ def variadic(contract: Contract) -> Parameter | None:
 
 
 def docstring(contract: Contract) -> str:
-    """Returns the summary, formula, source, parameters, result, errors and example, in NumPy's format."""
+    """Returns the summary, formula, source, parameters, result, errors and example, in NumPy's docstring format."""
     blocks = [contract.summary, *_formula(contract)]
     if contract.inputs or contract.parameters:
         blocks.append(_section("Parameters", _arguments(contract)))
@@ -120,7 +120,7 @@ def _in_place(contract: Contract) -> str:
 
 
 def _errors(contract: Contract) -> dict[str, str]:
-    """Returns when each error class is raised.
+    """Returns the condition under which each error class is raised.
 
     kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
     error of the kind is listed only if a special row raises it or the arguments imply it.

@@ -27,7 +27,7 @@ def draw(contract: Contract, name: str, dtype: str, shape: Sequence[int], *seeds
 
 
 def everywhere(dtype: str, count: int, *seeds: object) -> Array:
-    """Returns finite numbers with random bits, so that every sign and exponent occurs."""
+    """Returns finite numbers with random bits, so that all signs and exponents are equally likely."""
     bits = np.dtype(dtype).itemsize * 8
     random = generator("everywhere", dtype, count, *seeds)
     values: Array = random.integers(0, 2**bits, size=2 * count, dtype=f"uint{bits}").view(dtype)

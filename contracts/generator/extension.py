@@ -11,7 +11,7 @@ from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
 PARAMETER_TYPES = {
-    "scalar": "FLOAT",  # creation functions then convert it to the dtype of the result
+    "scalar": "FLOAT",  # creation functions parse it in the result's dtype instead
     "axes": "AXIS",  # the kind determines how many axes are allowed
 }
 

@@ -1,4 +1,4 @@
-"""Emits kernels.c and cuda_kernels.cu, the only translation units of kernel libraries for CPUs and for CUDA.
+"""Emits kernels.c and cuda_kernels.cu, each the only translation unit of the kernel libraries for CPUs or for CUDA.
 
 Both files hold the loops around the expressions of elementwise operations and casts, and end with the library's table.
 kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
@@ -73,7 +73,7 @@ class Loop:
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
     grain: int
-    is_short: bool  # the loop is unrolled, and large results are streamed
+    is_short: bool  # unrolls the loop; large results are written with streaming stores
 
     @property
     def call(self) -> str:
@@ -117,7 +117,7 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. SIMD_REPRODUCIBLE may make it NULL: the host then takes another library's."""
+    """Returns a kernel's table entry. SIMD_REPRODUCIBLE may make it NULL; the host then uses another library's."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 

@@ -1,6 +1,6 @@
 """Builds the layout structs of lanewise.h, as bytes, for given shapes and strides.
 
-They are derived from the header and the contracts only, independently of the extension. No dimensions are collapsed:
+The code follows the header and the contracts only, independently of the extension. No dimensions are collapsed:
 kernels must handle every layout, including ones that the extension would simplify.
 """
 
@@ -253,7 +253,7 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 
 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
-    """Returns the call of take, take_along_axis or put. For put, x is the values, and the indices address `out`."""
+    """Returns the call of take, take_along_axis or put. For put, x holds the values, and the indices address `out`."""
     addressed = out if contract.internal else x
     if axis is None:  # indices address the flattened tensor, which is contiguous here
         item = addressed.strides[-1] if addressed.ndim else 0

@@ -71,7 +71,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 
 
 def load_contracts(folder: Path, check_measured: bool = True) -> tuple[Contract, ...]:
-    """Returns every contract in the folder, sorted by operation. To build and to measure needs no valid `measured`."""
+    """Returns every contract in the folder, sorted by operation. Builds do not check `measured`."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
@@ -420,7 +420,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the contract sets only FACTS of its kind, and that special rows show and never contradict them."""
+    """Checks that the contract sets only FACTS that its kind allows, which special rows show and never contradict."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

@@ -1,6 +1,7 @@
-"""Writes one binary file per contract: inputs, the kernel's arguments and references. README.md has the format.
+"""Writes one binary file per contract: inputs, the kernel's arguments and references. contracts/README.md
+describes the format.
 
-A second file, in a folder beside the first, holds the cases of paths.py, with other layouts of the same operands.
+A second file, in a folder beside the first one's, holds the cases of paths.py, with other layouts of the same operands.
 
 Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
@@ -27,8 +28,8 @@ MAGIC, VERSION = b"LWORACLE", 2
 STRICT = 1  # flag of a case: the signs of zeros must match
 ABSENT = 0xFFFFFFFF
 
-Placement = Callable[[Sequence[int], int], layouts.Operand]  # from a shape and the size of an item
-PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # of the cases of paths.py
+Placement = Callable[[Sequence[int], int], layouts.Operand]  # from an operand's shape and the size of its items
+PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # for the cases of paths.py
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
@@ -103,7 +104,7 @@ def _record(contract: Contract, case: Case, placements: Sequence[Placement]) -> 
 def _place(
     contract: Contract, case: Case, placement: Placement, operands: Sequence[tuple[tuple[int, ...], int] | None]
 ) -> tuple[bytes, bytes, bytes]:
-    """Returns the kernel's layout, its scalars and all strides, for inputs and a result placed in this way."""
+    """Returns the kernel's layout, its scalars and all strides, for operands that `placement` lays out."""
     *inputs, out = (None if each is None else placement(*each) for each in operands)
     assert out is not None
     called = layouts.call(contract, dict(case.parameters), inputs, out)
@@ -161,7 +162,7 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
 
 
 def magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values and no activation, or None if no bound depends on it."""
+    """Returns the reference for the inputs' absolute values and no activation, or None if it bounds no error."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None

@@ -1,8 +1,8 @@
 """Lists test cases at the sizes where an algorithm of core/ changes its path, computed from the code's constants.
 
-These cases are larger than those of cases.py and are run on the kernels themselves, contiguous and with strides:
-tests/native/runner.c on every instruction set, and tests/sweep/test_kernels.py. Where many operations share the code of
-their kind, a few stand for all of them.
+These cases are larger than those of cases.py. tests/native/runner.c runs them on the kernels of every instruction set,
+with contiguous and with strided operands. Where many operations share the code of their kind, a few stand for all of
+them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def _defaults(contract: Contract, dtype: str) -> dict[str, Any]:
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
-    """Returns shapes for the inputs; the last one also for the inputs that follow."""
+    """Returns the shape of each input; the last shape is also that of all further inputs."""
     names = [each.name for each in contract.inputs]
     return {name: shapes[min(i, len(shapes) - 1)] for i, name in enumerate(names)}
 
@@ -43,7 +43,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
     chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
-    rows = 2 * chunk // short + 3  # two calls of the body begin within a row
+    rows = 2 * chunk // short + 3  # two calls of the kernel's body begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
@@ -58,7 +58,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
         yield _for_all(contract, (whole[0], 1), (row,)), {}
     if (contract.operation, dtype) not in (("where", "bool"), ("hypot", "float32")):
         return
-    grain = 1 << 16  # of operations of low and medium complexity (kernels.py)
+    grain = 1 << 16  # GRAIN of low and medium complexity (kernels.py)
     for row in (short, long + short):  # a task begins within a row
         whole = (grain // row + 50, row)
         for other in ((row,), (whole[0], 1)):
@@ -76,8 +76,8 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     chunk, grain = block * largest("REDUCTION_CHUNK"), largest("REDUCTION_GRAIN")
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
-    shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # adjacent columns
-    shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]  # transposed groups
+    shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # the outputs are adjacent
+    shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]  # groups are transposed
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins within a line
@@ -189,7 +189,7 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
         return
     block, channels, taps = 2 * largest("GEMM_KC") // 9 + 9, largest("CONV_CHANNELS") + 1, largest("CONV_TAPS")
     yield {"x": (1, channels, 30, 30), "weight": (channels, 1, 3, 3), "bias": (channels,)}, {"groups": channels}
-    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # images share a product
+    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # images share a matrix product
     yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
     yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}

@@ -1,5 +1,6 @@
-"""Lists the shapes of matrix products at which GEMM changes its path: matmul with both factors in rows, linear with the
-second factor transposed. Sizes are unions over all instruction sets, so each path is taken on each of them."""
+"""Lists the shapes of matrix products at which GEMM changes its path: matmul with both factors in row-major order,
+linear with the second factor transposed. The sizes cover the constants of all instruction sets, so each set
+takes every path."""
 
 from __future__ import annotations
 
@@ -11,8 +12,8 @@ from .schema import Contract
 
 MR, NR, LANES = largest("GEMM_MR"), largest("GEMM_NR"), largest("VF32_LANES")
 SMALL = largest("GEMM_SMALL_WORK")  # a product of this many multiply-adds is divided into tasks
-WORK = largest("UNPACKED_MAX_WORK")  # products of at most this many are not packed
-FEW = largest("UNPACKED_MR")  # rows that are not packed
+WORK = largest("UNPACKED_MAX_WORK")  # products of at most this many multiply-adds are not packed
+FEW = largest("UNPACKED_MR")  # products with fewer rows than this are not packed
 SKINNY = largest("SKINNY_MAX_ROWS")
 NARROW = largest("GEMM_NARROW_N")
 
@@ -30,7 +31,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
         return
     for m, k, n in _int32() if dtype == "int32" else (*_unpacked(), *_streamed(), *_skinny(), *_packed()):
         yield {"x1": (m, k), "x2": (k, n)}, {}
-    side = 40  # products of a batch that tasks divide among them
+    side = 40  # tasks divide the products of a batch among themselves
     batch = 2 + SMALL // side**3
     yield {"x1": (batch, side, side), "x2": (batch, side, side)}, {}
     yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # one product after another
@@ -38,7 +39,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def _unpacked() -> Iterator[Product]:
-    """Small products: every number of columns, up to more than the registers hold; k-blocks."""
+    """Small products: each number of columns up to more than the registers hold, then blocks of k."""
     columns = largest("UNPACKED_NR_VECTORS") * LANES
     for n in range(1, columns + LANES + 2):
         yield FEW + n % FEW, 5, n
@@ -61,7 +62,7 @@ def _streamed() -> Iterator[Product]:
 
 
 def _skinny() -> Iterator[Product]:
-    """Few rows, B in rows: every width of the last panel, blocks of k, strips, tasks."""
+    """Few rows, B in row-major order: every width of the last panel, blocks of k, strips, tasks."""
     block, strip, most = largest("SKINNY_KC"), largest("SKINNY_NC"), largest("SKINNY_KC") * largest("SKINNY_MAX_BLOCKS")
     for n in range(NR + 1, 2 * NR + 1):
         m = FEW + n % (MR + 1)
@@ -90,7 +91,7 @@ def _packed() -> Iterator[Product]:
 
 
 def _transposed() -> Iterator[Product]:
-    """B transposed: dot products of few rows, else packed."""
+    """B transposed: dot products if there are few rows, otherwise packed."""
     columns, block = largest("UNPACKED_NC"), largest("UNPACKED_KC")
     for k in range(1, 2 * LANES + 2):
         yield 1 + k % (2 * FEW), k, 1 + k % 9
@@ -99,7 +100,7 @@ def _transposed() -> Iterator[Product]:
     for lanes in values("VF32_LANES"):
         for k in (block * lanes, block * lanes + 1, 2 * block * lanes + lanes // 2 + 1):
             yield FEW - 1, k, 5
-    yield 2 * FEW, block, 40  # the most rows of dot products
+    yield 2 * FEW, block, 40  # the most rows that are computed as dot products
     yield 2 * FEW + 1, block, 40
     yield 2 * FEW, block - 1, 40
     yield FEW, block, SMALL // (FEW * block) + 9  # several tasks

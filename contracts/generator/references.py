@@ -20,7 +20,7 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 
 def erf(x: Array) -> Array:
-    """Returns the error function."""
+    """Returns the error function of each element."""
     return np.asarray(_erf(x), dtype=np.float64)
 
 
@@ -38,7 +38,7 @@ def fma(x1: Array, x2: Array, x3: Array) -> Array:
 
 
 def integer_power(x1: Array, x2: Array) -> Array:
-    """Returns x1^x2, wrapped around to int32. If x2 is negative, returns 1 / x1^-x2 truncated: 1, -1 or 0."""
+    """Returns x1^x2, wrapped around to int32. If x2 is negative, returns 1 / x1^-x2 truncated, or 0 if x1 is 0."""
 
     def power(base: int, exponent: int) -> int:
         if exponent < 0:
@@ -167,7 +167,7 @@ def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
 
 
 def pair(value: int | Sequence[int]) -> tuple[int, int]:
-    """Returns (height, width)."""
+    """Returns (height, width); one int stands for both."""
     return (value, value) if isinstance(value, int) else (value[0], value[1])
 
 
@@ -261,7 +261,7 @@ def rope(x: Array, theta: float, offset: int, pairs: str, scaling: str, factor: 
 
 
 def arange(start: float, stop: float | None, step: float) -> Array:
-    """Returns NumPy's arange, in float64 or int64 depending on the arguments."""
+    """Returns the numbers of the operation arange, in float64 or int64 depending on the arguments."""
     first, last = (0, start) if stop is None else (start, stop)
     count = max(math.ceil((last - first) / step), 0)
     return np.asarray(np.arange(count) * step + first)

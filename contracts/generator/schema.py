@@ -23,13 +23,13 @@ BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
     "cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar",
 )  # fmt: skip
 
-MEASURES = ("ulp", "absolute", "relative", "magnitude")  # of errors; the fields of Bound
-GROUPS: Mapping[str, tuple[str, ...]] = {  # of CPU backends, by the bits of operations that are not reproducible
+MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of errors; fields of Bound
+GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that agree in the bits of operations that are not reproducible
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # where its bits differ from those of the others: it uses tables, and tiles of another shape
+    "avx512": ("avx512",),  # if its bits differ from those of fma, because of tables or tiles of another shape
 }
-MIXED = "relaxed_simd"  # has the bits of fma or plain, whichever suits the machine
+MIXED = "relaxed_simd"  # has the bits of fma or plain, depending on the machine
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
@@ -57,7 +57,7 @@ class Kind:
     backends: Mapping[str, Support]  # per family of backends
     inner: str  # the value of the layout's `inner`, in words; only for documentation
     result: str  # the result's shape; for docstrings
-    errors: Mapping[str, str]  # error class -> when; for docstrings
+    errors: Mapping[str, str]  # error class -> condition; for docstrings
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # None means this value of the dtype
+    default: Literal["lowest", "highest"] | None = None  # an absent input stands for this value of its dtype
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -130,7 +130,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Special:
-    """Inputs and the result required of every backend: exact, or within the tolerance if it is finite and nonzero.
+    """Inputs and the result required of every backend: exact, or within the tolerance if finite and nonzero.
 
     Values are numbers or nested lists of them.
     """
@@ -175,18 +175,18 @@ class Worst:
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments, or the name of the case
-    parameters: Mapping[str, Any]  # those that are not at their default
+    parameters: Mapping[str, Any]  # the parameters that differ from their defaults
 
 
 @dataclass(frozen=True)
 class Measured:
-    """The largest errors measured on CPU backends: over every float32, or over a number of draws."""
+    """The largest errors measured on CPU backends: over every float32, or over drawn inputs."""
 
-    draws: int | None  # results compared; None: every float32
-    worst: Mapping[str, Worst]  # "all", or by GROUPS
+    draws: int | None  # the number of results compared; None means every float32
+    worst: Mapping[str, Worst]  # by name: "all" alone, or names of GROUPS
 
     def of(self, backend: str) -> Worst | None:
-        """Returns what was measured on the backend with these bits; None for GPUs."""
+        """Returns what was measured for the group of this backend; None for GPUs."""
         if backend == MIXED:
             return max(self.worst.values(), key=lambda each: [getattr(each.bound, one) for one in MEASURES])
         names = [name for name, backends in reversed(tuple(GROUPS.items())) if backend in backends]
@@ -236,7 +236,7 @@ class Contract:
     cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
     tolerance: Tolerance
-    measured: Measured | None  # with every tolerance
+    measured: Measured | None  # None if results are rounded once
     laws: tuple[Law, ...]
     aliases: tuple[str, ...]
     example: str  # doctest lines; `lw` is imported
@@ -245,8 +245,8 @@ class Contract:
     method: bool  # is also a method of Tensor
     has_out: bool  # the Python function accepts `out=`
     device: bool  # accepts `device=`, as the array API's creation functions do
-    is_short: bool = False  # elementwise: a few instructions per element, so large arrays are memory-bound
-    refuses_empty: bool = False  # reducing an axis without elements is an error: there is no identity
+    is_short: bool = False  # elementwise, cast: a few instructions per element, so large arrays are memory-bound
+    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity
     takes_number: bool = False  # rows: an input without dimensions is a row of one element
     returns: str = "Tensor"  # the Python type; several tensors are a list or a tuple
     # For docstrings; these override what follows from the kind and from `dtypes`.
@@ -273,14 +273,14 @@ class Contract:
 
     @property
     def is_unary(self) -> bool:
-        """Whether every float can be tried: elementwise, with one argument."""
+        """Whether every float can be tried: elementwise, with one input."""
         return self.kind.name == "elementwise" and len(self.inputs) == 1
 
     def judged_by(self, backend: str) -> Bound:
         """Returns the largest error that tests accept.
 
-        Where every float was measured, it is the largest error there is. Draws may have missed a larger one, and GPUs
-        have other bits: there it is the tolerance.
+        On a CPU, this is the measured error if every float was measured. Otherwise it is the tolerance: draws may
+        have missed a larger error and GPUs compute other bits.
         """
         worst = self.measured.of(backend) if self.measured and self.measured.draws is None else None
         return worst.bound if worst else self.tolerance.of(backend)

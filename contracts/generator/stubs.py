@@ -49,7 +49,7 @@ BINARY = {
     "bitwise_right_shift": "rshift",
 }
 COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
-EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # the class object declares that these return bool
+EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # the class `object` declares that these return bool
 UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
 
 
@@ -192,7 +192,7 @@ def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _type_of(value: ast.expr) -> str:
-    """Returns the type of a constant: None, or a float from math."""
+    """Returns the type of a constant: that of a literal, or float for an attribute of math."""
     if isinstance(value, ast.Constant):
         return "None" if value.value is None else type(value.value).__name__
     return "Final[float]"

@@ -51,7 +51,7 @@ extern LW_EXPORT const lw_library lanewise_kernels;
 
 
 def signature(contracts: tuple[Contract, ...]) -> int:
-    """Returns a hash that changes if and only if a kernel's position in the table or its signature changes."""
+    """Returns a hash of the table's kernels: their order, names, kinds, inputs, parameters and result dtypes."""
     digest = hashlib.sha256("\n".join(_described(contracts)).encode()).digest()
     return int.from_bytes(digest[:8], "big")
 

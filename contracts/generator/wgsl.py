@@ -163,7 +163,7 @@ class Module:
         return item.load.replace("$item", word)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
-        """Returns a statement, without its semicolon, that stores `value`, or `item_of_value` if already converted."""
+        """Returns statements, the last without its semicolon, that store `value`, or `item_of_value` if it is given."""
         at = f"at.{COMPONENTS[len(self.operands) - 1]}"
         item = item_of_value or self.item(value)
         if not self.out.packed:
@@ -303,7 +303,7 @@ def _part(facts: Mapping[str, object], text: str) -> str:
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
-    """Returns the bytes of a reduction's partial result: a 32-bit scalar, a vector of two, or a struct of float32."""
+    """Returns the bytes per partial result of a reduction: a 32-bit scalar, a vector of two, or a struct of float32."""
     match = re.search(r"scratch_buffer: array<(.*)>;", text)
     if not match:
         return 0
@@ -317,7 +317,7 @@ def _template(name: str) -> str:
 
 
 def _indent(statement: str, template: str) -> str:
-    """Indents the lines of a statement like `$store` in the template."""
+    """Indents the further lines of a statement as the template indents `$store`."""
     margin = re.search(r"^( *)\$store", template, re.M)
     return statement.replace("\n", "\n" + (margin[1] if margin else ""))
 

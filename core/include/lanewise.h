@@ -28,8 +28,8 @@ typedef enum lw_dtype {
 typedef enum lw_status {
     LW_OK,
     LW_INTERRUPTED, /* the host asked to stop; outputs are incomplete */
-    LW_NO_MEMORY,   /* lw_context.allocate returned NULL */
-    LW_BAD_INDEX,   /* lw_context.bad_index holds the index */
+    LW_NO_MEMORY,   /* lw_context.allocate is NULL or returned NULL */
+    LW_BAD_INDEX,   /* an index is out of range; lw_context.bad_index holds it */
     LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
 } lw_status;
 
@@ -65,18 +65,18 @@ struct lw_context {
      * context may differ from the caller's, and its `run` may be NULL. Tasks may allocate and release on any thread.
      * Kernels also call `run` with a single task, to let the host interrupt long serial work. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
-    void *(*allocate)(lw_context *context, size_t bytes); /* 64-byte aligned, or NULL */
+    void *(*allocate)(lw_context *context, size_t bytes); /* returns memory aligned to 64 bytes, or NULL */
     void (*release)(lw_context *context, void *memory);
     void *host;         /* for the host's own use */
     void *stream;       /* the device's stream; NULL on a CPU */
     int64_t bad_index;  /* the index that is out of range, if the status is LW_BAD_INDEX */
     char message[128];  /* what the device reported, if the status is LW_DEVICE_ERROR */
-    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables these */
+    size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables them */
 };
 
 /* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
  * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all
- * operands allow it, so a contiguous call has one dimension. Row-major: the last dimension is the innermost. */
+ * operands allow it, so contiguous operands have one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
     int32_t inner; /* number of trailing dimensions that are reduced; 1 for row kernels, 0 for elementwise kernels */

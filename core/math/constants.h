@@ -1,4 +1,4 @@
-/* Constants that several files use with equal bits. A file that splits a constant in its own way defines the parts
+/* Constants that need the same bits in several files. A file that splits a constant in its own way defines the parts
  * itself, named for the number of bits of the leading part (LN2_HI_9BIT in exp.h, LN2_HI_15BIT in log.h). */
 #pragma once
 

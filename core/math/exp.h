@@ -17,9 +17,9 @@
 #define LN2_HI_9BIT 0x1.63p-1f
 #define LN2_LO_9BIT (-0x1.bd0106p-13f)
 
-#define EXP_UNDERFLOW (-104) /* e^x rounds to 0 for x of at most this */
-#define EXP_OVERFLOW 89      /* e^x is infinite for x of at least this */
-#define EXP_NORMAL_BOUND 87  /* e^x is a normal number for |x| of at most this */
+#define EXP_UNDERFLOW (-104) /* e^x rounds to 0 for all x <= this */
+#define EXP_OVERFLOW 89      /* e^x is infinite for all x >= this */
+#define EXP_NORMAL_BOUND 87  /* e^x is a normal number for all |x| <= this */
 
 typedef struct exp_parts {
     vf32 r;       /* the reduced argument, x - k ln 2 */

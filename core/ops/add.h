@@ -1,4 +1,4 @@
-/* int32 wraps; bool addition is or. */
+/* int32 wraps; bool addition is logical or. */
 #pragma once
 
 #include "simd/simd.h"

@@ -4,7 +4,7 @@
 
 #include "math/exp.h"
 
-#define COSH_OVERFLOW 89.5f /* cosh x and sinh x overflow for |x| of at least this */
+#define COSH_OVERFLOW 89.5f /* cosh x and sinh x overflow for |x| >= this */
 
 INLINE vf32 op_cosh_float32(vf32 x) {
     exp_parts parts = exp_reduce(vf32_at_most(vf32_abs(x), vf32_set(COSH_OVERFLOW)), vf32_set(SIMD_EXPONENT_MAGIC));

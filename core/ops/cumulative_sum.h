@@ -1,10 +1,10 @@
 /* Prefix sums: each element becomes the sum of all elements up to and including it.
  *
- * 1. Within a tile of 64 elements: in groups of 2, then 4, 8 ... 64 elements, add the last element of the lower half to
- *    each of the upper half. The first steps are within registers, the later ones between them. The number of lanes
- *    decides only where a step happens, not which elements are added, so the result is bit-identical on every
+ * 1. In a tile of 64 elements: in each group of 2, then 4, 8 ... 64 elements, add the last element of the lower half
+ *    to each element of the upper half. The first steps are within registers, the later ones between them. The number
+ *    of lanes decides only where a step happens, not which elements are added, so the result is bit-identical on every
  *    instruction set.
- * 2. Add the sum of all earlier tiles, which is kept in double: the error does not grow with the length.
+ * 2. Add the sum of all earlier tiles, which for float32 is kept in double: the error does not grow with the length.
  * Source: Sklansky, "Conditional-sum addition logic", 1960. */
 #pragma once
 

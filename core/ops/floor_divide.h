@@ -3,15 +3,16 @@
  *    which is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32
  *    result.
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
- * 3. As in NumPy, infinity divided by a number is NaN. A negative number divided by infinity is -1, the floor of a
- *    negative quotient too small for any float. */
+ * 3. As in NumPy, infinity divided by anything but 0 is NaN. A finite nonzero number divided by the infinity of the
+ *    other sign is -1, the floor of a negative quotient too small for any float. */
 #pragma once
 
 #include "simd/simd.h"
 
 INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     const vf32 zero = vf32_set(0);
-    vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2)))); /* the quotient's */
+    /* x1 with the sign of the quotient */
+    vf32 with_sign = vf32_copysign(x1, vf32_from_bits(vi32_xor(vf32_bits(x1), vf32_bits(x2))));
     vf32 whole = wf64_to_vf32(wf64_floor(vf32_to_wf64(x1) / vf32_to_wf64(x2)));
     whole = vf32_copysign(whole, with_sign);
     vm32 underflowed = vm32_and(vf32_lt(with_sign, zero), vf32_eq(whole, zero));

@@ -2,8 +2,8 @@
  * 1. x P(x) = max(x, 0) - |x| P(-|x|). The second term is small and smooth, and below 3e-7 for |x| >= CUTOFF.
  * 2. On [0, CUTOFF], |x| P(-|x|) = |x| ((CUTOFF - |x|) p(|x|))^power. The power takes the place of an exponential, and
  *    the factor (CUTOFF - |x|) makes the result exactly x or -0 beyond CUTOFF, for -inf too.
- * 3. p is a minimax polynomial for the absolute error of the result, by Remez exchange, linearized around the previous
- *    solution.
+ * 3. p is a minimax polynomial for the absolute error of the result, by Remez exchange, each step linearized around
+ *    the previous solution.
  * The absolute errors below include rounding and hold on all floats. */
 #pragma once
 

@@ -29,7 +29,7 @@ static const reducer layer_norm_moments = {.size = sizeof(float), .block = momen
 
 RARE void layer_norm_rescale(const row *r, double eps, float scale);
 
-/* One function for both passes, so that row_map is compiled only once for each function passed to it. */
+/* One function with and without rescaling, so that row_map is compiled only once for each function passed to it. */
 static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float scale = layer_norm_scale(total.moments.squares, eps);

@@ -1,4 +1,4 @@
-/* The largest element, by maximum of IEEE 754-2019: NaN if any element is NaN, and 0 is larger than -0. */
+/* The largest element, by the operation maximum of IEEE 754-2019: NaN if any element is NaN, and -0 is below 0. */
 #pragma once
 
 #include "extreme.h"

@@ -1,4 +1,4 @@
-/* maximum of IEEE 754-2019 for float32: NaN if an operand is NaN, and -0 is below +0. */
+/* The operation maximum of IEEE 754-2019 for float32: NaN if an operand is NaN, and -0 is below +0. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,5 +1,5 @@
-/* The sum divided by the number of elements, in double, so that only the result is rounded. The mean of no
- * elements is NaN. */
+/* The float32 sum divided by the number of elements. The division is in double, because float32 does not hold every
+ * number of elements exactly. The mean of no elements is NaN. */
 #pragma once
 
 #include "reduction.h"

@@ -1,4 +1,4 @@
-/* The smallest element, by minimum of IEEE 754-2019: NaN if any element is NaN, and -0 is smaller than 0. */
+/* The smallest element, by the operation minimum of IEEE 754-2019: NaN if any element is NaN, and -0 is below 0. */
 #pragma once
 
 #include "extreme.h"

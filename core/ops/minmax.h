@@ -1,4 +1,4 @@
-/* (x - min) / (max - min). A division rather than a product with the reciprocal, so that the largest element becomes
+/* (x - min) / (max - min). Divides instead of multiplying by the reciprocal, so that the largest element becomes
  * exactly 1. If max - min overflows, everything is halved first, which is exact for all but negligible elements. If all
  * elements are equal, the result is 0/0, NaN. */
 #pragma once
@@ -7,7 +7,7 @@
 #include "ops/min.h"
 #include "rows.h"
 
-/* numbers: the scale of 1 or 1/2, then the smallest element and the range, both scaled. */
+/* numbers: the scale, 1 or 1/2; the smallest element and max - min, both scaled. */
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 static void minmax_row_float32(const row *r) {

@@ -1,4 +1,4 @@
-/* int32 wraps; bool multiplication is and. */
+/* int32 wraps; bool multiplication is logical and. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,9 +1,9 @@
 /* The square root of the sum of squares, without intermediate overflow or underflow.
  *
  * 1. Sum a block of squares in float32.
- * 2. If the sum overflowed, or is so small that squares lost to underflow (at most 4096 * 2^-150 in all) may count, sum
- *    the block again with its elements multiplied by a power of two. The choice depends on the first sum alone, so the
- *    result is bit-identical on every backend.
+ * 2. If the sum overflowed, or is so small that squares lost to underflow (at most 4096 * 2^-150 in all) may matter,
+ *    sum the block again with its elements multiplied by a power of two. The choice depends on the first sum alone, so
+ *    the result is bit-identical on every backend.
  * 3. Add the sums of blocks in double, which holds the square of every float32.
  * After Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978, which chooses among three
  * ranges for each element; this file chooses once per block. */

@@ -1,6 +1,6 @@
-/* Rotary position embedding (rotation.h). From one position to the next, pair i of d/2 rotates by theta^(-2i/d). Linear
- * scaling divides all angles by the factor; NTK-aware scaling multiplies theta by factor^(d/(d - 2)), which leaves the
- * angle of the first pair unchanged and divides that of the last by the factor.
+/* Rotary position embedding (rotation.h). From one position to the next, pair i of the d/2 pairs rotates by
+ * theta^(-2i/d). Linear scaling divides all angles by the factor; NTK-aware scaling multiplies theta by
+ * factor^(d/(d - 2)), which leaves the angle of the first pair unchanged and divides that of the last by the factor.
  * parameters: theta, offset, pairs and scaling (indices into the choices of the contract), factor. */
 #pragma once
 

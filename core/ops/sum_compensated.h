@@ -1,6 +1,6 @@
-/* The sum of float32 elements in double: this is five digits more accurate than a sum compensated with a second float,
+/* The sum of float32 elements in double: it has five bits more than a sum compensated with a second float,
  * and takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in memory, because
- * no instruction set has registers for 64 doubles. */
+ * most instruction sets lack registers for 64 doubles. */
 #pragma once
 
 #include "ops/sum.h"

@@ -32,8 +32,8 @@ INLINE vf32 tanh_by_exponential(vf32 x) {
 }
 
 INLINE vf32 tanh_by_table(vf32 x) {
-    /* Each line has the four intervals of one power of two, indexed by the low bits of its exponent: first those from
-     * 2^1 on, then those from 2^-4 on. */
+    /* Each line has the four intervals of one power of two, and the low bits of the exponent select the line: first
+     * the lines from 2^1 on, then those from 2^-4 on. */
     /* clang-format off */
     static const float midpoint[32] = {
         0x1.1fea62p1f, 0x1.5ff05ep1f, 0x1.9feb98p1f, 0x1.dffadap1f,

@@ -54,8 +54,8 @@ INLINE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
 INLINE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
 INLINE vi32 vi32_not(vi32 a) { return ~a; }
 
-/* These are functions rather than operators, because in CUDA the types are plain int32_t, whose overflow is
- * undefined. */
+/* These are functions rather than operators, because in CUDA the types are plain int32_t, and shifting a negative one
+ * left is undefined. */
 INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
 INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
@@ -106,7 +106,7 @@ INLINE vi32 vi32_iota(void) { /* 0, 1, 2 ... */
 }
 
 /* Lane i of slide_down(x, n) is lane i + n of x, for i < n; n is a constant power of two below the number of lanes.
- * To reduce one register by the halving tree, for any combine:
+ * To reduce one register by the halving tree, for any function combine:
  *     for (int n = VF32_LANES / 2; n; n /= 2) x = combine(x, vf32_slide_down(x, n)); */
 INLINE vi32 vi32_slide_down(vi32 x, int n) {
 #if VF32_LANES >= 16

@@ -1,5 +1,5 @@
 /* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or
- * a few machine instructions. pmin and pmax return their first operand if the comparison is false, so a NaN there
+ * a few machine instructions. pmin and pmax return their first operand if the comparison is false, so a NaN in it
  * stays. Included after VF32_LANES is defined. */
 #pragma once
 

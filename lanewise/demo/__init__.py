@@ -1,6 +1,6 @@
 """The demo: a small convolutional network that reads handwritten digits on every backend of the machine.
 
-    digits.py        the data set, its split and the weights, from data/
+    digits.py        the held-out digits and the weights, from data/
     network.py       the network
     numpy_peer.py    the same network in NumPy
     torch_peer.py    the same network in PyTorch

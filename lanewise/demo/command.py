@@ -1,4 +1,4 @@
-"""`python -m lanewise demo`: reads the held-out digits on each available backend, NumPy and PyTorch.
+"""`python -m lanewise demo`: reads the held-out digits on each backend, in NumPy and in PyTorch, where available.
 
 Prints the accuracy and the images per second of one thread for each, then whether all predictions agree. The exit
 status is 0 only if they agree and every accuracy is at least 97 %.

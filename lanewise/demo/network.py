@@ -1,4 +1,4 @@
-"""The network that reads the digits: two convolutions and a linear layer. Runs on the images' backend.
+"""The network that reads the digits: two convolutions and a linear layer.
 
 numpy_peer.py and torch_peer.py implement the same layers in other libraries.
 """

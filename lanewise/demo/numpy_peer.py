@@ -50,7 +50,7 @@ def _as_matrix(weight: Array) -> Array:
 
 
 def _convolve(x: Array, matrix: Array, bias: Array) -> Array:
-    """Computes a padded 3 x 3 convolution and relu with one matrix product."""
+    """Computes relu of a padded 3 x 3 convolution, which is one matrix product."""
     count, height, width, channels = x.shape
     padded = np.pad(x, ((0, 0), (1, 1), (1, 1), (0, 0)))
     windows = np.lib.stride_tricks.sliding_window_view(padded, (3, 3), axis=(1, 2))

@@ -7,7 +7,7 @@ From the repository's root:
     .venv/bin/python -m lanewise.demo.train
 
 Training takes ten seconds on one core. The seed, the split and the number of threads are fixed, so the same machine and
-versions write the same bytes. The hyperparameters were chosen without the held-out digits. The split is stratified by
+packages write the same bytes. The hyperparameters were chosen without the held-out digits. The split is stratified by
 class, but the same 13 people wrote digits of both parts: the accuracy is that for new digits of known writers.
 """
 

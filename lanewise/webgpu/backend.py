@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU reports no memory size; for one that shares the machine's memory, that is used."""
+    """Describes an adapter. WebGPU reports no memory size: it is the machine's if the adapter shares it, else 0."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -16,11 +16,11 @@ from lanewise.webgpu.device import Device
 __all__ = ["DeviceBuffer", "Pool"]
 
 SMALLEST: Final = 256  # bytes
-MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers that a pool keeps
+MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers above which a pool frees them before it creates a buffer
 
 
 def size_class(size: int) -> int:
-    """Returns the capacity of a buffer for `size` bytes. There are eight per power of two, so at most 1/8 is wasted."""
+    """Returns a buffer's capacity for `size` bytes: above 2 KiB, one of 8 per power of two, to waste at most 1/8."""
     step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 

@@ -1,7 +1,7 @@
 """The interface to a WebGPU device. The layers above it do not depend on the WebGPU implementation.
 
 Commands are recorded in lists and submitted together: a submission costs about 100 us, a recorded dispatch about 3 us.
-Only `read` waits.
+Only `read` waits for the device.
 """
 
 from __future__ import annotations
@@ -70,11 +70,11 @@ class Device(Protocol):
     def pipeline(
         self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
     ) -> Any:
-        """Compiles an entry point of a WGSL module whose bindings are `access`, followed by the parameters."""
+        """Compiles an entry point of a WGSL module. `access` lists the buffers' uses; the parameters are bound last."""
         ...
 
     def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """Binds buffers to the bindings of a pipeline, in order, skipping unused bindings."""
+        """Binds buffers to the bindings of a pipeline, in order. Ignores the buffers of unused bindings."""
         ...
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:

@@ -1,8 +1,8 @@
 """Launches kernels on a WebGPU device: implements lanewise.devices.Executor.
 
-`launch` records commands, which are submitted together: when there are many, or before a read. WebGPU does not allow
-binding one buffer both as read and as read_write. If the result shares its buffer with an input, the executor therefore
-launches the in-place entry point if the two have the same layout, and copies the input otherwise.
+`launch` records commands, which are submitted together: when there are many, or before a transfer that needs them.
+WebGPU does not allow binding one buffer both as read and as read_write. If the result shares its buffer with an input,
+the executor copies the input, or launches the kernel's in-place entry point if the result is exactly the first input.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lanewise.webgpu.shaders import Shader
 __all__ = ["WebGpuExecutor"]
 
 BATCH: Final = 64  # number of recorded commands that triggers a submission
-BINDINGS: Final = 4096  # number of bind groups kept, for launches with the same buffers
+BINDINGS: Final = 4096  # maximum number of bind groups kept for later launches with the same buffers
 GROUP: Final = 256  # invocations in a workgroup of an elementwise kernel
 TILE: Final = 64  # rows and columns of a matrix tile
 _NO_CONSTANTS: Final[Mapping[str, int]] = {}
@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers, with a copy in place of the result's buffer, except for the first if `keep`."""
+        """Returns the inputs' buffers. Copies any that is also the result's, except the first input's if `keep`."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:

@@ -1,5 +1,5 @@
 """Encodes a kernel's layout and parameters as the bytes that its shader reads: the structs LwLayout and LwMatrixLayout
-of webgpu/kinds. Offsets and strides are encoded modulo 2^32, as shaders compute with them.
+of webgpu/kinds. Offsets and strides are encoded modulo 2^32, because shaders compute addresses modulo 2^32.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Strided:
 def matrix_parameters(
     kernel: str, layout: Mapping[str, Any], offsets: Sequence[int], scalars: Sequence[float], absent: int
 ) -> tuple[bytes, int]:
-    """Returns the bytes of struct LwMatrixLayout, and the number of products. Bit i of `absent` marks input i."""
+    """Returns struct LwMatrixLayout as bytes, and the number of products. `absent` has bit i set for absent input i."""
     operands = len(offsets)
     shape = list(layout["batch_shape"][: layout["batch_ndim"]])
     batch = math.prod(shape)

@@ -1,4 +1,4 @@
-/* Errors of the CUDA runtime. Every call goes through CUDA_CHECK, which names the operation in the message. */
+/* Turns errors of the CUDA runtime into a status of Lanewise and a message that names the operation. */
 #pragma once
 
 #include <cstdio>

@@ -1,7 +1,7 @@
-/* Launches elementwise kernels. A thread computes one element, or a packet of as many as fit in 16 bytes, in a
- * grid-stride loop, so one launch handles any size. The generated functor (contracts/generator/kernels.py) loads the
- * operands of one element through pointers, evaluates the expression of core/ops and stores the result; this file
- * computes the pointers. */
+/* Launches elementwise kernels. In each step of a grid-stride loop, a thread computes one element, or a packet of as
+ * many as fit in 16 bytes, so one launch handles any number of elements. The generated functor
+ * (contracts/generator/kernels.py) loads the operands of one element through pointers, evaluates the expression of
+ * core/ops and stores the result; this file computes the pointers. */
 #pragma once
 
 #include <cstdint>
@@ -198,7 +198,7 @@ static lw_status elementwise_part(lw_context *context, const char *name, const l
     return LW_OK;
 }
 
-/* Sizes: bytes per element of each operand; inputs first, then the result. */
+/* `Sizes` are the bytes per element of each operand: first of the inputs, then of the result. */
 template <int... Sizes, class Element>
 static lw_status elementwise_launch(lw_context *context, const char *name, const void *layout,
                                     const void *const *inputs, void *const *outputs, const Element &element) {

@@ -1,5 +1,5 @@
-/* Parses and checks arguments that are not operands. On failure, each function returns -1, with an error set that
- * names the operation and the parameter. */
+/* Parses and checks arguments that are not operands. On failure, each lw_parse function returns -1, with an error
+ * set. */
 #pragma once
 
 #include "call.h"

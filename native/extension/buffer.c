@@ -207,8 +207,8 @@ static int is_masked(PyObject *array) {
 }
 
 /* Returns whether an object is a numpy.ma.MaskedArray with masked elements, or -1 with an exception set on failure. The
- * buffer of such an array does not show which elements are masked. Remembers the last type without a mask, so that the
- * check of an ndarray takes one comparison. */
+ * buffer of such an array does not show which elements are masked. Remembers the last type other than MaskedArray, so
+ * that the check of an ndarray takes one comparison. */
 static int has_mask(PyObject *object) {
     static PyTypeObject *unmasked;
     PyTypeObject *type = Py_TYPE(object);

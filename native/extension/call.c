@@ -81,7 +81,7 @@ static int store_positional(collected *arguments, int position, PyObject *value)
     return -1;
 }
 
-/* Returns whether the caller passed separate ints in place of the one tuple of a view: reshape(x, 2, 6). */
+/* Returns whether the caller passed separate ints to a view operation that takes one tuple, as in reshape(x, 2, 6). */
 static int has_loose_ints(const lw_operation *operation, int given, PyObject *const *values, Py_ssize_t count) {
     int is_loose = operation->kind == LW_KIND_VIEW && operation->parameter_count == 1 && count > given;
     for (Py_ssize_t i = operation->input_count - given; is_loose && i < count; i++) {
@@ -125,7 +125,8 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
                  operation->name, allowed, allowed == 1 ? "" : "s", operation->name);
 }
 
-/* Checks that no required argument is missing. Sets optional inputs that are None to NULL. */
+/* Checks that no required argument is missing, and no required input is None. Sets optional inputs that are None to
+ * NULL. */
 static int check_required(collected *arguments) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->input_count; i++) {

@@ -29,7 +29,7 @@ const lw_operation *lw_find_operation(const char *name);
 /* Returns the position of the operation's first parameter of this type, or -1. */
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 
-/* The handlers, one per kind. Each returns a new reference, or NULL with an error set. */
+/* The handlers of kinds (`handlers` in call.c). Each returns a new reference, or NULL with an error set. */
 typedef PyObject *lw_handler(const lw_arguments *arguments);
 lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, lw_call_matrix, lw_call_window,
     lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_search, lw_call_view;
@@ -43,8 +43,8 @@ lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
 /* The backend that runs a call, and whether the user chose it. lw_resolve_place() chooses, among the backends on which
- * the user placed operands, the one of lowest priority; without such operands, the current backend. It returns
- * LW_NEEDS_PYTHON for a GPU backend. */
+ * the user placed operands, the one of lowest priority (see lw_backend); without such operands, the current
+ * backend. It returns LW_NEEDS_PYTHON for a GPU backend. */
 typedef struct lw_place {
     int backend;
     int committed;
@@ -68,8 +68,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
 lw_tensor *lw_prepare_output(const char *operation, PyObject *out, int dtype, int ndim, const int64_t *shape,
                              const lw_operand *operands, int count, int in_place, lw_place place);
 
-/* Returns whether the memory ranges of the output and the operand intersect. This can be so even if they share no
- * element, because the elements of a strided operand have gaps between them. */
+/* Returns whether the memory ranges of the output and the operand intersect. The ranges may intersect even if the two
+ * share no element, because the elements of a strided operand have gaps between them. */
 int lw_overlaps(const lw_tensor *out, const lw_operand *operand);
 
 /* Fills one operand for each input, with data NULL if the input is absent, and sets `place`. The caller must release
@@ -78,8 +78,8 @@ lw_outcome lw_read_inputs(const lw_operation *operation, PyObject *const *inputs
                           lw_place *place);
 
 /* Reads the inputs of a call into operands, passes these to `compute` and releases them. If the extension cannot
- * read an input, passes the whole call to lanewise/dispatch.py instead. `compute` returns a new reference, or NULL with
- * an error set. */
+ * read an input, or the call runs on a GPU, passes the whole call to lanewise/dispatch.py instead. `compute` returns a
+ * new reference, or NULL with an error set. */
 typedef PyObject *lw_compute(const lw_arguments *arguments, lw_operand *operands, lw_place place);
 PyObject *lw_call_with_operands(const lw_arguments *arguments, lw_compute *compute);
 

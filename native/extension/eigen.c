@@ -1,4 +1,4 @@
-/* Handles calls of eigh and eigvalsh. The last two dimensions of the input are symmetric matrices. */
+/* Handles calls of eigh and eigvalsh. The last two dimensions of the input hold symmetric matrices. */
 #include "call.h"
 #include "errors.h"
 #include "lanewise_operations.h"

@@ -88,9 +88,9 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
                        out->size << (2 * operation->complexity));
 }
 
-/* Returns the dtype in which to compare, chosen so that comparisons with any int are exact. An int outside the promoted
- * dtype is compared in int64. An int beyond 64 bits is replaced by an infinity of its sign, which compares with every
- * integer of at most 64 bits as the int does. */
+/* Returns the dtype in which to compare integers, chosen so that comparisons with any int are exact; for floats and for
+ * other operations, returns `dtype`. An int outside `dtype` is compared in int64. An int beyond 64 bits is replaced by
+ * an infinity of its sign, which compares with every integer of at most 64 bits as the int does. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {
@@ -130,7 +130,7 @@ static int weaken_numpy_scalars(const lw_operation *operation, lw_operand *opera
     return 0;
 }
 
-/* Converts every operand to the kernel's dtype. */
+/* Converts every operand to the kernel's dtype, or to the dtype that the contract fixes, and fills in absent ones. */
 static int cast_operands(const lw_operation *operation, lw_operand *operands, int dtype) {
     for (int i = 0; i < operation->input_count; i++) {
         int input_dtype = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
@@ -189,7 +189,7 @@ static PyObject *compute_elementwise(const lw_arguments *arguments, lw_operand *
 }
 
 /* Returns whether all inputs are contiguous tensors of one dtype and shape, and the user placed none of them on a
- * backend other than that of `place`. */
+ * backend other than that of `place`. Sets place->committed if the user placed one of them on that backend. */
 static int is_uniform(const lw_operation *operation, PyObject *const *inputs, lw_place *place) {
     const lw_tensor *first = (const lw_tensor *)inputs[0];
     for (int i = 0; i < operation->input_count; i++) {

@@ -21,13 +21,13 @@ typedef enum lw_error {
     LW_ERROR_COUNT
 } lw_error;
 
-/* Reads the exception classes from lanewise.errors. Returns -1 with an error set if one is missing. */
+/* Reads the exception classes and describe() from lanewise.errors. Returns -1 with an error set if one is missing. */
 int lw_errors_setup(PyObject *errors_module);
 
 /* Returns the class of an error, as a borrowed reference for PyErr_Format. */
 PyObject *lw_error_class(lw_error error);
 
-/* Describes an object for an error message: an array by type and shape, another object by its repr if that is short.
+/* Describes an object for an error message: an array by type and shape, another object by its shortened repr.
  * Must be called with no error set. Returns a borrowed reference for %S of PyErr_Format, valid until the next call. */
 PyObject *lw_describe(PyObject *object);
 

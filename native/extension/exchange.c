@@ -51,7 +51,7 @@ static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-/* Like lw_tensor_from_object(), but converts numbers and uint8 to `dtype`, unless `dtype` is -1. */
+/* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as float32 if `dtype` is. */
 static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);

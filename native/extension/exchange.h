@@ -9,7 +9,7 @@
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* Converts a number, or nested sequences of numbers, to a tensor. If `dtype` is -1, the tensor has the first of the
- * dtypes bool, int32, int64 and float32 that can hold the numbers. */
+ * dtypes bool, int32, int64 and float32 that can hold the numbers, or float32 if there are none. */
 lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype);
 
 /* Converts one element to a Python number. */

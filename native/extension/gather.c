@@ -40,7 +40,7 @@ typedef struct gather_plan {
     lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel, and its number, for errors */
 } gather_plan;
 
-/* Plans take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
+/* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
 static int plan_take(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                      gather_plan *result) {
     result->ndim = x->ndim - 1 + indices->ndim;
@@ -70,8 +70,8 @@ static int plan_take(const char *operation, const lw_operand *x, const lw_operan
     return 0;
 }
 
-/* Plans take_along_axis: there is one index per element of the result. x and the indices broadcast along all axes
- * but the indexed one. */
+/* Plans the operation take_along_axis: there is one index per element of the result. x and the indices broadcast along
+ * all axes but the indexed one. */
 static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                                 gather_plan *result) {
     if (x->ndim != indices->ndim) {
@@ -211,7 +211,7 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
                   shape.parameters, size);
 }
 
-/* Replaces an operand that overlaps the target by a copy: the kernel reads it while it writes the target. */
+/* Replaces an operand that overlaps the target by a copy, because the kernel reads operands while it writes. */
 static int copy_if_overlapping(const lw_tensor *target, lw_operand *operand) {
     if (!lw_overlaps(target, operand)) {
         return 0;
@@ -279,7 +279,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, next = 0; result && next < count; i++) { /* branch-free: random masks would mispredict */
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch, as random masks are unpredictable */
         positions[next] = (int32_t)i;
         next += flat->data[i] != 0;
     }

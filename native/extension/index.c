@@ -69,7 +69,7 @@ static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *obje
 }
 
 /* Counts how many dimensions the items of a key consume, and how many items are ellipses. Returns LW_NEEDS_PYTHON if an
- * item is an array, a list or a bool. */
+ * item is of another type, such as an array, a list or a bool. */
 static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {

@@ -29,7 +29,7 @@ static int refuse_low_ndim(const lw_operation *operation, const lw_operand *oper
     return 1;
 }
 
-/* Raises the error for two inputs whose shapes do not fit. Returns NULL. */
+/* Raises the error for two inputs whose shapes do not match. Returns NULL. */
 static PyObject *refuse_shapes(const lw_operation *operation, const char *expected, const lw_operand *operands, int a,
                                int b, const char *advice) {
     char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];

@@ -148,13 +148,13 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error for operands whose dtype has no kernel. The message names the first such operand and a dtype to
- * which to convert it. */
+/* Raises the error for operands whose dtype has no kernel. The message names the first such operand, or the promoted
+ * dtype if only that has no kernel, and a dtype to which to convert. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the last dtype, in the order of promotion up to float32, that has a kernel */
+    int target = LW_FLOAT32; /* the last dtype with a kernel among bool to float32, in promotion order */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }

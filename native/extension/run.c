@@ -41,7 +41,7 @@ enum { WORK_FOR_A_THREAD = 1 << 17 };
 typedef struct host {
     PyThreadState *thread; /* NULL while the GIL is held */
     int64_t next_check;
-    int threads; /* maximum number that may share the work */
+    int threads; /* at most this many threads share the work */
 } host;
 
 static int64_t milliseconds(void) {
@@ -133,8 +133,8 @@ PyMethodDef lw_thread_functions[] = {
 
 #endif
 
-/* Allocates scratch. If memory runs out, frees the cached storages and retries. The GIL guards their cache, so a thread
- * that does not hold the GIL acquires it first. */
+/* Allocates scratch. If memory runs out, frees all cached blocks and retries. The GIL guards the cache of storages, so
+ * a thread that does not hold the GIL acquires it first. */
 static void *allocate(lw_context *context, size_t bytes) {
     void *memory = lw_aligned_allocate(bytes);
     if (memory) {
@@ -171,7 +171,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
                      "%s: cannot allocate the kernel's scratch; use smaller arrays, or release some", operation->name);
         break;
-    case LW_BAD_INDEX: /* only kernels called by gather.c return this; gather.c sets these parameters */
+    case LW_BAD_INDEX: /* only kernels that gather.c calls return this; it has set these parameters */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
@@ -195,7 +195,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* small results are never streamed, so skip looking up the cache size */
+    context.cache_bytes = 0; /* only streaming stores need the size, and small results never use them */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

@@ -1,6 +1,6 @@
 /* Scratch memory for kernels, which allocate and free it in every call, on any thread and without the GIL. Freed blocks
- * are cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and a fork
- * copies no lock. */
+ * are cached in a few slots, and threads access each slot by atomic exchange: no thread waits for another, and the
+ * child of a fork inherits no lock that is held. */
 #include "memory.h"
 #include "module.h"
 
@@ -34,7 +34,7 @@ typedef struct scratch {
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* size of the block last stored here, so that a scan can skip it; may be outdated */
+    _Atomic size_t bytes; /* size of the block last stored here, by which a search skips the slot; may be outdated */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;

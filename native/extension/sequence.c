@@ -83,7 +83,8 @@ static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, 
     return 0;
 }
 
-/* Returns the element of a 0-dimensional tensor as a number, and any other object unchanged. A new reference. */
+/* Returns the element of a 0-dimensional CPU tensor as a number, and any other object unchanged; both are new
+ * references. */
 static PyObject *item_or_self(PyObject *object) {
     if (lw_is_tensor(object) && ((lw_tensor *)object)->ndim == 0 && lw_is_host(((lw_tensor *)object)->backend)) {
         return lw_item(((lw_tensor *)object)->dtype, ((lw_tensor *)object)->data);

@@ -1,8 +1,8 @@
 /* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator
  * takes longer than most small operations, and large blocks of fresh memory cost page faults. The cache keeps freed
- * blocks in one list per size class. There are four classes per power of two, so that a block is at most a quarter
- * larger than requested. To stay within its limit, the cache frees blocks, starting with the class that has not
- * received one for the longest time. The GIL guards the cache. */
+ * blocks in one list per size class. There are four classes per power of two, so that a block of more than 64 bytes
+ * is at most a quarter larger than requested. To stay within its limit, the cache frees blocks, starting with the class
+ * to which no block was added for the longest time. The GIL guards the cache. */
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -21,7 +21,7 @@ _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit 
 
 static struct {
     lw_storage *first; /* the first block of a list that is linked through `owner` */
-    int64_t last_used; /* value of allocation_count when a block was last added */
+    int64_t last_used; /* value of allocation_count when a block was last added to the list */
 } pool[CLASS_COUNT];
 
 /* Numbers of bytes, without headers. They are atomic because threads that free scratch read both without the GIL. */

@@ -31,7 +31,7 @@ struct lw_storage {
     int read_only;
     int size_class;                       /* size class in the cache of storage.c, or -1 for borrowed memory */
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
-    void *owner;                          /* the object that `release` releases */
+    void *owner;                          /* the object that `release` releases; in the cache, the next block */
 };
 
 /* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with
@@ -49,7 +49,7 @@ typedef struct lw_tensor {
     int8_t backend;
     uint8_t committed;  /* whether the user chose the backend */
     uint8_t contiguous; /* whether the elements are in row-major order without gaps */
-    uint8_t read_only;  /* whether the memory is borrowed and read-only, or the tensor is broadcast */
+    uint8_t read_only;  /* whether the memory is borrowed and read-only, or this is a result of broadcast_to */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
@@ -73,7 +73,7 @@ lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 
-/* Fills in the row-major strides of a shape. Returns its size in bytes, or -1 if that overflows. */
+/* Fills in the row-major strides of a shape. Returns the bytes of all elements, or -1 if that overflows. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 

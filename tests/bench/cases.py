@@ -160,7 +160,7 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the shapes of the inputs: the given size, but one row for the further inputs of operations on rows."""
+    """Returns the shapes of the inputs: the given size, or one row for all but the first of operations on rows."""
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}

@@ -15,7 +15,7 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
 RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # allowed error relative to the largest term, because a sum whose terms cancel is much smaller
+OF_LARGEST = 1e-5  # allowed error relative to the largest term, because a sum is much smaller if its terms cancel
 LEAST = 2.0**-126  # allowed in addition, the smallest normal float32: products of many factors may underflow
 EDGE = 128
 SPREAD = 4099  # compares about this many elements in between; prime, so that steps rarely divide a row
@@ -24,7 +24,7 @@ UNCHECKED = ("rand", "randn")  # every library generates different random number
 
 
 def positions(count: int) -> list[int]:
-    """Returns the positions of elements to compare: both ends, and some thousands in between."""
+    """Returns the positions to compare: all in a small result, else both ends and some thousands in between."""
     if count <= SPREAD:
         return list(range(count))
     inner = range(EDGE, count - EDGE, max(1, count // SPREAD))

@@ -1,6 +1,6 @@
 """Implements --figure: draws rows of a table of goals as a bar chart for a README, in SVG.
 
-Equal measurements give identical bytes. Text is not converted to outlines, so the reader's own typeface shows it, and
+Equal measurements give identical files. Text is not converted to outlines, so the reader's own typeface shows it, and
 the background is transparent. A file whose name ends in -dark.svg has colors for dark pages.
 """
 
@@ -24,7 +24,7 @@ PEERS: Mapping[str, str] = {
     "onnxruntime": "onnxruntime-web",
     "jax": "jax-js",
 }
-# The rows to draw, with their titles. If none of them was measured, all rows are drawn.
+# The rows to draw, with their titles. If none of them was measured, all measured rows are drawn.
 TITLES: Mapping[str, str] = {
     "matmul 512": "Matrix product, 512 \u00d7 512",
     "softmax rows 1024x1024": "Softmax, 1024 \u00d7 1024",

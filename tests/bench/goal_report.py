@@ -24,7 +24,7 @@ class Row:
 
     goal: Goal
     measured: Measured | None
-    notes: tuple[str, ...]  # which contestants were not timed, and why
+    notes: tuple[str, ...]  # remarks, such as which contestants were not timed and why
     details: Any = None  # what --json prints about the row
 
 
@@ -42,7 +42,7 @@ class Table:
 def from_case(
     goal: Goal, case: Mapping[str, Any], ours: str, absent: frozenset[str] = frozenset(), *, judged: bool = True
 ) -> Row:
-    """Makes the row of a measured case, as report.case_as_json describes it; `ours` names our contestant."""
+    """Makes a row from a measured case in the form of report.case_as_json; `ours` names our contestant."""
     notes = [f"{name} is WRONG and was not timed ({how})" for name, how in case["wrong"].items()]
     failed = {name: why for name, why in case["not_timed"].items() if why != NO_SUCH_OPERATION}
     notes += [f"{name} was not timed ({why})" for name, why in failed.items()]
@@ -90,7 +90,7 @@ def complete(rows: Sequence[Row]) -> bool:
 
 
 def text(table: Table) -> str:
-    """Returns the table for the terminal, with the reasons for missing figures."""
+    """Returns the table for the terminal, followed by the notes on its rows and the numbers of goals met."""
     rows, columns = table.rows, table.columns
     lines = [report.table([goals.headings(columns), *(goals.row(row.goal, row.measured, columns) for row in rows)])]
     for note in dict.fromkeys(note for row in rows for note in row.notes):
@@ -163,9 +163,9 @@ class Marked:
 
 
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
-    """Finds the places for tables in documents: lines that begin with the command and these options.
+    """Finds the places for tables in documents: comments that begin with the command and these options.
 
-    Raises ArgumentError if a document has no such place, or if a line names a goal that is not chosen.
+    Raises ArgumentError if a document has no such place, or if a comment names a goal that is not chosen.
     """
     marked: list[Marked] = []
     for path in documents:

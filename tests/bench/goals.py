@@ -1,9 +1,9 @@
 """Goals as data, and whether a measurement reaches them.
 
-A goal is an operation at a size with two sets of bars: `firm` must hold before work counts as done, `aim` is the
-target. A measurement is one number (nanoseconds, bytes, or a ratio of times; smaller is better), with the numbers of
-the peers and the limit from the same rounds. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in
-browser/table.py.
+A goal is an operation at a size, or another quantity such as the time of an import, with two sets of bars (thresholds):
+`firm` must hold before work counts as done, `aim` is the target. A measurement is one number (nanoseconds, bytes, or a
+ratio of times; smaller is better), with the numbers of the peers and the limit from the same rounds. The tables of
+goals are tuples: CPU in cpu/table.py, BROWSER in browser/table.py.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _SCALE: Mapping[str, float] = {NANOSECONDS: 1.0, MICROSECONDS: 1e3, MILLISECONDS
 
 @dataclass(frozen=True)
 class Work:
-    """An operation at a size, and keyword arguments that replace those of its case."""
+    """An operation at a size, and keyword arguments that add to those of its case or override them."""
 
     operation: str
     size: Size
@@ -49,8 +49,8 @@ class Measured:
     peers: Mapping[str, float] = field(default_factory=dict)
     limit: float | None = None
     flops: int | None = None
-    absent: frozenset[str] = frozenset()  # peers that have the operation but did not take part
-    judged: bool = True  # False if the goal is for another machine
+    absent: frozenset[str] = frozenset()  # peers that were not measured, although they may have the operation
+    judged: bool = True  # False if the goal is for a backend that this machine lacks
 
     def of_limit(self) -> float | None:
         """Returns the share of the limit that was reached, or None if there is no limit."""
@@ -126,7 +126,7 @@ class Goal:
     backend: str = ""  # the backend that the goal is for; if empty, the default one
 
     def reached(self, bars: Bars, measured: Measured) -> float | None:
-        """Returns the share reached of the least satisfied bar: at least 1 if all hold, None if that is unknown."""
+        """Returns how much of the least satisfied bar was reached: at least 1 if all hold, None if that is unknown."""
         if not (bars and measured.judged):
             return None
         found = [bar.reached(measured, self.unit) for bar in bars]
@@ -189,7 +189,7 @@ def _judged(goal: Goal, measured: Measured | None) -> list[str]:
 
 
 def _verdict(bars: Bars, reached: float | None) -> str:
-    """Says whether the bars hold, and if not, how much of them was reached."""
+    """Says whether the bars hold, and if not, how much of the least satisfied one was reached."""
     if not bars:
         return ""
     return "?" if reached is None else "yes" if reached >= 1 else f"NO {floor(reached * 100)}%"

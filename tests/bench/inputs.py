@@ -1,7 +1,7 @@
 """Input data as plain bytes, from which every contestant makes its own array.
 
-Values are drawn without NumPy: a pattern is drawn and repeated, so that 16 million elements take milliseconds. Its
-length is prime, so that rows and blocks differ.
+Values are drawn without NumPy: a pattern is drawn and repeated, so that 16 million elements take milliseconds. The
+pattern's length is prime, so that rows and blocks differ.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class HostArray:
 
     @property
     def view(self) -> memoryview[Any]:
-        """The elements in one dimension, through the buffer protocol."""
+        """The elements as a one-dimensional memoryview."""
         code: Any = FORMATS[self.dtype]
         return memoryview(self.data).cast(code)
 
@@ -76,7 +76,7 @@ def ascending(x: HostArray) -> HostArray:
 
 
 def typical(dtype: str, within: Range | None) -> tuple[float, float]:
-    """Returns the part of a domain to draw from. Indices and small integer domains are used in full."""
+    """Returns the part of a domain to draw from. Integer domains from 0 or more, as of indices, are used in full."""
     if dtype.startswith("int"):
         if within is None:
             return -TYPICAL_INTEGER, TYPICAL_INTEGER

@@ -1,6 +1,6 @@
 """Reads what the generator derives from the contracts: lanewise/_lib/operations.json and build/generated/bench.json.
 
-cases.py makes inputs from these files. Nothing here needs NumPy or a built extension.
+cases.py makes inputs from these files. Nothing here needs NumPy.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Operation:
         return "float32" if "float32" in self.dtypes or "any" in self.dtypes else next(iter(self.dtypes), "float32")
 
     def computes(self, dtype: str) -> bool:
-        """Returns whether the operation has kernels for this dtype."""
+        """Returns whether the operation can compute in this dtype."""
         return dtype in self.dtypes or "any" in self.dtypes or not self.dtypes
 
     def result(self, dtype: str) -> str:

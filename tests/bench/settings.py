@@ -22,7 +22,7 @@ class Settings:
     threads: int | None = None
     as_json: bool = False
     plot: str | None = None
-    firm: bool = False  # exit 1 when a firm goal is missed
+    firm: bool = False  # exit with status 1 if a firm goal is missed
     documents: Sequence[Path] = ()  # write the table of goals into these
     figures: Sequence[Path] = ()  # draw the rows of goals into these
     wheel: Path | None = None  # the wheel that the browser measures; built if None

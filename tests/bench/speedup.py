@@ -17,7 +17,7 @@ from tests.bench.cases import parse_size
 from tests.bench.settings import Settings
 
 LANES = {"sse2": 4, "neon": 4, "simd128": 4, "relaxed_simd": 4, "avx": 8, "avx2": 8, "avx512": 16}
-BOUND = 0.6  # above this share of a copy's speed, memory is the limit
+BOUND = 0.6  # above this share of the speed of COPY, memory is the limit
 SIZE = 1 << 14  # elements
 COPY = "negative"
 
@@ -44,7 +44,7 @@ def _unary() -> Iterator[str]:
 
 
 def _nanoseconds(name: str, size: int, backends: Sequence[str], rounds: int) -> dict[str, float]:
-    """Measures one call on each backend, into an existing result."""
+    """Measures a call on each backend that writes into an existing result."""
     operation = operations.find(name)
     within = operation.range(operation.inputs[0].name, "float32")
     low, high = (max(within.low, -60.0), min(within.high, 60.0)) if within else (-10.0, 10.0)

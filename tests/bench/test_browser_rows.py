@@ -1,4 +1,4 @@
-"""Tests the rows made from the page's answers, without a browser."""
+"""Tests how the answers of the benchmark's web page become rows of the goals table, without a browser."""
 
 import json
 from pathlib import Path

@@ -1,6 +1,7 @@
 """The errors that comments in core/ claim are those that contracts state: "Error < 1.1 ulp" in core/ops/exp.h is the
-error measured of exp, rounded up to one decimal. Where draws were measured, which may miss a larger error, a claim is
-between that and the tolerance. A claim in core/math names the operation it is measured through."""
+measured error of exp, rounded up to one decimal. If only random draws were measured, which may miss a larger error, a
+claim is between the measured error and the tolerance. A claim in core/math names the operation that it is
+measured through."""
 
 import math
 import re

@@ -17,7 +17,7 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Compares finite special values with references, because the tests of backends would not find a typo in them."""
+    """Compares finite special values with references, because the tests of backends would not notice a typo in one."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)
@@ -42,8 +42,8 @@ def test_examples_run(contract):
     assert not report, "".join(report)
 
 
-# Operations whose axis is keyword-only, as in NumPy and PyTorch, or because these have another argument, ord, in its
-# position.
+# Operations whose axis is keyword-only: as in NumPy and PyTorch, or because these libraries have another argument, ord,
+# in its position.
 KEYWORD_AXIS = {
     "add_rms_norm",
     "correlation",

@@ -37,7 +37,7 @@ class Run:
     isa: str
     target: str  # the build target that has the instruction set
     triple: str  # the compiler's target for the statically linked program
-    command: tuple[str, ...] = ()  # the command that runs the program; empty if this processor does
+    command: tuple[str, ...] = ()  # the command that runs the program; empty if this processor runs it
 
     @property
     def name(self) -> str:

@@ -17,7 +17,7 @@ GUARD = 64  # poisoned bytes before and after each output
 
 
 class Context(ctypes.Structure):
-    """The C struct lw_context. While it is zero, `stream` is the default stream."""
+    """The C struct lw_context. A `stream` of zero is the default stream."""
 
     _fields_ = (
         ("run", ctypes.c_void_p),

@@ -36,7 +36,7 @@ def _interrupted(before: str, work: str, unfinished: str) -> None:
 @pytest.fixture
 def interrupted() -> Callable[[str, str, str], None]:
     """Runs the statements `before`, then `work`, a call that takes seconds on the scalar backend. Ctrl-C must end this
-    call early, which the expression `unfinished` verifies on its `out`, and later calls must work."""
+    call early, so that the expression `unfinished`, a test of its results, is true. Later calls must work."""
     if sys.platform == "win32":
         pytest.skip("os.kill cannot send Ctrl-C to its own process on Windows")
     return _interrupted

@@ -1,8 +1,8 @@
 """Arguments for every slot, method, attribute and function of the extension, chosen by its kind.
 
-Operations take the arguments of their first oracle cases, and the same with one of them replaced. Other functions and
-methods are listed in METHODS and FUNCTIONS. A slot takes values by the name of its parameter. A name for which there
-are no arguments raises LookupError, so that a new one cannot go untested.
+Operations take the arguments of small oracle cases, and the same arguments with one of them replaced. METHODS and
+functions() list the arguments of other methods and functions. A slot takes values by the name of its parameter. A name
+for which there are no arguments raises LookupError, so that a new one cannot go untested.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OPERATIONS = {
 
 
 class Number:
-    """Has __index__ only; raises instead if it has no value."""
+    """Has only __index__, which raises if there is no value."""
 
     def __init__(self, value: int | None) -> None:
         self.value = value
@@ -47,7 +47,7 @@ class Number:
 
 
 class Exporter:
-    """Has DLPack only; raises instead if it has no array."""
+    """Has only DLPack, which raises if there is no array."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -229,7 +229,7 @@ def examples(operation: str) -> list[Example]:
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
     """Yields calls of an operation: on tensors and arrays, into `out`, and with each argument replaced. Methods and
-    aliases, which share the code that reads the arguments, get only the first of these."""
+    aliases, which share the code that reads the arguments, get none with an argument replaced; methods no arrays."""
     described = OPERATIONS[name]
     is_sequence = bool(described["inputs"]) and described["inputs"][0]["sequence"]
     is_method = isinstance(function, types.MethodDescriptorType)
@@ -277,8 +277,8 @@ def _used_twice() -> None:
 
 
 def functions() -> dict[str, list[Any]]:
-    """Returns the arguments of the module's functions that are not operations. A callable stands for a call of its own,
-    instead of arguments."""
+    """Returns the arguments of the module's functions that are not operations. A function in a list is
+    called itself, without arguments."""
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats()[4], _ext.get_num_threads(), _ext.default_backend()

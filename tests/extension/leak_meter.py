@@ -18,7 +18,7 @@ from lanewise import _ext, dtypes, errors
 
 __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
-HAS_BLOCKS = sys.getallocatedblocks() > 0  # with PYTHONMALLOC=malloc, a leak sanitizer has to find what is lost
+HAS_BLOCKS = sys.getallocatedblocks() > 0  # not with PYTHONMALLOC=malloc: a leak sanitizer has to find losses
 ROUNDS = 8  # a loss in every round counts; other growth, such as that of a dict, stays below half of it
 IMMORTAL = 1 << 30  # no immortal object has fewer references; small ints of Python 3.11 begin with 999,999,999
 ATTEMPTS = 3  # a loss shows in each of them
@@ -65,7 +65,7 @@ class Call:
 
 
 def _parts(value: object) -> Iterator[object]:
-    """Yields an object, and what it contains if it is a list, a tuple or a dict."""
+    """Yields an object and, if it is a list, a tuple or a dict, its elements or values, at any depth."""
     yield value
     if isinstance(value, list | tuple):
         for each in value:
@@ -82,15 +82,15 @@ def is_counted(value: object) -> bool:
 
 
 def _references(value: object) -> int:
-    """Returns the number of references to an object; 0 if it is immortal. An extension for Python 3.11 counts those
-    too, but as Python does not, the number says nothing."""
+    """Returns the number of references to an object; 0 if it is immortal. An extension built for Python 3.11
+    counts references to immortal objects too, but as Python does not, their number says nothing."""
     return sys.getrefcount(value) if is_counted(value) else 0
 
 
 def _levels(watched: Sequence[object]) -> list[int]:
-    """Returns the number of blocks, bytes and references: first those of the process, then those of each object."""
+    """Returns the blocks, bytes and references to small ints of the process, then the references to each object."""
     gc.collect()
-    ctypes.pythonapi.PyType_ClearCache()  # it keeps the names of attributes that were looked up
+    ctypes.pythonapi.PyType_ClearCache()  # this cache keeps the names of attributes that were looked up
     return [
         sys.getallocatedblocks(),
         _ext.memory_stats()[0],
@@ -121,7 +121,7 @@ def _growth(calls: Sequence[Call]) -> list[str]:
 
 
 def _survivors(call: Call) -> list[str]:
-    """Returns the tensors of a result that outlive it."""
+    """Returns a message for each tensor of a result that still exists after its last reference is gone."""
     result: Any = call.run()
     own = {id(part) for part in _parts((*call.arguments, *call.keywords.values()))}
     results = [weakref.ref(part) for part in _parts(result) if isinstance(part, lw.Tensor) and id(part) not in own]
@@ -130,7 +130,7 @@ def _survivors(call: Call) -> list[str]:
 
 
 def losses(calls: Sequence[Call]) -> list[str]:
-    """Runs the calls many times, and returns what they lose, by call."""
+    """Runs the calls, many times if Python counts blocks, and returns what they lose, by call."""
     lost = [f"{call}: {each}" for call in calls for each in _survivors(call)]  # this also fills caches
     if HAS_BLOCKS and _growth(calls):
         lost += [f"{call}: {each}" for call in calls for each in _growth([call])] or _growth(calls)

@@ -326,7 +326,7 @@ def test_methods_are_the_functions():
 
 
 class Shortening:
-    """An index that clears the list that contains it when it is converted to an int."""
+    """An index whose conversion to an int clears the list that contains it."""
 
     def __init__(self, owner):
         self.owner = owner

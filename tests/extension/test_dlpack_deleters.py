@@ -124,7 +124,7 @@ def test_a_refused_capsule_stays_with_its_owner(kind, changes):
 
 
 def test_a_shape_beyond_64_bits_is_deleted_once(kind):
-    """It is refused after the capsule has been consumed."""
+    """The shape is refused after the capsule has been consumed."""
     lender = Lender(kind)
     lender.shape[0] = 2**62
     with pytest.raises(lw.ShapeError, match="64 bits"):

@@ -23,7 +23,7 @@ import lanewise as lw
 from lanewise import _ext
 
 TYPES = [each for each in vars(_ext).values() if isinstance(each, type)]
-# What Python gives every object, such as __class__, is Python's.
+# Attributes that Python gives every object, such as __class__, are not the extension's.
 ATTRIBUTES = [
     (owner, name)
     for owner in TYPES
@@ -35,7 +35,7 @@ FUNCTIONS = [name for name, each in vars(_ext).items() if callable(each)]
 
 @pytest.fixture(autouse=True, scope="module")
 def _frozen() -> Iterator[None]:
-    """Keeps the garbage collector from scanning what other modules have made."""
+    """Keeps the garbage collector from scanning the objects of other test modules."""
     gc.collect()
     gc.freeze()
     yield

@@ -26,7 +26,7 @@ def line(base: np.ndarray, low: int, step: int, length: int) -> np.ndarray:
 
 
 def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
-    """Yields pairs of 1-dimensional views of `base` and `other`, from apart to coinciding."""
+    """Yields pairs of 1-dimensional views of `base` and `other`, at distances from apart to coinciding."""
     low = 4 * length
     for step, source_step in product(STEPS, (*STEPS, 0)):
         span, source_span = (length - 1) * abs(step), (length - 1) * abs(source_step)
@@ -57,7 +57,7 @@ def rectangles(base: np.ndarray) -> Iterator[Views]:
 
 
 def check(memory: np.ndarray, pairs: Iterator[Views], write: Callable[[Any, Any], object]) -> None:
-    """Writes through Lanewise, and through NumPy from a copy of the source. `write` receives target and source."""
+    """Compares Lanewise's writes with those of NumPy from a copy of the source. `write` takes target and source."""
     wrong = []
     initial = memory.copy()
     for label, target, source in pairs:
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # each first view once
+            if not label.endswith(" 0"):  # takes each first view once
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

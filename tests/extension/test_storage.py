@@ -19,7 +19,7 @@ MEGABYTE = 1 << 20
 
 
 def block(megabytes: float) -> lw.Tensor:
-    """Returns a tensor in a block of this size."""
+    """Returns a tensor whose memory is a block of this size."""
     return lw.empty((int(megabytes * MEGABYTE),), dtype="bool")
 
 

@@ -17,7 +17,7 @@ MODULES = (composed, creation, eigen, elementwise, random_numbers, reductions, r
 MODELS = {name: model for module in MODULES for name, model in module.MODELS.items()}
 BY_NAME = {contract.operation: contract for contract in CONTRACTS}
 
-# Zeros, denormals, numbers with squares that overflow or underflow, the largest, infinities and NaN.
+# Zeros, denormals, numbers with squares that overflow or underflow, numbers near the largest, infinities and NaN.
 SPECIAL = np.array(
     [0.0, -0.0, 1e-45, -1e-40, 1e-30, -3e-20, 1.5, -3.0, 3e20, -2e30, 3.4e38, -3.4e38, np.inf, -np.inf, np.nan], "f4"
 )
@@ -48,7 +48,7 @@ def cancelling(x: Array) -> Array:
 
 
 def nearly_equal(count: int, steps: int) -> Array:
-    """Returns a matrix whose rows, of every magnitude, have elements up to `steps` units in the last place apart."""
+    """Returns a matrix whose rows, from 2^-119 to 2^40, have elements up to `steps` units in the last place apart."""
     first = (1.1 * 2.0 ** -np.arange(-40, 120, 3)).astype("f4").view("i4")
     return (first[:, None] + np.arange(count) % (steps + 1)).astype("i4").view("f4")
 

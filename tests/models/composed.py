@@ -44,7 +44,7 @@ def covariance(x1: Array, x2: Array, axis: int = -1, correction: float = 0.0) ->
 
 
 def correlation(x1: Array, x2: Array, axis: int = -1) -> Array:
-    """The dot product of deviations divided by their length; NaN for empty vectors."""
+    """The dot product of both vectors of deviations, each over its length, in [-1, 1]; NaN for empty vectors."""
     units = [each / _length(each, axis) for each in (_centered(x1, axis), _centered(x2, axis))]
     result = np.clip(reductions.vecdot(*units, axis), np.float32(-1), np.float32(1))
     return result if x1.shape[axis] else np.full_like(result, np.nan)
@@ -59,7 +59,7 @@ def add_rms_norm(
 
 
 def topk(x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    """The first k of the sorted elements, and their indices; equal ones by index."""
+    """The first k of the sorted elements, and their indices; equal elements are in the order of their indices."""
     chosen = np.take(order(x, axis, largest), range(k), axis)
     return np.take_along_axis(x, chosen, axis), chosen.astype("i4")
 
@@ -70,7 +70,7 @@ def split(x: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
 
 
 def nonzero(x: Array) -> tuple[Array, ...]:
-    """The indices of nonzero elements; NaN is one."""
+    """The indices of nonzero elements; NaN is nonzero."""
     return tuple(each.astype("i4") for each in np.nonzero(x))
 
 

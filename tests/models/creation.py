@@ -19,7 +19,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: str 
 
 
 def linspace(start: float, stop: float, num: int, dtype: str = "float32", endpoint: bool = True) -> Array:
-    """start + i * (stop - start) / (num - 1), in float64 and rounded once; the last is exactly stop."""
+    """start + i * (stop - start) / (num - 1), in float64 and rounded once; with endpoint, the last is exactly stop."""
     distance = (stop - start) / max(num - 1 if endpoint else num, 1)
     result = start + np.arange(num) * distance
     if endpoint and num > 1:

@@ -1,7 +1,7 @@
 """Models of eigh and eigvalsh, from the comments of core/eigen.h: all of it in float64, rounded at the end.
 
 1. Householder reflections make the matrix tridiagonal, from the last row up (Golub and Van Loan, 8.3.1).
-2. Implicit QL steps with Wilkinson's shift make that diagonal (Bowdler, Martin, Reinsch and Wilkinson, 1968).
+2. Implicit QL steps with Wilkinson's shift make the result diagonal (Bowdler, Martin, Reinsch and Wilkinson, 1968).
 
 A dot product has 16 partial sums: partial p adds products p, p + 16 ... to 0; partials are joined by halving. Other
 sums run from the first element to the last.
@@ -20,7 +20,7 @@ PARTIALS = 16
 
 
 class Tridiagonal(NamedTuple):
-    """Householder's reduction: the diagonal, what is next to it, the vectors v, and half their squared lengths."""
+    """Householder's reduction: the diagonal, the elements beside it, the vectors v, and half their squared lengths."""
 
     diagonal: list[float]
     beside: list[float]
@@ -99,7 +99,7 @@ def _accumulate(size: int, reduced: Tridiagonal) -> Array:
 
 
 def _diagonal(d: list[float], e: list[float], rows: Array) -> list[float]:
-    """Returns the eigenvalues, and turns the rows of Q^T into eigenvectors. Elements of e that are below 2^-53 of the
+    """Returns the eigenvalues, and turns the rows of Q^T into eigenvectors. Elements of e that are at most 2^-53 of the
     largest |d| + |e| count as zero."""
     threshold = max(abs(one) + abs(other) for one, other in zip(d, e, strict=True)) * 2.0**-53
     for first in range(len(d)):

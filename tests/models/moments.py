@@ -1,6 +1,6 @@
 """Mean and sum of squared deviations, from the comments of core/moments.h.
 
-Each function returns Moments of every row. Sums of float32 are rounded to float32 at each step; all else is float64.
+The functions compute Moments of every row. Sums of float32 are rounded to float32 at each step; all else is float64.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def twice_read(block: Array) -> Moments:
 
 
 def once_read(block: Array) -> Moments:
-    """Reads a block for the deviations from the mean of four elements; again, if that is far from the block's mean."""
+    """Reads a block once, for the deviations from the mean of four elements, or twice if that is far from its mean."""
     count = block.shape[1]
     first, quarter, half, last = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
     center = ((first + quarter) + (half + last)) * np.float32(0.25)

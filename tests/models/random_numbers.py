@@ -14,7 +14,7 @@ from tests.models.tree import Array
 
 LOW = np.uint64(2**32 - 1)
 MULTIPLIERS = np.uint64(0xD2511F53), np.uint64(0xCD9E8D57)
-WEYL = 0x9E3779B9, 0xBB67AE85  # added to the key after each round: the golden ratio, and sqrt(3) - 1
+WEYL = 0x9E3779B9, 0xBB67AE85  # added to the key after each round: the golden ratio - 1 and sqrt(3) - 1, times 2^32
 
 LN2 = np.float32(float.fromhex("0x1.62e43p-1"))
 SQRT_HALF_BITS = np.float32(0.5**0.5).view("i4")

@@ -1,4 +1,4 @@
-"""Tests that every operation that promises the same bits has a model, or a reference that is one."""
+"""Tests that every operation that promises the same bits has a model, or a reference that gives these bits."""
 
 from pathlib import Path
 

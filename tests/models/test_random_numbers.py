@@ -55,7 +55,7 @@ class TestStreams:
 
 
 def test_tails(host):
-    """Of the one number in 512 beyond 3.1 standard deviations, most take randn's polynomial for the tails."""
+    """Most numbers beyond 3.1 standard deviations, one in 512, take randn's polynomial for the tails."""
     count = 1 << 24
     uniform = np.asarray(lw.rand(count, seed=1))
     positions = np.flatnonzero((uniform < 2.0**-10) | (uniform >= 1 - 2.0**-10)).astype("u8")

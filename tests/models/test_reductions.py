@@ -7,7 +7,7 @@ from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, 
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
-# Around a partial, a register, the partials of a block, a block, and a chunk, which is also the size of a task.
+# Around one partial, a register, the partials of a block, a block, and a chunk, which is also the size of a task.
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
 WIDTHS = [3, 5, 40]  # columns: too few for a vector, for a strip, more than a strip
@@ -68,7 +68,7 @@ def test_several_axes(operation):
 
 @pytest.mark.parametrize("operation", [name for name in (*ALONG_AXES, "vecdot") if "float32" in BY_NAME[name].dtypes])
 def test_special_values(operation):
-    """Runs of special values, single ones among others, and rows in which all or most are equal."""
+    """Runs of special values, single special values, and rows in which all or most are equal."""
     contract = BY_NAME[operation]
     for count in (1, 5, 63, BLOCK + 5):
         x, *others = drawn(operation, (len(SPECIAL) * 3, count))
@@ -76,7 +76,7 @@ def test_special_values(operation):
             for mixed in (planted(x, values, 1), planted(x, values), np.repeat(np.resize(values, len(x)), count)):
                 agree(operation, mixed.reshape(x.shape), *others, axis=1)
                 agree(operation, np.ascontiguousarray(mixed.reshape(x.shape).T), *[y.T for y in others], axis=0)
-        scaled = x * np.geomspace(1e-42, 3e36, len(x), dtype="f4")[:, None]  # in a row, all are about equally large
+        scaled = x * np.geomspace(1e-42, 3e36, len(x), dtype="f4")[:, None]  # a row's elements are about equally large
         agree(operation, scaled, *others, axis=1)
     for blocks in (4, 7, 20):
         x, *others = drawn(operation, (3, blocks * BLOCK))
@@ -89,7 +89,7 @@ def test_special_values(operation):
 
 @pytest.mark.parametrize("operation", ["argmax", "argmin"])
 def test_ties(operation):
-    """The first of equal elements, wherever the equal ones are."""
+    """The result is the first of equal elements, wherever they are."""
     for dtype in ("int32", "float32"):
         for count in (64, BLOCK + 1, 3 * BLOCK):
             x = np.zeros((9, count), dtype)
@@ -110,7 +110,7 @@ def test_corrections(operation):
 
 @pytest.mark.parametrize("operation", ["var", "std"])
 def test_small_deviations(operation):
-    """Rounding errors are as large as the deviations, and squares of these are denormal or zero."""
+    """Rounding errors are as large as the deviations, whose squares may be denormal or zero."""
     for count in (3, 100, 1000, BLOCK, BLOCK + 7):
         for steps in (0, 1, 2, 40):
             agree(operation, nearly_equal(count, steps), axis=1)

@@ -14,7 +14,7 @@ each_operation = pytest.mark.parametrize("operation", MODELS)
 
 
 def weights(operation, length):
-    """Yields the optional inputs: none, the first, all."""
+    """Returns lists of optional inputs: none of them, the first, all."""
     vectors = drawn(operation, (length,))[1:]
     return [vectors[:count] for count in range(OPTIONAL.get(operation, 0) + 1)]
 

@@ -47,7 +47,7 @@ def join_blocks(results: Sequence[Result], join: Callable[[Result, Result], Resu
 
 
 def blocks(rows: Array) -> list[Array]:
-    """Cuts rows into blocks; no elements are one empty block."""
+    """Cuts rows into blocks; rows without elements become one empty block."""
     return [rows[:, start : start + BLOCK] for start in range(0, max(rows.shape[1], 1), BLOCK)]
 
 

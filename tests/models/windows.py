@@ -1,7 +1,7 @@
 """The model of avg_pool2d, from the comments of core/pool.h and core/ops/avg_pool2d.h.
 
 1. The rows of a window that are inside the image are added, from the first to the last.
-2. The columns of the result, with 0 for columns of padding, are added from the first to the last. A window of more than
+2. The columns of this sum, with 0 for columns of padding, are added from the first to the last. A window of more than
    256 columns is cut into parts of 256; the parts are added in order.
 3. The sum is divided once.
 """
@@ -33,7 +33,7 @@ def avg_pool2d(
     rows_out = (images.shape[2] + 2 * top - height) // down + 1
     columns_out = (images.shape[3] + 2 * left - width) // right + 1
 
-    # -0 is the identity of addition, so these rows change nothing.
+    # -0 is the identity of addition, so rows of padding change nothing.
     padded = np.pad(images, ((0, 0), (0, 0), (top, top), (0, 0)), constant_values=-0.0)
     rows = _added(padded[:, :, p:][:, :, ::down][:, :, :rows_out] for p in range(height))
     rows = np.pad(rows, ((0, 0), (0, 0), (0, 0), (left, left)))
@@ -54,7 +54,7 @@ def _added(arrays: Iterable[Array]) -> Array:
 
 
 def _inside(count: int, step: int, padding: int, size: int, extent: int) -> Array:
-    """Returns how many rows of each window are inside the image."""
+    """Returns how many rows, or columns, of each window are inside the image."""
     rows = np.arange(count)[:, None] * step - padding + np.arange(size)
     return ((rows >= 0) & (rows < extent)).sum(axis=1).astype("f4")
 

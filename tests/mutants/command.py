@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # a second one must not disturb the cleaning up
+        signal.signal(each, signal.SIG_IGN)  # a second signal must not disturb the cleaning up
     raise KeyboardInterrupt
 
 
@@ -91,8 +91,8 @@ def try_all(
     jobs: int = 1,
     resume: bool = False,
 ) -> list[Result]:
-    """Tries mutants in their order until `count` of them count, and returns the results. Those that an earlier run has
-    tried are not tried again."""
+    """Tries mutants in their order until `count` outcomes are in COUNTED, and returns the results. Mutants that an
+    earlier run has tried are tried again only with `resume`, if they are undecided."""
     local = threading.local()
     names = itertools.count()
 
@@ -107,7 +107,7 @@ def try_all(
         )
         return result
 
-    found: dict[Mutant, Result | None] = {}  # None while it runs; in the order of the sequence
+    found: dict[Mutant, Result | None] = {}  # in the order of the sequence; None while a mutant is being tried
     with ThreadPoolExecutor(jobs) as pool:
         running: dict[Future[Result], Mutant] = {}
         try:

@@ -62,8 +62,8 @@ def _apply(rule: Rule, line: Line, name: str, number: int) -> list[Mutant]:
 
 
 def draw(root: Path, lines: Mapping[str, Sequence[int] | None], seed: int) -> Iterator[Mutant]:
-    """Yields mutants without end, or until there are no more. `lines` maps the sources to the lines of each that run,
-    None for all."""
+    """Yields each mutant once, in random order, until none is left. `lines` maps each source to its lines that run, or
+    to None for all of its lines."""
     folders: dict[str, list[tuple[str, int]]] = {}
     found: dict[str, dict[int, dict[str, list[Mutant]]]] = {}
     for name in sorted(lines):

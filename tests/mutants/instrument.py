@@ -44,12 +44,12 @@ def instrument(names: list[str]) -> None:
     objects = build._objects(target, using, FOLDER)
     extension = build._extension(target, using, FOLDER, FOLDER / target.extension)
     steps.run(objects)
-    steps.run([replace(extension, check=None)])  # it exports what gcov needs
+    steps.run([replace(extension, check=None)])  # the check would refuse the symbols that gcov needs
     build.place({target.extension: FOLDER / target.extension, **_libraries()}, build.PACKAGE)
 
 
 def _libraries() -> build.Files:
-    """place() would delete libraries that it is not told of."""
+    """Returns the kernel libraries that are in place: place() deletes those that it is not given."""
     return {f"_lib/{path.name}": path for path in (build.PACKAGE / "_lib").glob("kernels_*")}
 
 

@@ -101,7 +101,7 @@ def _kill_group(process: subprocess.Popen[bytes]) -> None:
 
 
 def _prefer_for_out_of_memory(pid: int) -> None:
-    """A mutant may allocate without end: the system then ends it and not another process."""
+    """Makes the system end this process first if memory runs out: a mutant may allocate without end."""
     with contextlib.suppress(OSError):
         Path(f"/proc/{pid}/oom_score_adj").write_text("1000")
 

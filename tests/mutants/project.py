@@ -22,12 +22,12 @@ from tests.mutants.source import SUFFIXES
 
 __all__ = ["Plan", "Project"]
 
-MOST_OPERATIONS = 40  # a source that more operations include is tested with all of them
+MOST_OPERATIONS = 40  # a source that more operations include is tested with every operation
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The commands for one mutant. Those that a placeholder leaves without a meaning are omitted."""
+    """The commands for one mutant. Pytest commands without an operation or a file to insert are omitted."""
 
     build: list[str]
     tests: list[str]
@@ -43,7 +43,7 @@ class Project:
 
     @cached_property
     def commit(self) -> str:
-        """The commit, or a hash of the sources of a project that is not a repository by itself."""
+        """The commit, or a hash of all files if the project is not a repository by itself."""
         if self._is_repository:
             return self._git("rev-parse", "HEAD").decode().strip()
         texts = (f"{name}\0{(self.root / name).read_text(encoding='utf-8')}" for name in self._files())
@@ -66,7 +66,7 @@ class Project:
         return sorted(path.as_posix() for path in found if not {"build", "__pycache__"} & set(path.parts))
 
     def copy(self, to: Path) -> None:
-        """Writes the commit's files."""
+        """Writes the files to a folder; those of the commit if the project is a repository."""
         if self._is_repository:
             with tarfile.open(fileobj=io.BytesIO(self._git("archive", "HEAD"))) as packed:
                 packed.extractall(to, filter="data")
@@ -74,7 +74,7 @@ class Project:
             shutil.copytree(self.root, to, ignore=shutil.ignore_patterns("build", "__pycache__"))
 
     def sources(self, root: Path) -> list[str]:
-        """Returns the files of a copy that mutants are made of."""
+        """Returns the sources of a copy, which are the files to plant mutants in."""
         found = [path for folder in self.settings["sources"] for path in (root / folder).rglob("*")]
         names = sorted(path.relative_to(root).as_posix() for path in found if path.suffix in SUFFIXES)
         without = tuple(self.settings.get("without", ()))
@@ -118,7 +118,7 @@ class Project:
         return command.format(isas=" ".join(isas()), operations=operations, stem=stem).rstrip()
 
     def words(self, command: str) -> list[str]:
-        """Returns the words of a command; one that begins with a test is pytest's."""
+        """Returns the words of a command; one that begins with tests/ becomes a call of pytest."""
         words = shlex.split(command)
         if words[0].startswith("tests/"):
             return [sys.executable, "-m", "pytest", "-q", "-x", *words]
@@ -127,7 +127,7 @@ class Project:
 
 @cache
 def isas() -> tuple[str, ...]:
-    """Returns the instruction sets that mutants are built for: scalar, and the best one but AVX-512 of this machine."""
+    """Returns the instruction sets that mutants are built for: scalar, and this machine's best up to AVX2 or NEON."""
     able = [name for name, reason in environment.testable().items() if not reason]
     return ("scalar", *[name for name in ("avx2", "avx", "sse2", "neon") if name in able][:1])
 
@@ -143,7 +143,7 @@ def _folders_of_tests(root: Path) -> frozenset[str]:
 
 @cache
 def _includes(root: Path) -> dict[str, set[str]]:
-    """Returns the files in core/ with those that each includes."""
+    """Returns, for each file in core/, the files that it includes directly."""
     texts = {
         path.relative_to(root).as_posix(): path.read_text(encoding="utf-8") for path in root.glob("core/**/*.[ch]")
     }
@@ -156,8 +156,8 @@ def _includes(root: Path) -> dict[str, set[str]]:
 
 
 def _operations(root: Path, file: str) -> list[str]:
-    """Returns the operations whose contract, shader or header in core/ops this is, or whose header includes it; none if
-    these are too many to name."""
+    """Returns the operations whose contract, shader or header in core/ops this file is, or whose header includes it;
+    none if there are too many to name."""
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):

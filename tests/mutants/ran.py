@@ -1,7 +1,7 @@
-"""Which lines run on this machine: C under gcov, Python under coverage.py. Shaders and contracts are read whole.
+"""Which lines run on this machine: C under gcov, Python under coverage.py. In contracts and shaders, all lines count.
 
-The build is that of the mutants, with two instruction sets. Kernels run the oracle's cases; the extension and the
-Python files run their tests. The result is kept by commit."""
+As for mutants, two instruction sets are built. The kernels run the oracle's cases, and tests run the extension and the
+Python files. The result is saved for each commit."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _measure(project: Project, processes: Processes, known: Known) -> Lines:
     run(f"{covered} contracts/generate.py --oracle build/oracle")
     run(f"python {here / 'instrument.py'} {names}")
     tests = project.settings["coverage"]
-    # 1: a test that fails in a copy, or under coverage, still runs its lines
+    # status 1 is accepted: a test that fails in a copy, or under coverage, still runs its lines
     run(f"{covered} -m pytest -q {' '.join(tests)}", 1)
     run(f"python -m coverage combine --rcfile={settings} --quiet")
     run(f"python -m coverage json --rcfile={settings} --quiet -o {data / 'python.json'}", 1)
@@ -99,7 +99,7 @@ def collect(
             if own:
                 c_ran[name] = _continued(text, set(own), set(compiled["known"].get(str(tree / name), ())))
             elif str(tree / name) in compiled["active"] and not compiled["known"].get(str(tree / name)):
-                c_ran[name] = set()  # a header of definitions
+                c_ran[name] = set()  # a header of definitions only
         elif name.endswith(".yaml") or has_gpu:
             found[name] = None
     texts = {name: (tree / name).read_text(encoding="utf-8") for name in c_ran}
@@ -152,7 +152,7 @@ def definitions(code: list[str]) -> Iterable[tuple[str, list[int]]]:
 
 
 def _add_definitions(texts: Mapping[str, str], ran: dict[str, set[int]], active: Mapping[str, set[int]]) -> None:
-    """Adds the definitions whose names appear in lines that run, and those whose names appear in these."""
+    """Adds the definitions whose names appear in lines that run, and in turn those that added lines name."""
     code = {name: code_lines(text, ".c") for name, text in texts.items()}
     where: dict[str, list[tuple[str, list[int]]]] = defaultdict(list)
     for file, all_lines in code.items():

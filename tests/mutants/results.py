@@ -30,14 +30,14 @@ class Result:
 
 
 class Results:
-    """The results of one seed. The last line about a mutant is valid."""
+    """The results of one seed. If the file has several lines about a mutant, the last is valid."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
         self._found: dict[str, Result] = {}
         text = path.read_text(encoding="utf-8") if path.exists() else ""
-        self._ends_a_line = text.endswith("\n") or not text  # no, if a run was cut off while it wrote
+        self._ends_a_line = text.endswith("\n") or not text  # false if a run was cut off while it wrote a line
         for line in text.splitlines():
             try:
                 row = json.loads(line)
@@ -51,7 +51,7 @@ class Results:
         return self._found.get(mutant.key)
 
     def add(self, result: Result) -> None:
-        """Keeps a result."""
+        """Appends a result to the file; it replaces an earlier one of the same mutant."""
         with self._lock:
             self._found[result.mutant.key] = result
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -85,7 +85,7 @@ class Known:
         return sorted(self._data["fails"])
 
     def add(self, test: str, passes: bool, seconds: float | None = None) -> None:
-        """Keeps the outcome of a test or command without a mutant."""
+        """Saves whether a test or command passes without a mutant."""
         with self._lock:
             self._data["passes" if passes else "fails"][test] = 1.0
             self._write()
@@ -93,7 +93,7 @@ class Known:
             self.takes(test, seconds)
 
     def takes(self, command: str, seconds: float) -> None:
-        """Keeps how long a command takes; the longest counts."""
+        """Saves how long a command takes, unless a longer time is known."""
         with self._lock:
             self._data["seconds"][command] = max(seconds, self._data["seconds"].get(command, 0.0))
             self._write()
@@ -104,7 +104,7 @@ class Known:
 
 
 def report(results: Sequence[Result], known: Iterable[str]) -> str:
-    """Returns what to print at the end: each survivor with the tests that ran, then the counts."""
+    """Returns what to print at the end: mutants not caught, with the tests that ran; tests that fail anyway; counts."""
     lines = []
     for result in results:
         if result.status in ("survived", "undecided"):

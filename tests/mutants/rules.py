@@ -48,7 +48,7 @@ class Rule:
 
 
 def _swap(pattern: str, pairs: str, group: int = 0) -> Callable[[Line], Iterator[Change]]:
-    """Returns a rule that replaces what a group matched by its partner. `pairs` is "a:b c:d", in both directions."""
+    """Returns a rule that replaces the match of a group by its partner. `pairs` is "a:b c:d", in both directions."""
     compiled = re.compile(pattern)
     partner = dict(pair.split(":") for pair in pairs.split())
     partner |= {new: old for old, new in partner.items() if new not in partner}
@@ -85,7 +85,7 @@ def _logic(line: Line) -> Iterator[Change]:
 
 _sign = _swap(r"(?<=[\w)\]]) (\+|-|\+=|-=) ", "+:- +=:-=", 1)
 
-# Ends an operand. The second pattern also ends at operators that bind less tightly than a product.
+# What ends an operand of a sum; an operand of a product also ends at the operators of products.
 _ENDS_SUM = re.compile(r"[,;)\]}?:\"]| (?:\+|-|<=?|>=?|==|!=|&&|\|\||and|or|if|else|for|in|&|\||\^|<<|>>) ")
 _ENDS_PRODUCT = re.compile(_ENDS_SUM.pattern + r"| (?:\*|/|//|%|@) ")
 _OPEN, _CLOSE = "([{", ")]}"
@@ -116,7 +116,7 @@ def _dropped_term(line: Line) -> Iterator[Change]:
 
 
 def _arguments(code: str, start: int) -> list[tuple[int, int]]:
-    """Returns the spans of a call's arguments, given the position after its parenthesis; none if it spans lines."""
+    """Returns the spans of a call's arguments, given the position after its "("; none if the call spans lines."""
     spans, depth, begin = [], 0, start
     for i in range(start, len(code)):
         if depth == 0 and code[i] in ",)":
@@ -149,8 +149,8 @@ def _off_by_one(line: Line) -> Iterator[Change]:
 
 
 def _off_by_bit(line: Line) -> Iterator[Change]:
-    """Integers by one of their bits; floats by one of the leading bits of their fraction, because the others of a
-    coefficient may be smaller than the error of the approximation."""
+    """Flips a bit of an integer, or a leading bit of a float's fraction: the lower bits of a coefficient may be smaller
+    than the error of the approximation."""
     for match, digits in _numbers(line, integers=True):
         value = int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
         if value > 2:
@@ -175,7 +175,7 @@ def _hex(value: float) -> str:
 
 
 def _decimal(value: float, like: str) -> str:
-    """Returns a number as people write it, with a few digits more than `like`. YAML needs the point before an e."""
+    """Returns a number as people write it, with no fewer digits than `like`. YAML needs the point before an e."""
     digits = f"{value:.{max(7, len(like))}g}"
     if "e" in digits:
         mantissa, exponent = digits.split("e")
@@ -212,7 +212,7 @@ _STRIDES = {"row": "column", "column": "row", "rows": "columns", "columns": "row
 
 
 def _swapped_strides(line: Line) -> Iterator[Change]:
-    """A row for a column, a stride for an extent, or one axis for another. The new name must exist in the file."""
+    """Swaps rows and columns, strides and extents, or two axes. The new name must exist in the file."""
     for match in re.finditer(r"\b\w*(?<![a-z])(rows?|columns?)(?![a-z])\w*\b", line.code):
         name = match[0]
         at = match.start(1) - match.start()

@@ -19,7 +19,7 @@ _YAML = re.compile(rf'#[^\n]*|\b(?:{_PROSE}):\s*(?:"(?:[^"\\]|\\.)*"|[^\s\[{{"][
 
 
 def code_lines(text: str, suffix: str) -> list[str]:
-    """Returns the lines of a source with everything blanked that is not code."""
+    """Returns the lines of a source with blanks for everything that is not code."""
     if suffix == ".py":
         code = _without_python_strings(text)
     elif suffix == ".yaml":

@@ -1,4 +1,4 @@
-"""Tests the tool on the small project: what it makes of mutants, and that it continues, and cleans up."""
+"""Tests the tool on the small project: the outcomes of mutants, and that it continues an earlier run and cleans up."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_what_does_not_compile_is_replaced(project: Project, copy: Copy) -> None
 
 
 def test_a_survivor_is_reported(project: Project, copy: Copy) -> None:
-    (project.root / "check_clamp.py").write_text("")  # of the project: the copy has the real one
+    (project.root / "check_clamp.py").write_text("")  # in the project; the copy keeps the real check
     mutant = changed(project, "code/clamp.py", "float | None", "int | None")
     result = copy.judge(mutant)
     assert (result.status, result.passed) == ("survived", ["python check_clamp.py"])
@@ -209,7 +209,7 @@ def test_a_run_continues(project: Project, known: Known, tmp_path: Path, monkeyp
 
 
 def marked(folder: Path) -> list[str]:
-    """Returns the processes that were started with this temporary folder."""
+    """Returns the processes whose mark names a folder in this one."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -222,7 +222,7 @@ def marked(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_ctrl_c_leaves_nothing_behind(project: Project, tmp_path: Path) -> None:
-    """One check sleeps, in a session of its own: nothing but the mark in its environment finds it."""
+    """A check starts a process in a session of its own: nothing but the mark in its environment finds it."""
     (project.root / "check_clamp.py").write_text(
         "import subprocess, sys, time, pathlib\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"

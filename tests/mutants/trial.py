@@ -1,6 +1,6 @@
-"""Tries mutants in a copy of the project: builds what each touches, and runs its tests until one fails.
+"""Tries mutants in a copy of the project: builds what each one affects, and runs the tests for it until one fails.
 
-A failure counts only if the same test passes in the copy without the mutant."""
+A failure counts only if the test passes in the copy without the mutant, or does not exist there."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from tests.mutants.results import Known, Result
 __all__ = ["BUDGET", "Copy"]
 
 BUDGET = 300.0  # seconds for one mutant
-# A command hangs if it has run this many times longer than it takes without the mutant, and at least HANG_SECONDS.
-# While there is time left, PATIENCE times: other work on the machine may make it slow.
+# A command hangs if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. If there is
+# time, it may run PATIENCE times as long as it usually takes, because other work may make the machine slow.
 HANG, PATIENCE, HANG_SECONDS = 2.5, 6.0, 60.0
 PREPARE_SECONDS = 1800.0
 
@@ -39,7 +39,7 @@ _SHADER_REFUSED = re.compile(r"Shader .*\b(?:parsing|validation) error", re.IGNO
 
 @dataclass(frozen=True)
 class Verdict:
-    """What one command of tests said: noticed by a test (`by`), nothing ("passed"), or that there was no time."""
+    """The outcome of one test command; `by` says what noticed the mutant, or what had no time."""
 
     kind: str  # caught, passed, cut, invalid
     by: str = ""
@@ -95,7 +95,7 @@ class Copy:
         _mirror(self.base, self.tree)
 
     def judge(self, mutant: Mutant, earlier: Result | None = None) -> Result:
-        """Tries a mutant. With an earlier, undecided result, runs only the tests that this one had no time for."""
+        """Tries a mutant. After an earlier, undecided result, does not repeat the tests that passed then."""
         began = time.monotonic()
         passed = list(earlier.passed) if earlier else []
         try:
@@ -124,11 +124,11 @@ class Copy:
         return Result(mutant, "survived", passed=passed)
 
     def _build(self, mutant: Mutant, plan: Plan, end: float) -> Result | None:
-        """Builds what the mutant touches. Returns a result if that says enough."""
+        """Builds what the mutant affects. Returns a result if the build failed or took too long."""
         for command in plan.build:
             ended = self.run(command, end - time.monotonic())
             if ended.status is None:
-                # A generator that hangs is noticed; a compiler that is slow is not.
+                # A generator that hangs counts as caught; a compiler may only be slow.
                 hangs = mutant.file.endswith((".py", ".yaml")) and self._hangs(command, ended.seconds)
                 left = [*plan.tests]
                 return Result(mutant, "caught" if hangs else "undecided", f"timeout: {command}", left=left)
@@ -160,15 +160,15 @@ class Copy:
                 return Verdict("caught", new[0])
             if not new and not self._fails_without(command):
                 return Verdict("caught", f"{command}: exit status {ended.status}")
-            mutant.apply(self.tree)  # again: finding out what fails without it has restored the copy
+            mutant.apply(self.tree)  # again: finding out what fails without the mutant has restored the copy
             if self._build(mutant, plan, end):
                 return Verdict("cut", command)
             if not new:
                 return Verdict("passed")  # the command fails anyway, which the report says
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
-        """Returns whether one of these tests passes without the mutant, or does not exist there: a mutant of a contract
-        may add a case. If none does, leaves the copy without the mutant."""
+        """Returns whether a test among these passes without the mutant, or does not exist there: a mutant of a contract
+        may add a case. If there is none, leaves the copy without the mutant."""
         tests = list(tests)
         if any(self.known.passes(test) for test in tests):
             return True
@@ -189,14 +189,14 @@ class Copy:
         return not self.known.passes(command)
 
     def _hangs(self, command: str, seconds: float) -> bool:
-        """Returns whether a command that was cut off after so long ends in much less time without the mutant. Tries
-        it, because the machine may be slower than when the command was measured."""
+        """Returns whether a command that was cut off after `seconds` ends in much less time without the mutant. Runs
+        it again, because the machine may be slower than when the command was measured."""
         if seconds < HANG_SECONDS:
             return False
         self.restore()
         ended = self.run(command, seconds / HANG)
         if ended.status is None:
-            self.known.takes(command, seconds)  # next time it gets longer
+            self.known.takes(command, seconds)  # the next run gets more time
         return ended.status is not None
 
     def _digest(self) -> dict[str, str]:
@@ -206,7 +206,7 @@ class Copy:
 
 @cache
 def _required() -> str:
-    """Returns LANEWISE_REQUIRE without the instruction sets that are not built. NEON's tests build it themselves."""
+    """Returns LANEWISE_REQUIRE without instruction sets that are not built. Tests build NEON's kernels themselves."""
     unbuilt = {"avx512", "avx2", "avx", "sse2"} - set(isas())
     return ",".join(name for name in environment.required().split(",") if name not in unbuilt)
 
@@ -232,7 +232,7 @@ def _bytecode(text: str) -> object:
 
 
 def _comparable(constant: object) -> object:
-    """Returns what runs of a code object, without its positions in the source."""
+    """Returns what a code object executes, without positions in the source."""
     if isinstance(constant, CodeType):
         parts = ("co_code", "co_names", "co_varnames", "co_flags", "co_argcount", "co_kwonlyargcount", "co_freevars")
         return (*(getattr(constant, name) for name in parts), *map(_comparable, constant.co_consts))
@@ -240,7 +240,7 @@ def _comparable(constant: object) -> object:
 
 
 def _mirror(base: Path, tree: Path) -> None:
-    """Makes a folder what another is, with the times of its files."""
+    """Makes `tree` equal to `base`, including the times of files."""
     expected = {path.relative_to(base) for path in base.rglob("*")}
     for path in sorted(tree.rglob("*"), reverse=True):
         if path.relative_to(tree) not in expected:

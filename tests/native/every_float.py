@@ -4,9 +4,9 @@
     python tests/native/every_float.py simd128 exp tanh     these functions
     python tests/native/every_float.py neon --every 16      every 16th range of 2^24 floats
 
-measure.py measures errors on an instruction set with FMA and on one without. The others are right if their bits are the
-same, which `every_float.c` shows by checksums. SIMD128 runs in Node and NEON under qemu, so slowly that --every helps.
-Prints for each function which of the two has the same bits, and exits with 1 if neither has.
+measure.py measures errors on avx2, which has FMA, and on sse2, which has not. Another instruction set is right if it
+has the bits of one of these, which every_float.c shows by checksums. SIMD128 runs in Node and NEON under qemu, so
+slowly that --every helps. Prints for each function which of the two has the same bits; exits with 1 if neither has.
 """
 
 from __future__ import annotations

@@ -6,13 +6,14 @@
     python tests/native/measure.py --write --from FILE    writes what another machine printed
 
 Functions of one argument are measured over every float32: about a minute each on two cores. Other operations are
-measured over seeded draws: two or three arguments drawn from the domain and, if only ulp are allowed, from all bit
-patterns; otherwise the oracle's cases, with other numbers. Parameters take the values of the oracle's cases.
+measured over seeded draws: two or three arguments drawn from the domain and, if the tolerance is in ulp only, from all
+bit patterns; otherwise the oracle's cases, with other numbers. Parameters take the values of the oracle's cases.
 
-Elementwise operations are measured on three backends: one with FMA, one without, and AVX-512, which uses tables. Others
-have the bits of one of these, as every_float.py shows. Products of matrices depend on the shape of tiles, too.
+Elementwise operations are measured on three backends: one with FMA, one without, and AVX-512, which uses tables. Other
+backends have the bits of one of these, as every_float.py shows. Other operations are measured on all x86 backends,
+because products of matrices depend on the shape of tiles, too.
 
-The error is the multiple of the tolerance that it takes, so it has the measures of the tolerance.
+An error is a multiple of the tolerance, so it is written in the measures of the tolerance, such as ulp.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def every_float(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK draws: of the domain and, if only ulp are allowed, of all bit patterns and of any size."""
+    """Yields calls on TASK draws: from the domain and, if the tolerance is in ulp only, all bit patterns and near 1."""
     names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
     relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
     for number in range(start, start + TASK, CHUNK):
@@ -210,7 +211,7 @@ def entry(contract: Contract, found: Found) -> dict[str, Any]:
 
 
 def rounded_up(measure: str, size: float) -> float:
-    """Rounds to thousandths of an ulp, or to three digits. The slack covers the rounding of references."""
+    """Rounds up to thousandths of an ulp, or to three digits. The slack covers the rounding of references."""
     digits = 3 if measure == "ulp" else 2 - math.floor(math.log10(size))
     return float(f"{math.ceil((size * (1 + 1e-6)) * 10**digits) / 10**digits:.12g}")
 

@@ -29,13 +29,13 @@ ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
-PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # sizes at which algorithms change their paths
+PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # cases of sizes at which algorithms change their paths
 OWN = ("sum_of_tenths", "eigenvectors")  # calls that the runner makes by itself
 
 
 @dataclass(frozen=True)
 class Report:
-    """The output of a runner: the library's name, and per operation the failures and a checksum of all results."""
+    """The output of a runner: the library's name, and per operation how many cases failed and a checksum."""
 
     library: str
     failed: dict[str, int]
@@ -68,8 +68,8 @@ def write_names(folder: Path) -> None:
 def compile_runner(
     target: Target, using: compiler.Compiler, isa: Isa | None = None, flags: tuple[str, ...] = ()
 ) -> Path:
-    """Compiles a runner for a target and returns its path. It loads libraries, or has that of `isa` linked in, which
-    is then compiled with `flags`."""
+    """Compiles a runner for a target and returns its path. It loads libraries or, with `isa`, has the kernels of
+    that instruction set linked in. `flags` are for all of its sources."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     name += "-paths" if flags else ""
     folder = OUT / (f"{name}-{isa.name}" if isa else name)

@@ -36,7 +36,7 @@ static void release(lw_context *context, void *memory) {
     free(memory);
 }
 
-/* Finds a kernel by its name. It is NULL if the library leaves it to another one. */
+/* Finds a kernel by its name. *found is NULL if the library leaves the kernel to another library. */
 static int kernel_of(const lw_library *library, const char *kernel, lw_kernel **found) {
     lw_kernel *const *table = (lw_kernel *const *)&library->kernels;
     for (int i = 0; i < LW_KERNEL_COUNT; i++) {
@@ -65,7 +65,7 @@ static void contiguous(const array *a, size_t item, int64_t *strides) {
     }
 }
 
-/* Allocates memory for an array of this shape. The strides are set. */
+/* Allocates memory for an array of this shape, with the strides that p already has. */
 static void place(placed *p, const array *a, size_t item, size_t guard) {
     int64_t before = 0, after = 0;
     for (int d = 0; d < a->ndim && a->count; d++) {
@@ -137,7 +137,7 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
     return status;
 }
 
-/* The hosts that call a kernel. Without --paths there is only the first. */
+/* The hosts that call a kernel. Without --paths, only the first one does. */
 typedef struct {
     const char *name;
     int runs_tasks, has_memory;
@@ -229,8 +229,8 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
     return failed;
 }
 
-/* Repeats a case with the other hosts, and with the other placements of the file. Where only the order of tasks or the
- * stores differ, the bits must be the same. */
+/* Repeats a case with the other hosts, and with the other placements that the file has. The bits must be the same if
+ * only the order of tasks or the kind of stores differs. */
 static int run_variants(const test_case *c, reader *r, const void *layout, size_t layout_bytes,
                         const lw_scalar *scalars, size_t scalar_count, placed *operands, const uint8_t *first) {
     size_t bytes = c->expected.count * item_size[c->dtype];
@@ -332,7 +332,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends; a later one replaces it for one */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, a later one for the named backend */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
@@ -352,8 +352,8 @@ static int run_file(const lw_library *library, const char *path) {
     return failed;
 }
 
-/* Sums 2^20 elements of 0.1. A sequential sum in float32 would be off by 1000. The bits of the result depend on the
- * order of all additions. */
+/* Sums 2^20 elements of 0.1. A sequential sum in float32 would be off by about 1000. The bits of the result depend on
+ * the order of all additions. */
 static int sum_of_tenths(const lw_library *library) {
     static float x[1 << 20];
     float sum = 0;

@@ -1,5 +1,5 @@
 """Tests native/cpu.c on processors that lack one feature: a library is offered only if all that it was compiled for is
-there. The processors are described to cpu.c, which covers every feature of every row of targets.py, or emulated."""
+there. Processors are described to cpu.c, once without each feature in targets.py, or emulated."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _flags() -> dict[str, int]:
 
 
 def needed(isa: Isa) -> set[str]:
-    """Returns the features that the compilers may use for an instruction set, and those that they require."""
+    """Returns the features that the compilers may use for an instruction set, and those that these features require."""
     names = {flag[2:] for flag in isa.flags if flag.startswith("-m") and "=" not in flag}
     names |= set(isa.zig_cpu.split("+")[1:])
     if any(name.startswith("avx") for name in names):
@@ -70,7 +70,7 @@ def _without(*names: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def offered() -> Callable[[list[list[int]]], list[set[str]]]:
-    """Returns a function that returns the instruction sets offered on processors."""
+    """Returns a function that takes descriptions of processors, and returns the instruction sets offered on each."""
     folder = OUT / "processor"
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()
@@ -104,7 +104,7 @@ def test_a_complete_processor_has_every_instruction_set(offered):
 
 @pytest.mark.parametrize("feature", BITS)
 def test_one_missing_feature(offered, feature):
-    """Exactly the libraries that need the feature are not offered, nor those whose row is built on theirs."""
+    """Exactly the libraries that need the feature are not offered."""
     (found,) = offered([_without(feature)])
     lacking = {isa.name for isa in ISAS if feature in needed(isa)}
     assert lacking, "no library needs the feature"
@@ -117,7 +117,7 @@ def test_leaves_beyond_the_highest_are_not_read(offered):
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)
 def test_emulated_processors(isa: Isa, runner: Path, absent: Callable) -> None:
-    """The runner, which detects features by cpu.c, opens the library on a Haswell, and on none that lacks a feature."""
+    """The runner detects features with cpu.c. It opens the library on a Haswell, and on none that lacks a feature."""
     emulator = shutil.which("qemu-x86_64")
     if not emulator:
         absent(isa.name, "qemu-x86_64 is not installed (Debian: qemu-user)")

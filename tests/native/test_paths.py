@@ -26,7 +26,7 @@ NEVER = {
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "spans: in order": "of put, which has no reference; tests/sweep/test_kernels.py tests it",
 }
-# Of an instruction set whose library has only the kernels whose bits differ from those of another library.
+# Paths missing from a library that has only the kernels whose bits differ from those of another library.
 NOT_IN = {
     "relaxed_simd": {
         f"{name} {size}": "the kernels of this library have elements of 4 bytes; those of simd128 have the others"
@@ -40,7 +40,7 @@ NOT_IN = {
 class Backend:
     isa: str
     target: str
-    before: tuple[str, ...] = ()  # the command that runs the program; empty if this processor does
+    before: tuple[str, ...] = ()  # the command that runs the program; empty if this processor runs it
 
 
 def _backends() -> list[Backend]:

@@ -1,5 +1,5 @@
-"""Runs the oracle's cases on other processors: NEON, and x86 with at most SSE2 or AVX. Operations that promise
-bit-identical results must give the same bits there."""
+"""Runs the oracle's cases on this processor and on others: NEON, and x86 with at most SSE2 or AVX. Operations that
+promise bit-identical results must give the same bits on this processor and on NEON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
 
-# Instruction set -> a processor on which no later backend runs, and a backend that it must refuse to run.
+# Instruction set -> a processor on which no later backend runs, and a backend that the runner must refuse there.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 

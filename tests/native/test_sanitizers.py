@@ -34,7 +34,7 @@ SETTINGS = {
     "LANEWISE_REQUIRE": "",
 }
 PYTEST = "import pytest, sys; status = pytest.main(sys.argv[1:])"
-# Looks for leaks while the interpreter still runs and reaches all that Python and NumPy keep. Thus no leak is theirs,
+# Looks for leaks while the interpreter still runs and refers to all that Python and NumPy keep. Thus no leak is theirs,
 # and there is nothing to suppress: a suppression could not tell whose a leak is, as stacks often end within Python.
 CHECK_LEAKS = """
 import ctypes, gc, os, sys
@@ -44,7 +44,7 @@ leaks = ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
 sys.stdout.flush()
 os._exit(status or bool(leaks))
 """
-# The sanitizer delays frees to detect use after free, which these tests would count as leaks.
+# These tests would count as leaks what the sanitizer frees with a delay, to detect use after free.
 LEAK_TESTS = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
 
 
@@ -54,7 +54,7 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """Returns the environment for a Python that imports the package. It preloads the runtime, which is not linked."""
+    """Returns the environment for a Python that imports the package. It preloads the runtime, as Python lacks it."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 

@@ -23,7 +23,7 @@ SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
-    """Gives each test its own cache folder, and removes any calibration before and after it."""
+    """Gives each test its own cache folder, and stops using any calibration before and after the test."""
     path = tmp_path / "cache" / "of lanewise"
     monkeypatch.setenv("LANEWISE_CACHE_DIR", str(path))
     monkeypatch.delenv("LANEWISE_BACKEND", raising=False)

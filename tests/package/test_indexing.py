@@ -264,7 +264,7 @@ def test_a_refused_value_is_named_by_setitem(key, value):
 
 
 def test_indices_and_values_of_the_same_memory():
-    """The indices are read completely before the elements that they share their memory with are written."""
+    """Indices and values share memory with the elements to write, and are read completely before any is written."""
     order = np.random.default_rng(0).permutation(5000).astype(np.int32)
     expected, x = order.copy(), lw.asarray(order.copy())
     expected[order] = order[::-1]

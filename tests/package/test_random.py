@@ -38,7 +38,7 @@ def test_distribution(sample):
 
 
 def test_bins_and_tails(sample):
-    """Each of 64 equal bins, and each part of a tail beyond a power of two, has about the expected count."""
+    """Each of 64 equal bins, and each tail of probability 2^-1 to 2^-14, has about the expected count."""
     expected = COUNT / 64
     counts = np.histogram(sample, 64, (0, 1))[0]
     chi_squared = np.sum((counts - expected) ** 2 / expected)

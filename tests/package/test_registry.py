@@ -30,7 +30,7 @@ class Adapters:
 
 @pytest.fixture
 def webgpu(monkeypatch):
-    """Replaces the provider of WebGPU."""
+    """Returns a function that registers a fake provider of WebGPU."""
     monkeypatch.setattr(registry, "_providers", dict(registry._providers))
     monkeypatch.setattr(registry, "_missing", {})
     monkeypatch.setattr(registry, "_opened", dict(registry._opened))

@@ -23,7 +23,7 @@ CLEAN = {name: value for name, value in os.environ.items() if name not in ("CC",
 
 @pytest.fixture(scope="session")
 def archive(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The source distribution of this checkout."""
+    """The source archive of this checkout."""
     folder = tmp_path_factory.mktemp("sdist")
     command = [sys.executable, "-m", "hatchling", "build", "-t", "sdist", "-d", str(folder)]
     subprocess.run(command, cwd=ROOT, check=True, capture_output=True)
@@ -43,7 +43,7 @@ def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path, sources: Path) -> Path:
-    """A project with the build of Lanewise and three tiny source files."""
+    """A project with the build scripts of Lanewise and three tiny source files."""
     root = tmp_path / "small"
     for name in ("native", "wasm"):
         shutil.copytree(sources / name, root / name, ignore=shutil.ignore_patterns("extension", "cuda"))
@@ -62,7 +62,7 @@ def small(tmp_path: Path, sources: Path) -> Path:
 
 @pytest.fixture
 def build(small: Path) -> Build:
-    """Runs the small project's build.py."""
+    """Returns a function that runs the small project's build.py."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "native/build.py", *arguments]

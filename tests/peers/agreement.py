@@ -1,8 +1,8 @@
 """Shared by the tests against peers: hypothesis settings, arrays, and the check that an operation agrees with a peer.
 
-Peers compute in float64, so the difference is Lanewise's error. It may be as large as the largest error measured over
-every float or, where draws were measured, as the contract's tolerance, because draws may have missed a larger error. A
-test whose inputs are harder than the contract's domain passes a larger bound, `allowed`.
+Peers compute in float64, so the difference is Lanewise's error. If the contract states the largest error over every
+float, that is the bound. Otherwise, the bound is the contract's tolerance, because the largest error on drawn inputs
+may be too small. A test whose inputs are harder than the contract's domain passes a larger bound, `allowed`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def agree(
     by_contract: bool = True,
     **keywords: Any,
 ) -> None:
-    """Asserts that an operation agrees with a peer on every backend; without `by_contract`, only `allowed` counts."""
+    """Asserts that an operation agrees with a peer on CPU backends. Without `by_contract`, `allowed` is the bound."""
     expected = np.asarray(expected)
     contract = contracts[operation]
     free = any(each.type == "float" and each.name in keywords for each in contract.parameters)  # not measured

@@ -39,9 +39,9 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # `products` bounds a score: |query| and |key| are at most 3, |mask| is at most 2. The error of a score is depth + 2
-    # roundings of that size, and the relative error of a weight is twice as large. The error of the weighted mean is
-    # that of the weights times the largest value, 3, plus the rounding of its additions.
+    # `products` bounds a score: |query| and |key| are at most 3, |mask| is at most 2. The error of a score is that of
+    # depth + 2 roundings of such a number, and the relative error of a weight is twice the error of a score. The error
+    # of the weighted mean is the error of a weight times the largest value, 3, plus the rounding of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
     agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,

@@ -1,4 +1,4 @@
-"""Tests binary operations against NumPy: broadcast, strided, reversed, empty; and activations against PyTorch."""
+"""Tests operations on broadcast, strided, reversed and empty arrays against NumPy, and activations against PyTorch."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ARITHMETIC = (
 COMPARISONS = ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal")
 LOGIC = ("logical_and", "logical_or", "logical_xor")
 WRAPPING = ("add", "subtract", "multiply", "floor_divide", "remainder", "maximum", "minimum", *COMPARISONS)
-BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # our names -> NumPy's
+BITWISE = {"bitwise_left_shift": "left_shift", "bitwise_right_shift": "right_shift"}  # Lanewise's names -> NumPy's
 OF_INTEGERS = {name: name for name in (*WRAPPING, "bitwise_and", "bitwise_or", "bitwise_xor")} | BITWISE
 
 PAIRS = hnp.mutually_broadcastable_shapes(num_shapes=2, max_dims=4, max_side=6)

@@ -52,7 +52,7 @@ def test_normalize(torch, data):
 
 
 def covariance_error(rows, correction):
-    """Returns the error allowed for covariances: 4 UNIT for rounding the deviations, 2e-6 for sums as in matmul."""
+    """Returns the error allowed for covariances: 4 UNIT for rounding the deviations, 2e-6 for sums of products."""
     deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 

@@ -1,6 +1,6 @@
 """Checks the style of the text files that git tracks: `python tests/style/check.py [PATH...]`. Part of the lint stage.
 
-Prints what each check_*.py complains about, and exits with 1 if there is anything."""
+Prints what each check_*.py complains about, and exits with 1 if there are complaints."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SUFFIXES = ("py", "c", "h", "cu", "cuh", "wgsl", "yaml", "md", "mjs", "js", "in"
 
 
 def tracked(paths: list[str]) -> dict[str, str]:
-    """Returns the text files that git tracks, at these paths or all of them, by name."""
+    """Returns the texts, by file name, of the text files that git tracks: those at `paths`, or all if it is empty."""
     command = ["git", "ls-files", "-z", "--", *(paths or ["."])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     names = [name for name in done.stdout.split("\0") if name.rpartition(".")[2] in SUFFIXES]

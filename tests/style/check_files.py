@@ -1,4 +1,4 @@
-"""Checks sources as files.
+"""Checks the size of sources and the guards of headers.
 
 - A source has at most 500 lines, of at most 120 columns.
 - No header has an include guard; a header that several files include has `#pragma once`."""
@@ -9,7 +9,7 @@ import re
 from collections import Counter
 
 LONGEST = 500  # lines
-WIDEST = 120  # columns; clang-format leaves comments as they are
+WIDEST = 120  # columns; clang-format does not wrap comments
 LIMITED = (".py", ".c", ".h", ".cu", ".cuh", ".wgsl", ".js", ".mjs")
 GUARD = re.compile(r"^#ifndef (\w+_H_*)\n#define \1$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#include "(?:[^"]*/)?([^"/]+)"', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Looks for the phrases of phrases.txt, which shall not come back."""
+"""Looks for the phrases of phrases.txt, which the text files must not contain."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ PHRASES = Path(__file__).with_name("phrases.txt")
 
 
 def patterns() -> list[tuple[re.Pattern[str], str]]:
-    """Returns the regular expressions, each with its hint."""
+    """Returns the regular expressions, each with a hint at what to write instead."""
     lines = [line for line in PHRASES.read_text(encoding="utf-8").splitlines() if line and not line.startswith("#")]
     pairs = (line.split("\t") for line in lines)
     return [(re.compile(expression, re.IGNORECASE), hint) for expression, hint in pairs]

@@ -10,7 +10,7 @@ import re
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
-START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # before a right operand, a left operand, after one
+START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # start of an operand, a left operand, end of an operand
 NAME, SAME = r"([A-Za-z_][\w.]*)", r"\1(?![\w.\[(])"
 FOLDED = {  # a pattern -> an example, what it is, and what to write instead
     rf"(?:^|[=(,?:+*/<>&|]|return)\s*(?:{ZERO}|0)\s*-": (

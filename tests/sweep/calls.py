@@ -13,7 +13,7 @@ import lanewise as lw
 
 
 def arguments(contract: Contract, case: Case) -> list[Any]:
-    """Returns the positional arguments: a tensor for each input, None for an absent one."""
+    """Returns the positional arguments: a tensor, a list of tensors for a sequence, or None for an absent input."""
     arrays = [None if each is None else as_array(each) for each in case.inputs]
     tensors = [None if array is None else lw.asarray(array) for array in arrays]
     return [tensors] if contract.inputs and contract.inputs[0].sequence else tensors
@@ -25,7 +25,7 @@ def keywords(case: Case) -> dict[str, Any]:
 
 
 def with_axis(contract: Contract) -> dict[str, int]:
-    """Returns the keyword `axis` if the operation requires it for several dimensions, else nothing."""
+    """Returns axis=0 as a keyword if the operation requires an axis for several dimensions, else no keyword."""
     named = contract.kind.name == "rows" and contract.parameter("axis").default is None
     return {"axis": 0} if named else {}
 

@@ -1,7 +1,7 @@
 """The sweep: tests every contract, in every dtype, on every backend that this machine supports.
 
 Backends come from lanewise.backends(); no test names one. At the end of the run, tests/support.py writes the outcome to
-build/reports/support.md; only tests that passed in that run tick a cell of that matrix.
+build/reports/support.md, where an operation gets a tick only if all of its tests on a backend passed in that run.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import lanewise as lw  # noqa: E402
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrizes `contract` and `dtype` over all pairs; the mark `contracts` selects contracts by a predicate."""
+    """Parametrizes tests by contract, dtype and backend; the mark `contracts` selects contracts by a predicate."""
     if "contract" in metafunc.fixturenames:
         mark = metafunc.definition.get_closest_marker("contracts")
         chosen = [contract for contract in CONTRACTS if mark is None or mark.args[0](contract)]

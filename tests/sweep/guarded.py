@@ -1,4 +1,4 @@
-"""Runs every oracle case on operands next to inaccessible pages, printing each case before it runs.
+"""Runs the oracle cases of all kernels on operands next to inaccessible pages. Prints each case before it runs.
 
     python guarded.py avx2 build/oracle
 
@@ -22,7 +22,7 @@ import raw  # noqa: E402
 from judge import as_array  # noqa: E402
 
 PAGE = mmap.PAGESIZE
-ROOM = 64 * PAGE  # for one operand; larger cases are skipped
+ROOM = 64 * PAGE  # bytes for one operand; cases with a larger operand are skipped
 
 
 class Fenced:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from oracle_file import DIGITS, OVERFLOW, SMALLEST, Array, Bound, Case
 
-EXPONENT = 0x7FF0000000000000  # the bits of a float64 that hold it
+EXPONENT = 0x7FF0000000000000  # the exponent bits of a float64
 INTEGERS = {1: "u1", 2: "u2", 4: "u4", 8: "u8"}
 
 

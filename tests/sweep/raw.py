@@ -22,7 +22,7 @@ MARGIN = 64  # bytes before and after an array
 
 @dataclass
 class Placed:
-    """An array in poisoned memory, misaligned by a byte, optionally with gaps between its elements."""
+    """An array, and the memory that contains it. place() poisons the memory around the elements."""
 
     memory: np.ndarray  # all bytes, including the surroundings
     array: np.ndarray  # a view of some bytes of `memory`
@@ -47,8 +47,8 @@ class Placed:
 
 
 def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
-    """Allocates an array. With gaps, it has its axes in reverse order, every other item unused, and some negative
-    strides."""
+    """Allocates an array in poisoned memory, misaligned by a byte. With gaps, its axes are in reverse order, every
+    other item is unused, and some strides are negative."""
     dtype = np.dtype(dtype)
     around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
     count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize
@@ -125,7 +125,7 @@ def call(
     out: Placed,
     context: Context,
 ) -> int:
-    """Runs a kernel and returns its status, after checking that it released its scratch memory."""
+    """Runs a kernel and returns its status, after checking that it released, and did not overrun, scratch memory."""
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
     read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     written = ffi.new("void *[]", [out.pointer])

@@ -8,7 +8,7 @@ from judge import allowed, near, ratio
 
 import lanewise as lw
 
-STEP = 2**13 - 1  # distance of tested bit patterns; prime, so that all low bits occur
+STEP = 2**13 - 1  # distance between the tested bit patterns; prime, so that all low bits occur
 
 
 def whole(contract):
@@ -42,7 +42,7 @@ def test_every_exponent(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.measured and contract.measured.draws is None)
 def test_the_largest_error_is_the_one_measured(contract, host):
-    """The error at the argument that the contract names is the one that it states, so neither outlives the code."""
+    """The largest error that the contract states still occurs at the argument that it names."""
     worst = contract.measured.of(host.value)
     x = np.array([worst.at], "float32").reshape(-1)
     settings = {each.name: each.default for each in contract.parameters} | dict(worst.parameters)

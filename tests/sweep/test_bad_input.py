@@ -1,4 +1,4 @@
-"""Invalid arguments are rejected by every operation with a lanewise error that names the operation.
+"""Tests that every operation rejects invalid arguments with a LanewiseError that names the operation.
 
 Each contract provides a valid call; then one argument at a time is replaced by a value that is always invalid.
 """
@@ -70,7 +70,7 @@ def wrong_values(contract, parameter):
 
 
 def beyond_limits(parameter):
-    """Yields the numbers just outside the contract's limits and, for a float, the values that are always invalid."""
+    """Yields numbers just outside the contract's limits and, for a float, the values that are always invalid."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:

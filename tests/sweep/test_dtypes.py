@@ -10,11 +10,11 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # an operation without a kernel for a dtype computes in the next one here
+ORDER = ("bool", "int32", "float32")  # without a kernel for a dtype, an operation computes in a later one
 
 
 def promoted(*dtypes):
-    """Returns the promoted dtype of tensors: the last in the order of DTYPES."""
+    """Returns the dtype that tensors of these dtypes are promoted to: the last in the order of DTYPES."""
     return max(dtypes, key=DTYPES.index)
 
 

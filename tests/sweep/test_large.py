@@ -38,7 +38,7 @@ def test_indices_beyond_float32_integers(backend, long_array):
 
 
 def test_sums_keep_their_digits(backend):
-    """Sums 2^20 times 0.1, where a sequential float32 sum is off by a thousand, and 2^24 random numbers within 1e-6."""
+    """Sums 2^20 elements of 0.1, where a sequential float32 sum is off by a thousand, and 2^24 random numbers."""
     tenth = np.full(2**20, 0.1, "float32")
     assert abs(float(lw.sum(lw.asarray(tenth))) - np.sum(tenth, dtype="float64")) <= 0.2
     values = np.random.default_rng(7).uniform(-1, 2, 2**24).astype("float32")
@@ -47,7 +47,7 @@ def test_sums_keep_their_digits(backend):
 
 
 def test_cumulative_sum_keeps_its_digits(backend):
-    """The relative error does not grow with the position."""
+    """The error, relative to the sum of magnitudes up to a position, does not grow with the position."""
     values = np.random.default_rng(9).uniform(-1, 2, SIZE).astype("float32")
     expected, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
     assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - expected) <= 4.2e-7 * magnitude).all()

@@ -16,7 +16,7 @@ from tests.bench.runner import tensor
 LARGE = (300_001,)
 LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}
 LARGE_BY_NAME = {"outer": (700,)}
-STREAMS = ("rand", "randn")  # benchmark cases have no seed
+STREAMS = ("rand", "randn")  # these need a seed, which benchmark cases do not have
 
 
 def of_dtype(oracle, dtype):
@@ -55,7 +55,7 @@ def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.reproducible and not contract.internal)
 def test_same_bits_of_large_inputs(contract, dtype):
-    """Inputs that take several tasks, for every operation that promises the same bits."""
+    """Tests inputs that are split into several tasks, for every operation that promises the same bits."""
     function = getattr(lw, contract.operation)
     if contract.operation in STREAMS:
         assert_same_bits(lambda: function(LARGE, seed=5, offset=3), LARGE)

@@ -1,4 +1,4 @@
-"""Tests out=: the result is written there, or the call is rejected."""
+"""Tests the keyword `out`: the call writes its result to that tensor, or is rejected."""
 
 import calls
 import numpy as np
@@ -48,7 +48,7 @@ def test_in_place(contract, dtype, backend, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
 def test_in_place_along_every_axis(contract, dtype, backend):
-    """`out` may be the first input, also for rows in blocks, strided rows, values to rescale, and further inputs."""
+    """`out` may be the first input, also if rows take several blocks or are strided, or if values must be rescaled."""
     function = getattr(lw, contract.operation)
     for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
         for axis in range(len(shape) - (contract.kind.name == "rotation")):

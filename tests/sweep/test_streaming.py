@@ -29,7 +29,7 @@ def place_at(shift, shape, dtype):
 
 
 def both(contract, host, kernel, inputs, place, scalars=None, **settings):
-    """Yields the bits with ordinary stores, then with streaming stores."""
+    """Yields the bits of the result with ordinary stores, then with streaming stores."""
     for cache_bytes in (0, 1):
         out = place()
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
@@ -56,7 +56,7 @@ def test_streamed_results(contract, host):
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "fma", "where", "greater"))
 @pytest.mark.parametrize("shape", [(7,), (1, 7), (300, 1), (1, 1), (1, 300)], ids=str)
 def test_streamed_results_of_broadcast_inputs(contract, host, shape):
-    """The second input is broadcast: a short row, a long row, a column, or a single element."""
+    """All inputs but the first are broadcast: a short row, a long row, a column, or a single element."""
     whole = (300, shape[-1] if shape[-1] != 1 else 7)
     for kernel, dtype, result in kernels_of(contract):
         shapes = [whole, *[shape] * (len(contract.inputs) - 1)]

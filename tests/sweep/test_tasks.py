@@ -1,4 +1,4 @@
-"""Tests that work split into tasks gives the same bits in any order, and that an interruption is passed on."""
+"""Tests that work split into tasks gives the same bits in any order, and that kernels return LW_INTERRUPTED."""
 
 import struct
 

@@ -1,4 +1,4 @@
-"""Tests, on every backend, that Lanewise does not repeat mistakes of earlier libraries of this kind.
+"""Tests, on every backend, that Lanewise does not repeat mistakes of earlier array libraries.
 
 This file covers what neither a contract's special values nor another file tests. Elsewhere:
 
@@ -23,7 +23,7 @@ def elementwise(contract):
 
 
 def values_of(contract, dtype):
-    """Returns a column per input that alternates the contract's special values with drawn numbers."""
+    """Returns a vector for each input, in which the contract's special values alternate with drawn numbers."""
     special = [row for row in contract.special if row.out is not None and dtype in row.dtypes and not row.parameters]
     special = [row for row in special if all(each.name in row.inputs for each in contract.inputs)]
     columns = []
@@ -105,7 +105,7 @@ def test_layer_norm_with_outliers_as_its_pivot(backend):
 
 
 def test_sums_keep_their_digits_on_every_path(backend):
-    """The mistake: 2^20 times 0.1, summed in one float32, was off by a thousand. Blocks keep it within 2e-6."""
+    """The mistake: the sum of 2^20 elements of 0.1 was off by a thousand. Blocks keep the error within 2e-6."""
     tenth = np.full(1_200_000, 0.1, "float32")
     for way, x, axis, array in ways(tenth):
         expected = np.sum(array, axis=axis, dtype="float64")

@@ -14,7 +14,7 @@ from pyodide_runner import ProgramError
 if TYPE_CHECKING:
     import playwright.sync_api as playwright
 
-# CI runs Chromium as root, which its sandbox refuses; the other flags stop connections of its own
+# CI runs Chromium as root, which its sandbox refuses; the other flags keep it from opening connections by itself
 FLAGS = ("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking")
 
 

@@ -57,13 +57,13 @@ def notes(request: pytest.FixtureRequest) -> list[str]:
 
 @pytest.fixture(scope="session", params=sorted(pyodide_fixture.DISTRIBUTIONS))
 def pyodide(request: pytest.FixtureRequest) -> Path:
-    """The folder of a Pyodide distribution, each in turn."""
+    """The folder of each Pyodide distribution in turn."""
     return engines.distribution(request.param)
 
 
 @pytest.fixture(scope="session", params=engines.NODES)
 def node(request: pytest.FixtureRequest) -> str:
-    """The path of a Node, each in turn."""
+    """The path of each Node in turn."""
     return engines.node(request.param)
 
 
@@ -85,7 +85,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel compiled by emcc, in the environment that `pyodide build` sets up."""
+    """The wheel that emcc compiles in an environment like that of `pyodide build`."""
     if shutil.which("emcc") is None:
         engines.absent("emcc is not installed", "emcc")
     folder = tmp_path_factory.mktemp("emcc")
@@ -150,7 +150,7 @@ def webkit() -> Iterator[webdriver.WebKit]:
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
-    """An engine with lanewise installed, each in turn."""
+    """Each engine in turn, with lanewise installed."""
     place, _, version = request.param.rpartition("-")
     if request.param == engines.EMCC:
         made = request.getfixturevalue("emcc_wheel")

@@ -1,5 +1,5 @@
-"""A Pyodide in a browser's page, or in a worker of that page, with lanewise installed there by micropip from a local
-index, as a notebook installs it. Works with any browser that can open a page and evaluate JavaScript in it."""
+"""Runs Pyodide in a browser's page, or in a worker of that page, and installs lanewise there with micropip from a local
+index, as a notebook does. Works with any browser that can open a page and evaluate JavaScript in it."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Browser(Protocol):
         """Opens an empty page."""
 
     def close(self) -> None:
-        """Ends the browser."""
+        """Closes the browser."""
 
 
 class Console:

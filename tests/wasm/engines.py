@@ -17,7 +17,7 @@ from support import absent
 
 from wasm import build
 
-RELAXED_SINCE = 21  # the first Node with relaxed SIMD
+RELAXED_SINCE = 21  # the first Node with relaxed SIMD by default
 NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
 BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
 EVERYWHERE = (*NODES, "page", "worker")

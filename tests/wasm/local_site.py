@@ -48,7 +48,7 @@ class LocalSite:
         self.thread.join()
 
     def archive(self, folder: Path) -> str:
-        """Packs a folder as a tar file and returns the address of that file."""
+        """Packs the files of a folder that have a suffix of PACKED as a tar file, and returns its address."""
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(folder.rglob("*")):

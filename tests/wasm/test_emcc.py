@@ -1,5 +1,5 @@
-"""Tests the wheel compiled by emcc, in the environment that `pyodide build` sets up, in every Pyodide. The sweep also
-runs on it (EMCC in engines.py), and test_wheel.py inspects it."""
+"""Tests, in every Pyodide, the wheel that emcc compiles in an environment like that of `pyodide build`. The sweep also
+runs on this wheel (EMCC in engines.py), and test_wheel.py inspects it."""
 
 from __future__ import annotations
 

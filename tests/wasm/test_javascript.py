@@ -1,4 +1,4 @@
-"""Tests conversion of JavaScript's typed arrays to tensors and back, and which are refused, in every engine."""
+"""Tests conversion of JavaScript's typed arrays to tensors and back, and which objects are refused, in every engine."""
 
 from __future__ import annotations
 

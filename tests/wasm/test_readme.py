@@ -1,4 +1,4 @@
-"""The README's ten lines, typed into a console, print exactly what the README shows, here and in every Pyodide."""
+"""Tests that the README's ten lines, typed into a console, print what the README shows, natively and in all engines."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests the wheels for Pyodide, compiled by zig and by emcc: every Pyodide has what their modules import, and they have
-the kernels that their manifest lists."""
+"""Tests the wheels for Pyodide, compiled by zig and by emcc: every Pyodide has what their modules import, and each
+wheel has the libraries that its manifest lists."""
 
 from __future__ import annotations
 

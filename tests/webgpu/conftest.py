@@ -1,5 +1,5 @@
-"""Opens a device for the tests of WebGPU. Without a device, they are skipped with the reason, or fail if
-LANEWISE_REQUIRE names wgpu."""
+"""Opens a device for the tests of WebGPU. Without a device, the tests are skipped with the reason, or fail if
+LANEWISE_REQUIRE names wgpu or webgpu."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def executor(tmp_path_factory: pytest.TempPathFactory):
 
 @pytest.fixture
 def gpu(executor):
-    """Runs kernels on NumPy arrays."""
+    """Returns an object that runs kernels on NumPy arrays."""
     from harness import Runner
 
     return Runner(executor)

@@ -62,7 +62,7 @@ class Runner:
         dtype: np.dtype,
         parameters: Sequence[float] = (),
     ) -> Callable[[], np.ndarray]:
-        """Launches a kernel with a row-major result. Returns a function that waits for it and returns it."""
+        """Launches a kernel with a row-major result. Returns a function that waits for the result and returns it."""
         out = self.poisoned(math.prod(shape) * dtype.itemsize)
         operands = [(None, 0) if each is None else self.upload(each) for each in inputs]
         self.executor.launch(kernel, kind, layout, operands, [out], parameters)

@@ -1,4 +1,4 @@
-"""Tests when a pool frees its unused buffers, on a device that only counts. Needs no adapter."""
+"""Tests when a pool frees its unused buffers, on a fake device that only records their sizes. Needs no adapter."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MIB = 1024**2
 
 
 class CountingDevice:
-    """Buffers are numbers; `sizes` has those that were not destroyed."""
+    """A fake device, whose buffers are numbers. `sizes` maps each buffer that is not destroyed to its size."""
 
     limits = Limits(buffer=2 * MAX_UNUSED, binding=2 * MAX_UNUSED, groups=65_535)
 
@@ -32,7 +32,7 @@ class CountingDevice:
 
 
 def opened(budget: int | None) -> tuple[Pool, CountingDevice, list[int]]:
-    """Returns a pool, its device, and a list that grows whenever the pool submits what was recorded."""
+    """Returns a pool, its device, and a list that gets the number of buffers whenever the pool submits commands."""
     device, settled = CountingDevice(), []
     return Pool(device, budget, lambda: settled.append(len(device.sizes))), device, settled
 
@@ -49,7 +49,7 @@ def test_unused_buffers_make_room_within_the_budget() -> None:
     pool.allocate(2 * MIB).release()
     check(pool, device, MIB)
     other = pool.allocate(3 * MIB)
-    assert settled == [2]  # before the buffer was destroyed
+    assert settled == [2]  # submitted once, before the unused buffer was destroyed
     check(pool, device, 4 * MIB)
     with pytest.raises(OutOfMemoryError, match="cannot allocate"):
         pool.allocate(256)

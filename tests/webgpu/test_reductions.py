@@ -13,7 +13,7 @@ LENGTHS = [1, 2, 63, 64, 65, 128, 4095, 4096, 4097, 3 * BLOCK + 5, 70_001, 1_000
 
 
 def tree_sum(x: np.ndarray) -> np.float32:
-    """Returns the sum in the order that all backends share."""
+    """Returns the sum, added in the order that all backends use."""
     blocks = []
     for start in range(0, len(x), BLOCK):
         block = x[start : start + BLOCK]
@@ -106,7 +106,7 @@ def test_matrices(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) ->
 
 @pytest.mark.parametrize(("columns", "rows", "depth"), [(4, 16, 8), (16, 2, 3), (1, 64, 1)])
 def test_tiles_of_any_size(gpu: Runner, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int, depth: int) -> None:
-    """Sees an extent of the tile that is used for another one, which the default of 16 x 16 x 16 hides."""
+    """Detects a shader that confuses extents of the tile, which the default of 16 x 16 x 16 hides."""
     generator = np.random.default_rng(7)
     a, b = (generator.normal(size=shape).astype(np.float32) for shape in ((2, 130, 100), (100, 70)))
     constants = {"lw_columns": columns, "lw_rows": rows, "lw_depth": depth}

@@ -2,7 +2,7 @@
 // and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on any of these values
 // works on bits.
 
-// A function, because WGSL rejects a bitcast to NaN or infinity in constant expressions.
+// This is a function because WGSL rejects a bitcast to NaN or infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {
     return bitcast<f32>(bits);
 }

@@ -3,8 +3,8 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let a = bitcast<u32>(x1) & 0x7fffffffu;
     let b = bitcast<u32>(x2) & 0x7fffffffu;
-    // 0 or -1: the floor of a quotient near zero. Not a select, which some compilers turn into a product with -1,
-    // which would make -0 of 0.
+    // 0 or -1: the floor of a quotient near zero. This is not a select, because some compilers turn a select into a
+    // product with -1, which would make -0 of 0.
     let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
     if (lw_is_positive(a) && b == 0x7f800000u) {
         return below;

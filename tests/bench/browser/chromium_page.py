@@ -34,7 +34,7 @@ class Page:
         self._address = address
 
     def load(self) -> None:
-        """Loads the page again, which clears its state."""
+        """Loads the page; if it was loaded before, this clears its state."""
         self._page.goto(f"{self._address}/page/index.html")
         self._page.wait_for_function("globalThis.lanewise !== undefined")
 

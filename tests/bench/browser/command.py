@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page of Chromium.
+"""`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page in Chromium.
 
 The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and requests each row.
 """
@@ -29,15 +29,16 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-OPTIONS = ("--goals", "--backends", "browser")  # after the command, they mark the place of this table in a document
+# In a document, a comment with the command and these options marks the place of the table of goals.
+OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # tests/wasm/pyodide_fixture.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
-BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip fetches all of them
+BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip installs all of them for the build
 
-# What a page downloads to use a peer, compressed as a server would.
+# The files that a page downloads to use a peer. Their sizes are measured compressed, as a server sends them.
 DOWNLOADS: Mapping[str, tuple[str, ...]] = {
     "tfjs": (
         "@tensorflow/tfjs-core/dist/tf-core.min.js",
@@ -63,7 +64,7 @@ class Served:
     npm: Path | None  # None if no peer from npm takes part
 
     def folders(self) -> dict[str, Path]:
-        """Returns the folders by the first part of their URL paths."""
+        """Returns a folder for each first part of a URL's path."""
         folders = {
             "page": Path(__file__).with_name("page"),
             "pyodide": self.pyodide,

@@ -1,4 +1,4 @@
-"""Compiles limits.c into one module per WASM instruction set of native/targets.py. The wheel omits these modules."""
+"""Compiles limits.c into one module per SIMD instruction set of WASM. The wheel omits these modules."""
 
 from __future__ import annotations
 

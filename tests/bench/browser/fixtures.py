@@ -1,4 +1,4 @@
-"""What the benchmark shares with tests/wasm: the Pyodides, the browser, and the server of the page's files.
+"""What the benchmark shares with tests/wasm: Pyodide distributions, the browser, and the server of the page's files.
 
 The modules of tests/wasm are not in a package, so this module adds their folders to the path.
 """

@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals`: every row of the CPU's goals on one thread, with the installed peers.
+"""`python -m tests.bench --goals`: every row of the CPU's goals, with the installed peers.
 
 The limits of the processor are measured in the same run.
 """
@@ -19,7 +19,8 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-OPTIONS = ("--goals",)  # after the command, they mark the place of this table in a document
+# In a document, a comment with the command and these options marks the place of the table of goals.
+OPTIONS = ("--goals",)
 
 
 def run(names: Sequence[str], settings: Settings) -> int:

@@ -17,7 +17,7 @@ INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 
 
 def build(names: Iterable[str]) -> dict[str, Path]:
-    """Builds the libraries that are out of date and returns all by instruction set. May raise BuildError."""
+    """Builds these libraries unless they are up to date, and returns their paths by name. May raise BuildError."""
     using = compiler.choose()
     target = using.target
     folder = package_build.BUILD / "bench"

@@ -1,6 +1,6 @@
 /* The limits of a processor: arithmetic that never leaves the registers, and memory that is only read, or read and
- * written once. Compiled for each instruction set, on the vocabulary of the kernels. Sums are returned so that the
- * compiler cannot remove the work. */
+ * written once. Compiled for each instruction set, with the SIMD vocabulary of the kernels. Sums are returned so that
+ * the compiler cannot remove the work. */
 #include "lanewise.h"
 #include "simd/simd.h"
 
@@ -46,7 +46,8 @@ EXPORT float madd(int64_t iterations) {
     return total(chain, CHAINS);
 }
 
-/* Sums `count` floats, read as `places` streams side by side. Skips the end of a stream if shorter than a step. */
+/* Sums `count` floats, `times` times, and reads them as `places` streams side by side. Skips the end of a stream if it
+ * is shorter than a step. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;
@@ -65,7 +66,7 @@ INLINE float read_from(int places, const float *from, int64_t count, int64_t tim
     return total(sum, SUMS);
 }
 
-/* `read` reads one stream. `read_apart` reads four, which may be faster: hardware prefetches several at once. */
+/* `read` reads one stream. `read_apart` reads four, which may be faster: the hardware prefetches several at once. */
 EXPORT float read(const float *from, int64_t count, int64_t times) { return read_from(1, from, count, times); }
 EXPORT float read_apart(const float *from, int64_t count, int64_t times) { return read_from(4, from, count, times); }
 

@@ -1,6 +1,6 @@
 """The limits of this processor, measured in the same rounds as the operations that are compared with them.
 
-The loops are in limits.c, on the vector vocabulary of the kernels. Without a compiler, rows are still measured,
+The loops are in limits.c, written in the SIMD vocabulary of the kernels. Without a compiler, rows are still measured,
 but bars that depend on a limit are not judged.
 """
 
@@ -30,8 +30,8 @@ FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # at this many operations per byte, arithmetic becomes the limit; DRAM delivers a byte in the same time
-MOSTLY_READ = 8  # at this many bytes read per byte written, the limit becomes a loop that only reads
+ARITHMETIC = 4  # from this many operations per byte, arithmetic is the limit: it takes as long as a byte from DRAM
+MOSTLY_READ = 8  # from this many bytes read per byte written, the limit is a loop that only reads
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
@@ -76,7 +76,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """Returns a loop with only the arithmetic of the case, or only its memory traffic; None if it has neither."""
+        """Returns a loop with only the arithmetic or memory traffic of the case; None without inputs or a result."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:
@@ -90,7 +90,7 @@ class Limits:
     def arithmetic(self, flops: int) -> Loop:
         """Returns a loop that measures how many nanoseconds `flops` floating-point operations take.
 
-        It times MADD_ITERATIONS iterations, short enough that few are interrupted, and scales the time.
+        It times MADD_ITERATIONS iterations, so few that most measurements are not interrupted, and scales the time.
         """
         iterations = MADD_ITERATIONS
 
@@ -113,7 +113,7 @@ class Limits:
         return self._fastest(size, number, name, f"{name}_past")
 
     def _fastest(self, size: int, number: int, *names: str) -> Loop:
-        """Returns the fastest of these loops over `number` arrays of `size` bytes in total."""
+        """Returns the fastest of the named loops over `number` arrays of `size` bytes in total."""
         streams = self._streams(number, size)
 
         def loop_of(name: str) -> Loop:
@@ -130,7 +130,7 @@ class Limits:
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:
-        """Returns a loop over a kernel, which returns 0 or the status of a failed call. Arguments are addresses."""
+        """Returns a loop that calls a kernel and returns 0 or the status of a failed call. Takes addresses."""
         addresses = [ctypes.c_void_p(address) for address in (kernel, layout, inputs, outputs, parameters)]
         return lambda times: int(self._library.repeat(*addresses, ctypes.c_int64(times)))
 

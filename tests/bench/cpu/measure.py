@@ -40,7 +40,7 @@ class Place:
     backends: Sequence[str]  # the available ones
 
     def row(self, goal: Goal) -> Row:
-        """Measures a goal. If its instruction set is missing, the default one is measured and not judged."""
+        """Measures a goal. Without its instruction set, measures the default backend and does not judge the result."""
         if goal is AUTO:
             return auto.row(goal, self.repeats, self.seconds)
         assert goal.work is not None

@@ -122,7 +122,7 @@ def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> Non
         answer: tuple[str | None, Any]
         try:
             answer = (None, getattr(server, verb)(value))
-        except Exception as error:  # raised in the process that asked
+        except Exception as error:  # raised again in the process that sent the request
             answer = (f"{type(error).__name__}: {error}", None)
         pickle.dump(answer, answers)
         answers.flush()

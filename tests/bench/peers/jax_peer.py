@@ -14,7 +14,7 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """Selects the CPU. The variables take effect only before JAX is imported."""
+    """Sets variables for the CPU and the number of threads, which take effect only before JAX is imported."""
     if "jax" not in sys.modules:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
         os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool
@@ -22,7 +22,7 @@ def open(threads: int) -> Peer:
 
 
 class JaxPeer:
-    """Computes with the functions of _functions, or those of the same name in jax.numpy or jax.nn."""
+    """Computes with the functions of _functions(), or those of the same name in jax.numpy or jax.nn."""
 
     name = "jax"
 
@@ -60,7 +60,7 @@ class JaxPeer:
         return [float(value) for value in np.concatenate(parts)[list(positions)]]
 
     def _array(self, value: HostArray) -> Any:
-        import numpy as np  # JAX requires it
+        import numpy as np  # installed, because JAX requires it
 
         return self._jax.numpy.asarray(np.frombuffer(value.data, value.dtype).reshape(value.shape))
 

@@ -12,11 +12,11 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# The names of types in numexpr, where float is float32.
+# The type by which numexpr denotes each dtype: its `float` is float32.
 TYPES = {"bool": bool, "int32": np.int32, "int64": np.int64, "float32": float, "float64": np.float64}
 
-# The inputs are a, b and c, in the order of the contract. Reductions are left out, because numexpr does not reduce
-# float32 in float32.
+# The inputs are a, b and c, in the order of the contract. Reductions are left out, because numexpr does not compute
+# those of float32 in float32.
 EXPRESSIONS: Mapping[str, str] = {
     "add": "a + b",
     "subtract": "a - b",

@@ -1,6 +1,6 @@
 """Lanewise's operations in NumPy: NumPy's own function if there is one, otherwise the fastest plain code.
 
-The peer in numpy_peer.py times them in float32; check.py computes its reference with them in float64. Results overwrite
+The peer in numpy_peer.py times these functions; check.py computes its reference with them in float64. Results overwrite
 temporary arrays, as in the code of a careful user.
 """
 

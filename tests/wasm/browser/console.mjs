@@ -4,7 +4,7 @@ let pyodide;
 const printed = []; // output of the current program, which error messages include
 
 const calls = {
-    // index: URL of a distribution's folder; packages: names in that distribution or URLs of wheels, in order
+    // index: URL of a distribution's folder; packages: names in that distribution or URLs of wheels, in loading order
     async start({ index, packages }) {
         const { loadPyodide } = await import(`${index}pyodide.mjs`);
         const print = (line) => printed.push(line);

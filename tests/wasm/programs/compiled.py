@@ -1,4 +1,4 @@
-"""Adds, sums and multiplies matrices on each available backend. For the others, returns why they are missing."""
+"""Adds and sums vectors and multiplies matrices on each available backend. Returns why other backends are missing."""
 
 import lanewise as lw
 

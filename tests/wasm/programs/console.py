@@ -1,4 +1,4 @@
-"""Types the lines of /lines/lines.txt into Pyodide's console, as its page does, and returns all output."""
+"""Types the lines of /lines/lines.txt into Pyodide's console, as the console's web page does. Returns all output."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 """Runs out of memory, and grows the heap while tensors, views and NumPy's arrays are in use. Each function returns what
-test_memory.py compares; none writes to all the memory that it allocates."""
+test_memory.py compares. Blocks from malloc are never written to, so they take up no physical memory."""
 
 from __future__ import annotations
 

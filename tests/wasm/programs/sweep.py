@@ -1,5 +1,5 @@
 """Compares every operation on every backend of this engine with the oracle's files, as tests/sweep does, but with the
-standard library only, because a bare Pyodide has no NumPy. Also runs natively, to compare the bits.
+standard library only, because a bare Pyodide has no NumPy. test_sweep.py also runs it natively, to compare the bits.
 
 Mounts: /tests (for oracle_file.py and several.py) and /oracle."""
 
@@ -21,7 +21,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # at most as many are reported per operation and backend
+MOST_COMPLAINTS = 5  # the most that are reported for one operation on one backend
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]

@@ -24,7 +24,7 @@ from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
-WARM_SAMPLES = 15  # the warm-up: long enough for the engine to recompile hot code before the first sample
+WARM_SAMPLES = 15  # how long to warm up, in samples: until the engine has recompiled hot code
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams together
 
 
@@ -125,7 +125,7 @@ _LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page
 
 
 def limit(case: Case) -> Contestant | None:
-    """Returns a loop with only the arithmetic of the case, or only its memory traffic; None if neither limits it."""
+    """Returns a loop with only the arithmetic of the case, or only its memory traffic; None for small cases."""
     module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
     moved = case.result * ITEM_BYTES["float32"]
     if case.flops and case.operation.kind in ("matrix", "window"):
@@ -146,7 +146,7 @@ def _madd(module: Any, iterations: int, count: int) -> None:
 
 
 def describe(_: str) -> str:
-    """Names the backends, and every peer with its version or why it cannot start."""
+    """Names the backends, and every JavaScript peer with its version or why it cannot start."""
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
     return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
@@ -173,7 +173,7 @@ def limits(request: str) -> str:
 
 
 def measure(request: str) -> str:
-    """Measures one goal and returns the case as --json describes it."""
+    """Measures one goal and returns the case in the form of --json."""
     settings = json.loads(request)
     (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
     assert goal.work is not None

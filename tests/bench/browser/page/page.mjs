@@ -1,5 +1,5 @@
 // The page that everything is measured in: Pyodide with the wheel and this benchmark's Python files, the peers, and the
-// limits of the engine. The host calls `lanewise.*` (see chromium_page.py). Nothing is timed here: timing.py does that.
+// limits of the engine. The host calls `lanewise.*` (see chromium_page.py). timing.py times everything but imports.
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked

@@ -16,7 +16,7 @@ class Clamp:
         self.open = True
 
     def add(self, x: float | None) -> None:
-        """Adds a number; None and what is not finite are left out."""
+        """Adds a number; None and NaN are left out."""
         if x is None or x != x:
             return
         self.seen.append(x)
