@@ -147,7 +147,7 @@ def _errors(contract: Contract) -> dict[str, str]:
 def _result(contract: Contract) -> str:
     """Returns the shape, dtype and accuracy of the result."""
     unary = contract.kind.name == "elementwise" and len(contract.inputs) == 1
-    shape = contract.result_shape or (f"that of {contract.inputs[0].name}" if unary else contract.kind.result)
+    shape = contract.result_shape or (f"the shape of {contract.inputs[0].name}" if unary else contract.kind.result)
     return " ".join([f"Shape: {shape}.", f"Dtype: {contract.result_dtype or _dtype(contract)}.", *_accuracy(contract)])
 
 
@@ -159,7 +159,7 @@ def _dtype(contract: Contract) -> str:
         if not inputs:
             return "the requested dtype"
         several = len(inputs) > 1 or inputs[0].sequence
-        source = "the promoted dtype of the inputs" if several else f"that of {inputs[0].name}"
+        source = "the promoted dtype of the inputs" if several else f"the dtype of {inputs[0].name}"
         return f"{source}; every dtype is supported"
     if all(dtype == result for dtype, result in contract.dtypes.items()):
         return _either(contract.dtypes)
