@@ -47,7 +47,7 @@ typedef struct attention_chunk {
     float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
     float *keys, *values;       /* one packed block of keys and of values */
-    float *scores, *weights;    /* of a block: scores, packed weights; if is_unpacked, `weights` holds weighted sums */
+    float *scores, *weights;    /* a block's scores, packed weights; if unpacked, `weights` holds its weighted sums */
 } attention_chunk;
 
 /* The keys or scores begin .. end - 1. The range is empty if end <= begin. */
@@ -95,8 +95,9 @@ INLINE vf32 attention_exp(vf32 x) {
     return vf32_select(vf32_lt(x, low), vf32_set(0), power);
 }
 
-/* Replaces the scores of a row with weights, and rescales the row's earlier sums to match. The search for the largest
- * score ignores NaN, but the weight of a NaN score is NaN, which makes the total NaN. */
+/* Replaces the scores of a row with weights and adds these to the row's total. If a score is larger than all earlier
+ * ones, rescales the row's earlier sums. The search for the largest score ignores NaN, but the weight of a NaN score is
+ * NaN, which makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {
@@ -305,7 +306,8 @@ static void attention_recompute_row(const attention_chunk *c, int64_t row, float
     }
 }
 
-/* Divides the sums by the total weight and writes the results. Computes rows with infinite or NaN results again. */
+/* Divides the sums by the total weight and writes the results. A row with an infinite or NaN result is computed again,
+ * unless its total is NaN. */
 static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {
@@ -325,7 +327,8 @@ static void attention_finish(const attention_chunk *c) {
     }
 }
 
-/* Reserves `count` floats of scratch memory, rounded up to 64 bytes. If `memory` is NULL, only adds to `used`. */
+/* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
+ * counts. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

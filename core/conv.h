@@ -2,9 +2,10 @@
  *
  * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
- *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image is
- *    one product. Small images share a product, to amortize packing A and to fill whole panels of B. In the output, the
- *    columns of different images are not adjacent, so such a product is computed in scratch memory and copied.
+ *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image
+ *    makes one product per group. Small images share products, to amortize packing A and to fill whole panels of B. In
+ *    the output, the columns of different images are not adjacent, so a shared product is computed in scratch memory
+ *    and copied.
  * 2. Directly, in strips of results. Used if a group has too few output channels to fill the micro-kernel's rows, or if
  *    the weight or the output has strides that a matrix cannot have.
  *
@@ -23,7 +24,7 @@ enum {
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* the product of the first image and the first group */
+    gemm product;    /* the product for the first image and the first group */
     int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* images per product */
     int64_t products, per_task;
@@ -90,7 +91,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             window_tap_row(&tap, &strip, p);
         }
         int64_t channel =
-            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first channel that has this tap in the panel */
+            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with a row for this tap in the panel */
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) {
             continue;
@@ -123,7 +124,7 @@ static void conv_store(const conv *all, const float *from, int64_t images, char 
     }
 }
 
-/* Computes the product of `images` images and one group of channels. */
+/* Computes the product for images image .. image + images - 1 and one group of channels. */
 static lw_status conv_product(lw_context *context, const conv *all, int64_t image, int64_t images, int64_t group,
                               float *memory) {
     const lw_window_layout *w = all->layout;
@@ -294,7 +295,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    /* The number of images whose shared product is small enough for one task. */
+    /* The largest number of images whose shared product is small enough for one task. */
     int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
     if (all.images < 1) {

@@ -6,7 +6,7 @@
  * Sources: Golub and Van Loan, Matrix Computations, 4th edition, 2013, sections 8.3.1 and 8.3.3; Bowdler, Martin,
  * Reinsch and Wilkinson, The QR and QL Algorithms for Symmetric Matrices, 1968.
  *
- * All loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. A dot product is divided
+ * All vector loops run along contiguous rows, padded with zeros to a multiple of EIGEN_GROUP. A dot product is divided
  * into EIGEN_GROUP partial sums on every instruction set, and no multiply-add is fused, so results are bit-identical
  * everywhere. */
 #pragma once
@@ -19,7 +19,8 @@ enum {
     EIGEN_GROUP = 16,      /* partial sums per dot product */
     EIGEN_GRAIN = 1 << 16, /* multiplications per task */
     EIGEN_SWEEP = 1 << 20, /* a sweep that rotates at least this many elements is divided into tasks */
-    EIGEN_COLUMNS = 64,    /* columns of Q^T that a task rotates: few enough that a sweep's rows stay in the cache */
+    EIGEN_COLUMNS = 64,    /* columns of Q^T per task of a divided sweep: few enough that the parts of all rows in these
+                            * columns stay in the cache */
     EIGEN_STEPS = 60       /* limit of QL steps per eigenvalue; 2 usually suffice */
 };
 
@@ -28,17 +29,17 @@ typedef struct eigen {
     double *a;           /* first the matrix; then row i is the Householder vector of step i */
     double *z;           /* first Q^T; then the eigenvectors, as rows. NULL if they are not needed */
     double *d, *e;       /* the diagonal of T; e[i] is the element between d[i] and d[i + 1] */
-    double *h;           /* half the squared length of each Householder vector; 0 if there was no reflection */
+    double *h;           /* half the squared length of each Householder vector; 0 if a step needs no reflection */
     double *q;           /* a scratch vector */
     double *c, *s;       /* cosines and sines of a sweep's rotations */
-    int64_t i;           /* the current step */
+    int64_t i;           /* the current step of tridiagonalization or accumulation */
     int64_t first, last; /* a sweep rotates rows (last, last + 1), then (last - 1, last) ... to (first, first + 1) */
     int64_t per_task;
 } eigen;
 
 static double eigen_abs(double x) { return x < 0 ? -x : x; }
 
-/* Returns the dot product of `width` elements. */
+/* Returns the dot product of two vectors of `width` elements. */
 static double eigen_dot(const double *x, const double *y, int64_t width) {
     enum { VECTORS = EIGEN_GROUP / VF64_LANES };
     vf64 sum[VECTORS];
@@ -137,7 +138,7 @@ static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const 
     return LW_OK;
 }
 
-/* Applies a sweep's rotations to some columns of Q^T. */
+/* Applies a sweep's rotations to the task's columns of Q^T. */
 static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const eigen *m = argument;
@@ -232,8 +233,8 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* Makes T diagonal. An element e[k] counts as zero if |e[k]| is at most 2^-53 times the largest |d[i]| + |e[i]|. If
- * EIGEN_STEPS steps do not suffice for an eigenvalue, which has not been observed, d[0] becomes NaN. */
+/* Makes T diagonal. An element e[k] counts as zero if |e[k]| is at most 2^-53 times the largest |d[i]| + |e[i]| at
+ * the start. If EIGEN_STEPS steps do not suffice for an eigenvalue, which has not been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;
@@ -382,7 +383,7 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Tasks decompose several small matrices each. Large matrices are decomposed one after another, each by many tasks. */
+/* Each task decomposes several small matrices. Large matrices are decomposed one after another, each by many tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

@@ -2,9 +2,9 @@
  *
  * For each kernel the generator writes a body, which is one vector loop over contiguous, possibly unaligned arrays, and
  * an `elementwise` constant that describes it. This file turns a layout into calls of that body. Operands that are
- * contiguous are passed in place. Others are copied to small buffers, CHUNK elements at a time, and a strided result is
- * computed in a buffer and copied out. The output may be the memory of an input with the same strides: no element
- * is read after it is written. */
+ * contiguous, or have long contiguous rows, are passed in place. Others are copied to small buffers, CHUNK elements at
+ * a time, and a strided result is computed in a buffer and copied out. The output may be the memory of an input with
+ * the same strides: no element is read after it is written. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -47,7 +47,7 @@ typedef struct elementwise_call {
     int64_t total, grain;
     int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
     int64_t max_count; /* maximum elements per call of the body */
-    int by_row;        /* a call must not cross rows */
+    int by_row;        /* whether each call must stay within a row */
     int64_t lead;      /* elements of a task's first call, so that later calls stream from the start of a cache line */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
@@ -262,7 +262,8 @@ static int is_streamed(const elementwise_call *call, const lw_context *context) 
            stream_pays(context, call->total * call->kernel->size[last]);
 }
 
-/* Returns whether one call of the body is enough: all operands are contiguous, and there is work for only one task. */
+/* Returns whether one call of the body is enough: the layout has a single dimension, contiguous in all operands, and
+ * work for only one task. */
 INLINE int is_simple(const elementwise *kernel, const lw_layout *layout) {
     if (layout->ndim != 1 || layout->shape[0] > kernel->grain) {
         return 0;

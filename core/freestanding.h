@@ -6,8 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* `used` keeps link-time optimization from removing these functions. Emscripten does not need it, and would export
- * them. */
+/* `used` keeps link-time optimization from removing these functions. Emscripten does not need it, and would
+ * export functions that have it. */
 #ifdef __EMSCRIPTEN__
 #define FREESTANDING __attribute__((visibility("hidden")))
 #else

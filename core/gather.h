@@ -1,5 +1,5 @@
-/* The kernels of take and put. They copy items from or to positions along one axis, which int32 indices give. A kernel
- * serves all dtypes of one size.
+/* The kernels of take and put. They copy items from (take) or to (put) the positions along one axis that int32
+ * indices give. A kernel serves all dtypes of one size.
  *
  * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions
  * of the indices; the kernel adds the index times the stride of the axis instead. Parameters: the extent of the axis,

@@ -21,16 +21,16 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows; /* the first rows of A: this many are read in place, the others are packed */
-    float *a, *b;          /* packed panels; b is NULL if each task packs its own */
+    int64_t unpacked_rows; /* this many rows, the first ones, are read in place; the others are packed */
+    float *a, *b;          /* packed panels; b is NULL if each task packs its own panels of B */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
 
 /* Packs one task's share of an operand. `along` is the stride along k, `across` that along the other dimension, which
- * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels: packing one
- * panel would use only one or two cache lines at each index of k, each on another page. Otherwise, the
- * share is a range of whole panels. */
+ * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels: each
+ * index of k may lie on a page of its own, and packing a single panel would use only one or two cache lines of it.
+ * Otherwise, the share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
@@ -153,7 +153,7 @@ static lw_status gemm_block_task(lw_context *context, int64_t task, const void *
 }
 
 typedef struct gemm_sizes {
-    int64_t rows, columns, depth; /* the size of a gemm_part */
+    int64_t rows, columns, depth; /* the largest size of a gemm_part */
     int64_t block, task_columns;  /* rows and columns that a task computes */
     int64_t packing;              /* floats that a task packs */
     int is_narrow;                /* too few columns for packing A to pay: only A's last, partial panel is packed */
@@ -166,7 +166,7 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
         part.p = 0;
         PATH_IF(part.j > 0 && sizes.columns < GEMM_NC, "gemm: another block of columns on the stack");
         PATH_IF(part.j > 0 && sizes.columns == GEMM_NC, "gemm: another block of columns that tasks share");
-        do { /* at least once, so that k = 0 writes zeros */
+        do { /* at least once, so that C is written even if k = 0 */
             part.depth = min_int64(g->k - part.p, sizes.depth);
             part.b_panels = b ? divide_up(part.columns, GEMM_NR) : 0;
             PATH_IF(part.p == 0 && part.depth == g->k, "gemm: one block of k");
@@ -198,14 +198,14 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
 
 /* Chooses sizes so that all tasks have about the same work, and threads finish together. */
 static gemm_sizes gemm_choose_sizes(const gemm *g) {
-    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of equal depth */
+    int64_t depth = divide_up(g->k, divide_up(g->k, GEMM_KC) + (g->k == 0)); /* blocks of about equal depth */
     gemm_sizes sizes = {GEMM_PACKED_ROWS, GEMM_NC, depth, GEMM_PACKED_ROWS, GEMM_NC, 1 << 30, 0};
     sizes.is_narrow = g->n <= GEMM_NARROW_N && g->a_column == sizeof(float) && g->a_row != sizeof(float);
     PATH_IF(sizes.is_narrow, "gemm: narrow");
     if (gemm_work(g) < GEMM_SMALL_WORK) {
         return sizes;
     }
-    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* blocks of equal height */
+    int64_t rows = divide_up(g->m, divide_up(g->m, GEMM_MC)); /* blocks of about equal height */
     int64_t panel = rows * GEMM_NR * depth;
     sizes.block = divide_up(rows, GEMM_MR) * GEMM_MR;
     sizes.task_columns = min_int64(divide_up(GEMM_TASK_WORK, panel) * GEMM_NR, GEMM_TASK_NC);

@@ -1,5 +1,5 @@
 /* C = A B for int32, with wraparound. Computes a strip of one row of C at a time. If the rows of B are not contiguous,
- * copies the part that a strip needs. */
+ * copies the elements that a strip needs. */
 #pragma once
 
 #include "gemm.h"

@@ -29,9 +29,9 @@ INLINE void gemm_prefetch_tile(const char *tile, int64_t tile_row, int part) {
     }
 }
 
-/* Computes a tile of `rows` rows of `vectors` vectors, both compile-time constants. a_row is the stride between A's
- * rows; a_step and b_step are the strides along k, all in bytes. The loops over the tile must be unrolled completely:
- * only then does the compiler keep `sum` in registers. */
+/* Computes a tile of `rows` rows of `vectors` vectors each; both are compile-time constants. a_row is the stride
+ * between A's rows; a_step and b_step are the strides along k, all in bytes. The loops over the tile must be
+ * unrolled completely: only then does the compiler keep `sum` in registers. */
 INLINE void gemm_tile_of(int rows, int vectors, int64_t depth, const char *a, int64_t a_row, int64_t a_step,
                          const char *b, int64_t b_step, char *tile, int64_t tile_row, gemm_store_mode mode) {
     vf32 sum[GEMM_MR * GEMM_NR_VECTORS];
@@ -95,8 +95,8 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
     }
 }
 
-/* Computes a tile at the edge of C. Rounds `rows` up to a multiple of GEMM_EDGE_MR, and computes one vector per row
- * instead of GEMM_NR_VECTORS if one holds all columns. */
+/* Computes a tile at the edge of C. Rounds `rows` up to a multiple of GEMM_EDGE_MR, and computes only one vector
+ * per row if it holds all columns. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {

@@ -17,7 +17,7 @@ enum {
 
 typedef struct skinny {
     const gemm *g;
-    const float *a;        /* packed */
+    const float *a;        /* packed panels of A */
     int64_t strip, strips; /* columns per strip; strips per task */
 } skinny;
 

@@ -9,16 +9,16 @@
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
  * tiles with fewer rows also reach the peak, and tiles with 8 rows gain 3 GFLOP/s for 64 x 64.
  *
- * Measured on one core of an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3), 2026-11, which does twice as
- * many multiply-adds per cycle as the EPYC, also in GFLOP/s:
+ * Measured, also in GFLOP/s, on one core of an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3; twice as many
+ * multiply-adds per cycle as the EPYC), 2026-11:
  *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12; a
  *     larger MR of 14 gains nothing.
  *   - For square matrices of 512, 1024 and 2048 rows, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and
  *     149; KC = 512 reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
- * For these three sizes, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, of at most 50; for 1024 x
- * 1024 it reaches 41 with KC = 256. neon is not tuned. */
+ * For these three sizes, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50; for
+ * 1024 x 1024 it reaches 41 with KC = 256. neon is not tuned. */
 #pragma once
 
 #include "simd/simd.h"
@@ -41,12 +41,12 @@ enum { GEMM_MR = 4, GEMM_EDGE_MR = 4, GEMM_NR_VECTORS = 2, GEMM_KC = 256, GEMM_M
 
 enum {
     GEMM_NR = GEMM_NR_VECTORS * VF32_LANES,
-    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 4 MB of L3 */
-    GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 8 MB of L3 */
+    GEMM_PACKED_ROWS = 2048 / GEMM_MC * GEMM_MC, /* rows of A packed at a time: 2 to 3 MB of L3 */
+    GEMM_NC = 4096,                              /* columns of B packed at a time: 4 to 6 MB of L3 */
     GEMM_TASK_NC = 512,                          /* maximum columns of C per task; a task has up to GEMM_MC rows */
     GEMM_TASK_WORK = 1 << 20,                    /* a task has enough columns for about this many multiply-adds */
     GEMM_NARROW_N = 160,                         /* packing A does not pay if C has at most this many columns */
-    GEMM_CACHED_FLOATS = 1 << 14,                /* floats of B that stay in L1 and L2 */
+    GEMM_CACHED_FLOATS = 1 << 14,                /* a task's panels of B stay in L1 and L2 up to this many floats */
     GEMM_PREFETCH_PARTS = 3, /* a tile of C is prefetched in this many parts, to limit misses in flight */
     GEMM_PACK_KC = 32,       /* steps along k that are packed for all panels at once */
     GEMM_STACK_KC = 128      /* KC if there is no scratch memory and panels are on the stack */

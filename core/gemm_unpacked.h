@@ -1,4 +1,5 @@
-/* Unpacked GEMM: small products, where packing costs more than it saves. Reads B in place.
+/* Unpacked GEMM: for products that are small or have few rows or columns, where packing costs more than it saves. Reads
+ * A and B in place.
  *
  * Each block of UNPACKED_KC steps along k is summed separately, then added to the result: shorter sums have smaller
  * rounding errors. */
@@ -134,8 +135,8 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* Computes the dot products of a row of A with columns j .. j + 3 of B; column `last` replaces those after it. Requires
- * A and B to be contiguous along k. */
+/* Computes the dot products of a row of A with columns j .. j + 3 of B; reads column `last` in place of any after it.
+ * Requires A and B to be contiguous along k. */
 INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {

@@ -10,7 +10,8 @@
 
 #include "reduction.h"
 
-/* Maps floats to integers of the same order: inverts all bits but the sign of negative floats. x + 0 maps -0 to 0. */
+/* Maps floats to integers of the same order: in negative floats, inverts all bits but the sign. x + 0 maps -0 to 0. NaN
+ * becomes the largest integer. */
 INLINE vi32 choice_key_float32(vf32 x) {
     vi32 bits = vf32_bits(x + vf32_set(0));
     vi32 ordered = bits ^ (vi32_shift_right(bits, 31) & vi32_set(0x7fffffff));
@@ -105,7 +106,7 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
     __builtin_memcpy(out, &total->choice.index, sizeof total->choice.index);
 }
 
-/* Defines the kernel lw_<op>_<in>. `key` is an expression of the elements x, lanes of `in`. */
+/* Defines the kernel lw_<op>_<in>. `key` is an expression of x, a vector of elements of `in`. */
 #define INDEX_REDUCTION(op, in, key)                                                                               \
     INLINE vi32 op##_key_##in(const char *p, int n) {                                                              \
         lane_##in x = lane_load_##in(p, n);                                                                        \

@@ -22,7 +22,7 @@ static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32
     return count;
 }
 
-/* Initializes the iterator at a position, which must exist unless it is 0. */
+/* Initializes the iterator at a position. It must exist, but 0 is also allowed if the dimensions have no positions. */
 static inline void iterator_start(layout_iterator *it, const lw_layout *layout, int32_t first, int32_t end,
                                   int32_t operands, int64_t position) {
     it->layout = layout;
@@ -71,7 +71,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
-#ifdef LW_COUNT_PATHS /* counts, per task function, calls with one task, and with several if the host runs them */
+#ifdef LW_COUNT_PATHS /* counts each task function's calls: with one task; with several that the host runs */
 #define run_tasks(context, tasks, task, argument)                     \
     ({                                                                \
         int64_t path_tasks = (tasks);                                 \
@@ -81,7 +81,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     })
 #endif
 
-/* Runs one task through the host, which can interrupt it. Kernels cut long serial work into such tasks. */
+/* Runs one task through the host, which can stop the kernel between tasks. Long serial work is cut into such tasks. */
 static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {
     return context->run ? context->run(context, 1, task, argument) : task(context, 0, argument);
 }

@@ -2,7 +2,8 @@
  * host decides which code runs. With -DLW_COUNT_PATHS every mark is a counter in the section lw_paths, so there is no
  * list of them; tests/native/runner.c reads the section. Otherwise a mark compiles to nothing.
  *
- * A mark in code that an instruction set cannot reach must be behind a constant condition. It is then not compiled. */
+ * Where a mark cannot be reached on some instruction set, it must be behind a constant condition, so that it is not
+ * compiled there. */
 #pragma once
 
 #ifdef LW_COUNT_PATHS

@@ -2,8 +2,8 @@
  *
  * A block is a rectangle of results: some columns, and many rows, which can belong to several channels and images.
  * Joining values means adding them, or taking their maximum.
- * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. Its length is a
- *    multiple of the stride, `step`.
+ * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. The length of a
+ *    row of the buffer is a multiple of the stride, `step`.
  * 2. Result n joins the elements n * step + q * dilation of the buffer, for each column q of the window. n counts
  *    through all rows of the buffer, so that short rows fill vectors as well as long ones.
  * The order in which elements are joined depends only on the window. */
@@ -52,8 +52,8 @@ INLINE vf32 pool_column(const pool_rows *rows, int sums, const char *from, int64
     return joined;
 }
 
-/* For each of `results` rows of results, joins the rows of x that its windows cover to one row of `to`. From one row of
- * results to the next, the rows of x are `down` bytes further, and the row of `to` is `pitch` elements further. */
+/* For each of `results` rows of results, joins the rows of x that its windows cover into one row of `to`. From one row
+ * of results to the next, the rows of x are `down` bytes further, and the row of `to` is `pitch` elements further. */
 INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
     pool_rows local = *rows; /* a local copy stays in registers, because stores to `to` cannot alias it */
     int tail = (int)(local.width % VF32_LANES);
@@ -79,7 +79,7 @@ static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t r
 
 /* Like pool_reduce, for one row of results and rows of x whose elements are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
-    float two[2][2 * POOL_SPAN]; /* the rows joined so far, and the next one */
+    float two[2][2 * POOL_SPAN]; /* the join of all rows so far, and the next row */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
     for (int64_t r = 0; r < rows->count; r++) {
         copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);

@@ -12,7 +12,7 @@
 #include "reduce_block.h"
 #include "strided.h"
 
-/* The result of reducing some elements of one output. */
+/* The result of reducing some of the elements that one output is computed from. */
 typedef union reduced {
     int32_t bits; /* a partial of reduce_block.h */
     struct {
@@ -401,8 +401,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     }
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
- * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, lanes of `in`, for the value that they
- * contribute to the reduction. `joined` is an expression of two partials a and b, lanes of `out`. */
+ * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, vectors of `in`, for the values that
+ * they contribute to the reduction. `joined` is an expression of two partials a and b, vectors of `out`. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \

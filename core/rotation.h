@@ -62,7 +62,8 @@ INLINE void rotation_lanes(const rotation_angles *t, int64_t i, vf32 *a, vf32 *b
     *b = vf32_fma(y, c, x * s);
 }
 
-/* Rotates `count` pairs in place. Their elements are in two buffers of whole vectors, or adjacent in the first. */
+/* Rotates `count` pairs in place. The elements of a pair are at the same index of `first` and `second`, or adjacent in
+ * `first`. The buffers have room for whole vectors. */
 static void rotation_pairs(const rotation_angles *t, int adjacent, int64_t count, float *first, float *second) {
     PATH_IF(adjacent, "rotation: adjacent pairs");
     PATH_IF(!adjacent, "rotation: split pairs");

@@ -90,8 +90,8 @@ static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
     char packed[REDUCE_BLOCK * ROW_ITEM];
     return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed);
 }
-/* Reduces an operand. Inlined: the map that follows depends on this result, so call overhead and spills are on the
- * critical path. */
+/* Reduces an operand. Inlined, because the map that follows waits for this result: a call and its spills would be on
+ * the critical path. */
 INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
         return row_reduce_long(r, x, f);

@@ -24,7 +24,7 @@ typedef vi32 search_key(vi32 bits);
 INLINE vi32 search_key_int32(vi32 bits) { return bits; }
 INLINE vi32 search_key_float32(vi32 bits) { return choice_key_float32(vf32_from_bits(bits)); }
 
-/* Replaces SEARCH_ELEMENTS elements by their positions. */
+/* Replaces SEARCH_ELEMENTS elements by their positions in the row. */
 INLINE void search_positions(const char *row, const lw_scalar *parameters, int32_t *elements, search_key *key) {
     int32_t length = (int32_t)parameters[0].i;
     int64_t step = parameters[1].i;

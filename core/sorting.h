@@ -1,16 +1,16 @@
-/* Sort kernels: sort and argsort of each row, all of it or only the first elements of the result. Stable: equal
+/* Sort kernels: sort and argsort of each row. They write the whole result or only its first elements. Stable: equal
  * elements keep their order, in descending sorts, too. NaN counts as the largest, so a descending sort puts it first.
  * -0 equals 0.
  *
- * Elements are compared by int32 keys: choice_key_float32 of a float32, the value itself of an int32. Descending sorts
+ * Elements are compared by int32 keys: choice_key_float32(x) for float32, x itself for int32. Descending sorts
  * invert the keys. The algorithm depends on the row:
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
  *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
- *   longer rows, few results      Selection: collects elements that come before the last of the best so far, and
- *                                 radix-sorts them when the buffer is full.
+ *   longer rows, few results      Selection: collects elements that come before the last of those kept so far;
+ *                                 when the buffer is full, radix-sorts it and keeps the first results.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0. Bools are counted.
- * Radix sort is not vectorized on any instruction set. It reads and writes each element up to four times.
+ * Radix sort is not vectorized on any instruction set. It moves each element up to four times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
  * A row is sorted in passes, and a pass in blocks of SORT_BLOCK elements that go through context->run one at a time, so
@@ -135,7 +135,7 @@ typedef struct sort_radix_state {
     int digit;
 } sort_radix_state;
 
-/* Defines the two passes of a radix sort of `bits`-bit items by the 32 bits that begin at bit `low`. */
+/* Defines sort_radix_<bits>, which sorts `bits`-bit items by the 32 bits from bit `low` on, and its two passes. */
 #define SORT_RADIX_PASSES(bits, low)                                                                                \
     static void sort_count_digits_##bits(void *argument, int64_t begin, int64_t end) {                              \
         const sort_radix_state *state = argument;                                                                   \
@@ -161,8 +161,8 @@ typedef struct sort_radix_state {
         return status;                                                                                              \
     }
 
-/* Sorts the n items at *items with the memory at *spare. Exchanges the pointers if needed, so that the result is at
- * *items. */
+/* Sorts the n items at *items, with room for n more at *spare. Exchanges the pointers if needed, so that the result is
+ * at *items. */
 static lw_status sort_radix(lw_context *context, void **items, void **spare, int64_t n, sort_block *count_digits,
                             sort_block *scatter) {
     uint32_t counts[SORT_DIGITS][SORT_DIGIT_VALUES];
@@ -225,7 +225,7 @@ static void sort_write_pairs(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-/* Sorts by key and position. Both arrays have room for the whole row. */
+/* Sorts by key and position. `pairs` and `spare` have room for the whole row. */
 static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
     sort_pairs_state state = {s, pairs};
     lw_status status = sort_in_blocks(context, s->length, sort_make_pairs, &state);
@@ -235,8 +235,8 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* Returns the number of candidates at which they are sorted and all but the best s->count are dropped. Selection is
- * faster than a full sort for rows longer than this. */
+/* Returns how many candidates are collected before they are sorted and all but the first s->count are dropped.
+ * Selection is faster than a full sort for rows longer than this. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {
@@ -280,7 +280,7 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
     return LW_OK;
 }
 
-/* Selects the first results. Both arrays have room for sort_candidates() pairs. */
+/* Selects the first results. `pairs` and `spare` have room for sort_candidates() pairs. */
 static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
     sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX}, *argument = &state;
     lw_status status = LW_OK;
@@ -297,8 +297,8 @@ static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *p
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
 }
 
-/* Maps the bits of a float32 to an integer that compares like it, and back: inverts all bits but the sign of negative
- * numbers. */
+/* Maps the bits of a float32 to an integer that compares like it, and back: in negative numbers, inverts all bits but
+ * the sign. */
 INLINE vi32 sort_ordered(vi32 bits) {
     return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
 }
@@ -346,8 +346,8 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
                  sizeof *keys);
 }
 
-/* Sorts the values without their positions, or writes nothing and sets *is_ambiguous. Both arrays have room for the
- * row and a vector. */
+/* Sorts the values without their positions, or writes no results and sets *is_ambiguous. `keys` and `spare` have room
+ * for the row and one more vector. */
 static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *keys, uint32_t *spare,
                              int *is_ambiguous) {
     sort_values_state state = {.row = s, .keys = keys};
@@ -398,7 +398,7 @@ typedef struct sort_call {
     int64_t rows, per_task;
 } sort_call;
 
-/* `scratch` has room for 2 * items pairs; NULL for rows that need none. */
+/* `scratch` has room for 2 * `items` pairs; it is NULL for rows that need none. */
 static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *scratch, size_t items) {
     if (s->elements == SORT_BOOL) {
         PATH("sort: counts bools");

@@ -10,7 +10,7 @@ typedef struct span {
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
-    int streamed; /* the result is larger than the caches: use streaming stores, then call stream_end() */
+    int streamed; /* the result is larger than the caches: the function may use streaming stores and stream_end() */
 } span;
 
 typedef void span_function(const span *p, const lw_scalar *parameters);

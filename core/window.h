@@ -43,7 +43,7 @@ typedef struct window_strip {
     const lw_window_layout *layout;
     int64_t count, step;     /* number of results; bytes from one element of a run to the next */
     int64_t lowest, highest; /* lowest and highest byte offset of an element of a channel */
-    int64_t runs;            /* the runs of the window's first tap, including padding */
+    int64_t runs;            /* number of runs of the window's first tap, which include padding */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* row and column of the first result */
     int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
@@ -55,13 +55,13 @@ typedef struct window_tap {
     int64_t runs;
     int64_t covered; /* number of results in all runs */
     window_run run[WINDOW_STRIP];
-    int32_t rows_inside[WINDOW_STRIP]; /* mask of results: the tap's row is in the image */
-    /* Mask of results: the tap's row and column are in the image. Has room to load a vector at any result. */
+    int32_t rows_inside[WINDOW_STRIP]; /* mask of the results for which the tap's row is in the image */
+    /* Mask of the results for which the tap's row and column are in the image, with room to load a vector at any. */
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps a row or column of the results to an int32. The order of the rows, or columns, that occur in one strip is kept:
- * all are near that of the strip's first result or, where the strip continues in a new row or image, near 0. */
+/* Maps a row or column of the results to an int32. Keeps the order of all rows, or columns, in one strip: they are near
+ * that of the strip's first result or, where the strip continues in a new row or image, near 0. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);
@@ -179,7 +179,7 @@ INLINE void window_mask(float *to, vf32 x, const int32_t *inside) {
     vf32_store(to, vf32_from_bits(vf32_bits(x) & vi32_load(inside)));
 }
 
-/* Copies contiguous elements; those that the mask hides become 0. The last vector overlaps the one before it. */
+/* Copies contiguous elements; those that the mask hides become 0. The last vector may overlap the one before it. */
 INLINE void window_copy(float *to, const float *from, const int32_t *inside, int64_t count) {
     if (count < VF32_LANES) {
         PATH_IF(VF32_LANES > 1, "window: run shorter than a vector");

@@ -5,10 +5,10 @@
 >>> lw.sum(x @ x, axis=0)
 Tensor([22., 32.])
 
-Operations are functions of this module, implemented by the extension lanewise._ext; help(lw.add) shows the text of an
-operation's contract. This file imports or defines all other public names. Its last statements give the extension its
-Python callbacks and apply the settings: the CPU backend (calibrate(), LANEWISE_BACKEND, LANEWISE_FORCE_CPU), the number
-of threads (LANEWISE_NUM_THREADS) and the size of the memory cache (LANEWISE_CACHE_LIMIT).
+Operations are functions of the extension lanewise._ext; those written in Python go through lanewise.dispatch.
+help(lw.add) shows the text of an operation's contract. This file imports or defines all other public names, gives the
+extension its Python callbacks, and applies the settings: CPU backend (calibrate(), LANEWISE_BACKEND,
+LANEWISE_FORCE_CPU), number of threads (LANEWISE_NUM_THREADS) and size of the memory cache (LANEWISE_CACHE_LIMIT).
 """
 
 import math as _math

@@ -64,10 +64,10 @@ def normalize_axis(operation: str, axis: Any, ndim: int) -> int:
 
 
 def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
-    """Checks one or more axes, which must differ, and returns them as numbers from 0 to ndim - 1."""
+    """Checks an axis or several axes, which must differ, and returns a list of numbers from 0 to ndim - 1."""
     normalized = [normalize_axis(operation, axis, ndim) for axis in (axes if is_ordered(axes) else (axes,))]
     if len(set(normalized)) < len(normalized):
-        raise AxisError(f"{operation}: expected each axis once, got {describe(axes)}")
+        raise AxisError(f"{operation}: expected each axis at most once, got {describe(axes)}")
     return normalized
 
 

@@ -1,4 +1,4 @@
-"""Reads objects that offer NumPy's array interface and no other, such as the images of Pillow.
+"""Reads objects whose only protocol for arrays is NumPy's array interface, such as the images of Pillow.
 
 creation.py calls read() for an object that it cannot read through the buffer protocol, DLPack or __array__. See
 https://numpy.org/doc/stable/reference/arrays.interface.html
@@ -88,7 +88,7 @@ def _strides(strides: Any, row_major: tuple[int, ...], itemsize: int) -> tuple[i
         return row_major
     fits = isinstance(strides, tuple) and len(strides) == len(row_major)
     if not fits or not all(_is_int(step) and step % itemsize == 0 and abs(step) < 2**31 for step in strides):
-        raise _error(f"None or {len(row_major)} multiples of {itemsize} as strides", strides)
+        raise _error(f"None or {len(row_major)} multiples of {itemsize} below 2^31 as strides", strides)
     return tuple(strides)
 
 
@@ -99,7 +99,7 @@ def _bytes(obj: Any, interface: Mapping[str, Any], low: int, high: int) -> bytes
         if len(data) != 2 or not _is_int(data[0]) or not isinstance(data[1], bool):
             raise _error("data to be a pair of address and read-only flag", data)
         if data[0] + low <= 0 or data[0] + high > sys.maxsize:
-            raise _error("the address of the first element", data[0])
+            raise _error("a valid address of the first element", data[0])
         import ctypes
 
         return ctypes.string_at(data[0] + low, high - low)

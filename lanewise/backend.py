@@ -108,7 +108,7 @@ class Request(NamedTuple):
 
 
 def parse_backend(name: Backend | str, *, operation: str = "backend") -> Request:
-    """Returns the backends that a user's name stands for. Case does not matter; "-", "+" and " " count as "_".
+    """Returns the backends that a name from the user stands for. Case does not matter; "-", "+" and " " count as "_".
 
     >>> parse_backend("AVX-512").candidates
     (<Backend.AVX512: 'avx512'>,)

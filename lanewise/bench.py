@@ -1,7 +1,7 @@
 """`python -m lanewise bench`: twelve operations at two sizes, on this machine's backends and in NumPy.
 
 A backend is timed only if its result is right, compared with NumPy in float64, or with the scalar backend if NumPy is
-not installed. The benchmark used to develop Lanewise is in the source checkout: `python -m tests.bench`.
+not installed. The benchmark for developers of Lanewise is in the source checkout: `python -m tests.bench`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Shape = tuple[int, ...]
 
 
 class Work(NamedTuple):
-    """An operation, a function from a number of elements to the shapes of its inputs, and the operation in NumPy."""
+    """An operation, its inputs' shapes as a function of the number of elements, and the same operation in NumPy."""
 
     operation: str
     shapes: Callable[[int], tuple[Shape, ...]]
@@ -125,7 +125,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def seconds(text: str) -> float:
     if not 0 < (number := float(text)) < inf:
-        raise argparse.ArgumentTypeError(f"expected a number above 0, got {text}")
+        raise argparse.ArgumentTypeError(f"expected a finite number above 0, got {text}")
     return number
 
 

@@ -26,7 +26,7 @@ KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 FORMAT: Final = 1
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
-NOISE: Final = 1.03  # backends slower than the fastest by less than this factor keep the order of the enum
+NOISE: Final = 1.03  # backends that take at most this many times as long as the fastest keep the order of the enum
 
 Times = Mapping[Backend, Mapping[str, float]]
 
@@ -51,7 +51,7 @@ class Calibration(NamedTuple):
 
     @property
     def backend(self) -> Backend:
-        """The CPU backend that AUTO chooses."""
+        """The CPU backend that AUTO chooses by this calibration."""
         return self.order[0]
 
     def overall(self, backend: Backend) -> float:
@@ -78,7 +78,7 @@ class Calibration(NamedTuple):
 def folder() -> Path | None:
     """Returns the folder of the calibration file: LANEWISE_CACHE_DIR, or `lanewise` in the user's cache folder.
 
-    Without this variable, returns None in Pyodide, whose files do not outlive the page, and without a cache folder.
+    If the variable is not set, returns None for users without a cache folder and in Pyodide, where files do not last.
     """
     directory = os.environ.get("LANEWISE_CACHE_DIR", "").strip()
     if directory:
@@ -97,7 +97,7 @@ def folder() -> Path | None:
 
 
 def load() -> Calibration | None:
-    """Returns the stored calibration if it is for this machine and version, else None. Never raises an error."""
+    """Returns the stored calibration if this machine and version measured it, else None. Never raises an error."""
     directory = folder()
     if directory is None or not os.path.exists(directory / NAME):
         return None
@@ -128,7 +128,7 @@ def warn(message: str) -> None:
 def save(calibration: Calibration) -> Calibration:
     """Writes the calibration file atomically and returns the calibration with the path.
 
-    If folder() is None, writes nothing and returns it unchanged. Raises OSError if the folder cannot be written to.
+    If folder() is None, writes nothing and returns the argument. Raises OSError if the folder cannot be written to.
     """
     import json
     import tempfile
@@ -174,7 +174,7 @@ def _machine() -> dict[str, str]:
 
 
 def _read(path: Path) -> str:
-    """Returns the file's text. Raises ValueError, without opening it, unless it is a small regular file."""
+    """Returns a file's text. Raises ValueError before opening the file if it is too large or not a regular file."""
     status = os.stat(path)
     if not stat.S_ISREG(status.st_mode):
         raise ValueError("expected a regular file")
@@ -202,21 +202,21 @@ def _parse(text: str, path: str) -> Calibration | None:
         raise ValueError(f"expected date to be a string such as 2026-01-31, got {date!r:.40}")
     times = content["times"]
     if not (isinstance(times, dict) and times and times.keys() <= {backend.value for backend in CPU_BACKENDS}):
-        raise ValueError("expected times of CPU backends")
+        raise ValueError(f"expected times by name of CPU backend, got {times!r:.80}")
     rows = {Backend(name): _row(row) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
-        raise ValueError("expected 1.0, the time of the fastest backend, for each kind")
+        raise ValueError(f"expected 1.0 as the time of the fastest backend of each kind, got {times!r:.80}")
     return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path)
 
 
 def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
     if not (isinstance(value, dict) and value.keys() == keys):
-        raise ValueError(f"expected {name} to have the fields {', '.join(sorted(keys))}")
+        raise ValueError(f"expected {name} to have the fields {', '.join(sorted(keys))}, got {value!r:.80}")
     return value
 
 
 def _row(value: Any) -> dict[str, float]:
     row = _table(value, set(KINDS), "times")
     if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
-        raise ValueError(f"expected times from 1 to {MAX_RELATIVE_TIME:g}")
+        raise ValueError(f"expected multiples of the fastest time, 1.0 to {MAX_RELATIVE_TIME:g}, got {row!r:.80}")
     return {kind: row[kind] for kind in KINDS}

@@ -1,6 +1,6 @@
 """Creation functions: full and its relatives, arange, linspace, eye, rand, randn, asarray, from_dlpack.
 
-Most of them have a contract, which defines signature and documentation; the extension passes calls of these through
+Most of them have a contract, which defines signature and documentation; the extension passes their calls through
 dispatch.py to the functions here. They fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
 buffers). `device` is the array API's argument: "cpu" or the name of a backend.
 """
@@ -159,7 +159,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
 def linspace(
     start: Any, stop: Any, num: int, *, dtype: Any = None, endpoint: bool = True, device: Any = None
 ) -> Tensor:
-    """Returns `num` evenly spaced values from start to stop."""
+    """Returns `num` evenly spaced values from start to stop, which is included if `endpoint` is true."""
     first, last = float(to_number("linspace", start)), float(to_number("linspace", stop))
     count = to_int("linspace", "num", num, minimum=0)
     chosen = dtypes.float32 if dtype is None else as_dtype(dtype, operation="linspace")
@@ -208,7 +208,7 @@ def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any 
 
 
 def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns normal random numbers: those of rand, mapped by the inverse of the normal distribution function."""
+    """Returns normally distributed numbers: those of rand, mapped by the inverse normal distribution function."""
     return _random("randn", shape, seed, offset, device)
 
 
@@ -253,7 +253,7 @@ _stream = _Stream()
 
 
 def asarray(obj: Any, dtype: Any = None, *, copy: bool | None = None, device: Any = None) -> Tensor:
-    """Returns a tensor from anything that holds numbers, sharing its memory if possible."""
+    """Returns a tensor from anything that holds numbers, sharing its memory if possible unless `copy` is true."""
     chosen = None if dtype is None else as_dtype(dtype, operation="asarray")
     try:
         copies = _COPY[copy]

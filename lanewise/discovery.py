@@ -1,6 +1,6 @@
 """Reports what this machine can run: backends, their devices, and why a backend is missing.
 
-Gets its facts from registry.py; the `info` command prints the summary. Listing devices reads files and may call
+Gets its facts from registry.py; the `info` command prints them. Listing devices reads files and may call
 drivers, so nothing here runs at import.
 """
 
@@ -70,7 +70,7 @@ def best_available_backend() -> Backend:
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """Returns the largest free memory of a backend's devices (total memory where free is unknown), None if both are."""
+    """Returns the largest free memory of a backend's devices (total memory where free is unknown), None if unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)

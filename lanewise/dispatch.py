@@ -67,7 +67,7 @@ def dispatch(operation: str, arguments: tuple[Any, ...], keywords: dict[str, Any
     inputs = operations.inputs(operation)
     values = {one.name: value for one, value in zip(inputs, arguments, strict=False)}
     values |= {one.name: keywords[one.name] for one in inputs if one.name in keywords}
-    if all(map(_is_native, values.values())):  # the extension passes native operands on only for a GPU backend
+    if all(map(_is_native, values.values())):  # the extension handles native operands itself, except on a GPU backend
         raise BackendUnavailableError(
             f"{operation}: expected a CPU backend, got {_ext.current_backend()}, which cannot compute with tensors in "
             "this version"
@@ -119,7 +119,7 @@ def _check_arguments(
 
 
 def _is_native(value: Any) -> bool:
-    """Whether the extension can read a value without conversion in Python."""
+    """Whether a value is None, a tensor or a number, which the extension reads without conversion in Python."""
     return value is None or isinstance(value, Tensor | int | float)
 
 

@@ -24,7 +24,7 @@ _repr.maxstring = _repr.maxlong = _repr.maxother = _LIMIT
 
 
 def describe_type(value: Any) -> str:
-    """Returns the name of a value's type with its article.
+    """Returns the name of a value's type after "a" or "an".
 
     >>> describe_type([]), describe_type(3)
     ('a list', 'an int')

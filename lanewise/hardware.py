@@ -99,7 +99,7 @@ def _container_left() -> int | None:
         return None
     try:
         statistics = Path("/sys/fs/cgroup/memory.stat").read_text().split()
-        used -= int(statistics[statistics.index("inactive_file") + 1])  # page cache that the kernel can reclaim
+        used -= int(statistics[statistics.index("inactive_file") + 1])  # page cache that Linux can reclaim
     except (OSError, ValueError, IndexError):
         pass
     return max(limit - used, 0)

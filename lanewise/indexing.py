@@ -27,13 +27,13 @@ class _Group(NamedTuple):
     """The adjacent axes of the view that one array of the key indexes: for a mask as many as it has dimensions."""
 
     axis: int  # the first of these axes
-    dimension: int  # number of this axis in the tensor, which differs if the key has ints or None
+    dimension: int  # index of this axis in the tensor, which differs from `axis` if the key has ints or None
     span: int  # number of axes
     indices: Tensor  # integers; for a mask, the row-major positions of its true elements
 
 
 class _Plan(NamedTuple):
-    """A resolved key: a basic key that makes the view, and the arrays that index some of its axes."""
+    """A resolved key: a basic key that makes the view, and the arrays that index some of the view's axes."""
 
     basic: tuple[Any, ...]
     groups: list[_Group]
@@ -129,7 +129,7 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # places in the key that hold arrays or ints, which count as arrays
+    arrays_at: list[int] = []  # places of the arrays in the key, and of its ints, which count as arrays
     axis = dimension = position = 0  # the next axis of the view, of the tensor, and of the result
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
@@ -198,7 +198,7 @@ def _is_mask(entry: Any) -> bool:
 
 
 def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Group, int]:
-    """Returns the group of an array, and how many of the tensor's dimensions the array indexes."""
+    """Returns the group of an array or bool, and how many of the tensor's dimensions it indexes: none for a bool."""
     if isinstance(entry, bool):  # True adds an axis of extent 1, False one of extent 0
         chosen = [0] if entry else []
         return _Group(axis, dimension, 1, asarray(chosen, dtype=dtypes.int32)), 0
@@ -213,7 +213,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
 
 
 def _indexed_axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
-    """Returns a permutation that puts the indexed axes first, the number of positions of each group, and the shape of
+    """Returns the view's axes, with the indexed ones first, the number of positions of each group, and the extents of
     the other axes."""
     indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.span)]
     others = [axis for axis in range(view.ndim) if axis not in indexed]
@@ -279,7 +279,7 @@ def _move(tensor: Tensor, source: int, destination: int, count: int) -> Tensor:
 
 
 def _broadcast(values: Tensor, shape: tuple[int, ...]) -> Tensor:
-    """Broadcasts values for an assignment, in which NumPy ignores extra leading dimensions of extent 1."""
+    """Broadcasts values for an assignment, ignoring extra leading dimensions of extent 1, as NumPy does."""
     while values.ndim > len(shape) and values.shape[0] == 1:
         values = values.reshape(values.shape[1:])
     try:

@@ -34,7 +34,7 @@ def is_buffer(obj: object) -> bool:
 
 
 def from_js(array: Any, copy: bool | None) -> Tensor:
-    """Returns a 1-D tensor with the elements of a typed array."""
+    """Returns a 1-D tensor with the elements of a typed array. Raises DTypeError for types that are not in _KNOWN."""
     name = str(array.constructor.name)
     dtype = dtypes.int32 if name in _WIDENED else _DTYPES.get(name)
     if dtype is None:

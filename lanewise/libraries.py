@@ -34,7 +34,7 @@ class Library(NamedTuple):
 
 
 class Manifest(NamedTuple):
-    """The libraries of the build, and the reasons why it left others out."""
+    """The libraries of the build, and the reasons why the build left others out."""
 
     libraries: dict[str, Library]
     left_out: dict[str, str]

@@ -25,10 +25,10 @@ _STATS: Final = (
 def memory_stats() -> dict[str, int]:
     """Returns statistics about the memory of CPU tensors. Sizes are in bytes.
 
-    `allocated_bytes` are in use now, `peak_allocated_bytes` is the maximum so far. Memory borrowed from other
-    libraries does not count; requests are rounded up by at most a quarter, or to 64 bytes. `cached_bytes` are freed
-    blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes. `num_allocs`
-    counts allocations: `num_cache_hits` came from the cache, `num_alloc_retries` succeeded only after emptying it.
+    `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
+    other libraries does not count; requests are rounded up by at most a quarter, or to 64 bytes. `cached_bytes` are
+    freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
+    `num_allocs` counts allocations: `num_cache_hits` from the cache, `num_alloc_retries` made only after emptying it.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]
@@ -86,7 +86,7 @@ def default_cache_limit() -> int:
 
         return (hardware.total_memory() or 2**32) // 16
     if not text.isdecimal() or len(text) > 19 or int(text) >= 2**63:  # int() raises ValueError for thousands of digits
-        raise ArgumentError(f"LANEWISE_CACHE_LIMIT: expected a number of bytes, got {text!r:.60}")
+        raise ArgumentError(f"LANEWISE_CACHE_LIMIT: expected a number of bytes below 2**63, got {text!r:.60}")
     return int(text)
 
 
@@ -127,8 +127,8 @@ def estimate_inference_memory(
 
     With head = hidden / heads, a layer has 2 * hidden^2 weights for queries and output, 2 * hidden * kv_heads * head
     for keys and values, 3 * hidden * intermediate for a gated feed-forward and 2 * hidden for two norms. The model adds
-    the embedding, the output matrix and the last norm. The cache holds a key and a value for each position, layer
-    and key-value head. Activations are estimated as 2 * (hidden + 2 * intermediate) numbers.
+    the embedding, the output matrix and the last norm. For each position, layer and key-value head, a key and a value
+    are kept. Activations are estimated as 2 * (hidden + 2 * intermediate) numbers.
 
     >>> import lanewise as lw
     >>> estimate = lw.estimate_inference_memory(4096, 14336, 32, 32000, 32, 8, 4096, 4)
@@ -167,8 +167,8 @@ def init_backend_with_memory_check(
 ) -> Backend:
     """Opens and returns the best backend that `backend` stands for and that has enough free memory.
 
-    `required_bytes` is a number or a MemoryEstimate. Raises OutOfMemoryError if no backend has enough memory, and
-    BackendUnavailableError if this machine has none of the backends.
+    `required_bytes` is an int or a MemoryEstimate. Free memory of unknown size is enough. Raises OutOfMemoryError if no
+    backend has enough, and BackendUnavailableError if this machine has none of the backends.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu

@@ -1,8 +1,8 @@
 """Says where tensors are stored, and moves them.
 
-A tensor is committed to a backend if the user chose that backend. The extension runs operations with kernels where
-their operands are committed. The functions here place tensors for Tensor.to() and its relatives (methods.py), creation
-functions and composed operations.
+A tensor is committed to a backend if the user chose that backend. For operations that have kernels, the extension uses
+the backend that their operands are committed to. The functions here place tensors for Tensor.to() and its relatives
+(methods.py), creation functions and composed operations.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["common_backend", "device_of", "move", "place", "place_like"]
 
 
 def device_of(tensor: Tensor) -> str:
-    """Returns the array API's name of a tensor's device: "cpu", "wgpu" or "cuda"."""
+    """Returns the name of the device that stores a tensor, for the array API: "cpu", "wgpu" or "cuda"."""
     backend = Backend(tensor._backend_name)
     return backend.value if backend.is_gpu else "cpu"
 
@@ -44,14 +44,14 @@ def place_like(tensor: Tensor, other: Tensor, device: Any, operation: str) -> Te
 
 
 def common_backend(tensors: Sequence[Tensor], operation: str) -> Backend | None:
-    """Returns the lowest-priority backend that any of the tensors is committed to, None if none is committed.
+    """Returns the backend that tensors are committed to (of several, the last in lw.Backend), None if there is none.
 
-    Raises BackendError if there are several and strict_backends() is on. The extension applies the same rule.
+    Raises BackendError if there are several backends and strict_backends() is on. The extension applies the same rule.
     """
     chosen = {Backend(tensor._backend_name) for tensor in tensors if tensor.is_committed}
     if len(chosen) > 1 and selection.is_strict():
         raise BackendError(
             f"{operation}: expected operands on one backend, got {' and '.join(sorted(chosen))}; "
-            "move one with to(), or leave strict_backends()"
+            "move one with to(), or turn strict_backends() off"
         )
     return max(chosen, key=PRIORITY.index, default=None)

@@ -73,7 +73,7 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
         )
     if scale is None and rows.shape[-1] == 0:
         raise ArgumentError(
-            "attention_scores: expected a scale for a query without elements, got None; 1 / sqrt(0) is infinite"
+            "attention_scores: expected a scale for vectors of extent 0, got None; 1 / sqrt(0) is infinite"
         )
     factor = 1 / math.sqrt(rows.shape[-1]) if scale is None else _ext.number_of("attention_scores", "scale", scale)
     return _ext.multiply(_ext.matmul(rows, columns.mT), factor)

@@ -116,7 +116,7 @@ class CpuLibrary:
         self.backend = backend
 
     def missing(self) -> str:
-        """Returns why the library cannot run, which may be the CPU, the build or LANEWISE_HIDE; "" if it can run."""
+        """Returns why the library cannot run (because of the CPU, the build or LANEWISE_HIDE), "" if it can run."""
         family = _FAMILIES.get(self.backend)
         if family and family != _family():
             return f"{self.backend.label} is for {family}; this Python runs on {_family()}"
@@ -173,7 +173,7 @@ class UnsupportedGpu:
 _providers: dict[Backend, Provider] = {
     Backend.CUDA: UnsupportedGpu("the CUDA plugin comes in a later version"),
     Backend.WGPU: UnsupportedGpu(
-        "tensors on WebGPU come in a later version; lanewise.webgpu runs kernels by themselves"
+        "tensors on WebGPU come in a later version; lanewise.webgpu runs single kernels on its own buffers"
     ),
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }

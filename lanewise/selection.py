@@ -1,8 +1,8 @@
 """Chooses the backend that runs operations: at import, and when users call the functions below.
 
-At import, a CPU backend is chosen from the CPU's instruction sets, an earlier lw.calibrate(), LANEWISE_BACKEND and
-LANEWISE_FORCE_CPU, and only its library is opened. The extension stores the choice (a default for the process,
-and per thread a stack for use_backend()) and reads it on every call; this module changes it.
+At import, the CPU's instruction sets, an earlier lw.calibrate(), LANEWISE_BACKEND and LANEWISE_FORCE_CPU determine a
+CPU backend, and only the libraries that it needs are opened. The extension stores the choice (a default for the
+process, and per thread a stack for use_backend()) and reads it on every call; this module changes it.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ def _first_that_opens() -> Backend:
             registry.ensure_open(backend)
             return backend
         except LibraryError as error:
-            calibration.warn(f"lanewise: {error}. Until that is done, a slower backend is used")
+            calibration.warn(f"lanewise: {error}. Until then, a slower backend is used")
     registry.ensure_open(usable[-1])
     return usable[-1]
 
@@ -151,7 +151,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
 
     The order applies to the whole process, and overrides lw.calibrate(). Operations whose operands the user has not
-    placed on a backend run on the first CPU backend of the list.
+    placed on a backend run on the first available CPU backend of the list.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])
@@ -213,7 +213,7 @@ class use_backend(ContextDecorator):  # noqa: N801 (it reads as a verb)
 class strict_backends:  # noqa: N801 (it reads as a verb)
     """Makes it an error to combine tensors that were placed on different backends.
 
-    By default, the operation runs on the one of these backends with the lowest priority. A call applies to the whole
+    By default, the operation runs on the one of these backends that lw.Backend lists last. A call applies to the whole
     process, until `strict_backends(False)`; in a `with` statement, it applies until the end of the block.
 
     >>> import lanewise as lw
@@ -242,7 +242,7 @@ def is_strict() -> bool:
 def _set_strict(enabled: bool) -> bool:
     """Turns the rule of strict_backends() on or off, and returns the previous setting."""
     global _strict
-    _ext.set_strict_backends(enabled)  # the extension checks operations with kernels
+    _ext.set_strict_backends(enabled)  # the extension applies the rule to operations that have kernels
     previous, _strict = _strict, enabled
     return previous
 

@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; for rows no longer than this, looping over the rows costs more than copying
+_SHORT_ROW: Final = 16  # elements; a loop over rows of at most this length takes longer than copying them
 
 
 # views
@@ -38,7 +38,7 @@ def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     ndim = max(tensor.ndim, 1)
     first, last = normalize_axis("flatten", start_dim, ndim), normalize_axis("flatten", end_dim, ndim)
     if first > last:
-        raise AxisError(f"flatten: expected start_dim before end_dim, got {start_dim} and {end_dim}")
+        raise AxisError(f"flatten: expected start_dim not after end_dim, got {start_dim} and {end_dim}")
     middle = math.prod(tensor.shape[first : last + 1])
     return tensor.reshape((*tensor.shape[:first], middle, *tensor.shape[last + 1 :]))
 
@@ -142,7 +142,7 @@ def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
         raise DTypeError(f"repeat: expected integers for repeats, got {counts.dtype}; use astype")
     extent = tensor.shape[axis]
     if counts.ndim > 1 or (counts.ndim == 1 and counts.size not in (1, extent)):
-        raise ShapeError(f"repeat: expected one int for repeats, or {extent}, got shape {counts.shape}")
+        raise ShapeError(f"repeat: expected one int for repeats, or {extent} ints, got shape {counts.shape}")
     each = counts.reshape(-1).tolist()
     if min(each, default=0) < 0:
         raise ArgumentError(f"repeat: expected repeats of at least 0, got {min(each)}")
@@ -294,7 +294,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     repeated = result.reshape((before * extent, count, after))
     if count > _SHORT_ROW or after > _SHORT_ROW:
         repeated[...] = parts
-    else:  # short rows: copy column by column
+    else:  # few copies of short rows: write one copy of all rows at a time
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return result

@@ -83,7 +83,7 @@ def _unit(x: Tensor, axis: int) -> Tensor:
 
 
 def _degrees(operation: str, count: int, correction: Any) -> float:
-    """Returns the divisor of a sum of squares: count - correction, but at least 0, as in var."""
+    """Returns the divisor of a sum of squares or products: count - correction, but at least 0, as in var."""
     return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
@@ -96,7 +96,7 @@ def _pair(operation: str, x1: Any, x2: Any, axis: int) -> tuple[Tensor, Tensor]:
 def _one_axis(operation: str, axis: int, x: Tensor) -> int:
     """Returns an axis from 0 to ndim - 1. Raises an error for None and tuples, which mean and norm_l2 accept."""
     if x.ndim == 0:
-        raise ShapeError(f"{operation}: expected a tensor with at least 1 dimension, got a number")
+        raise ShapeError(f"{operation}: expected a tensor with at least 1 dimension, got shape ()")
     return normalize_axis(operation, axis, x.ndim)
 
 
@@ -108,7 +108,7 @@ def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
         part = tensor_of(operation, name, value)
         if part.ndim not in (1, 2):
             raise ShapeError(
-                f"{operation}: expected {name} of shape (n,), one variable, or (m, n), several, got {part.shape}"
+                f"{operation}: expected {name} of shape (n,), or (m, n) for several variables, got {part.shape}"
             )
         parts.append(_ext.expand_dims(part, 0) if part.ndim == 1 else part if in_rows else part.mT)
     if len(parts) == 2 and parts[0].shape[1] != parts[1].shape[1]:

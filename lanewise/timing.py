@@ -1,8 +1,8 @@
 """Times Python expressions fairly: the engine of lw.calibrate(), the commands demo and bench, and tests/bench.
 
 A Contestant is an expression with the names it uses, as in timeit, or a loop in another language. `measure` samples
-several contestants in turn, so that other load on the machine affects all of them alike, and returns the time of each
-in each round.
+several contestants in turn, round by round, so that other load on the machine affects all of them alike, and returns
+the time of each in each round.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Contestant:
 
     `context` surrounds the calls and is not timed (lw.use_backend, for example). `finish` receives the last result and
     is timed: it waits for work that runs on a device. `batch`, in place of an expression, is a function that takes
-    the number of evaluations and returns when all are done. If `timed`, this function returns the nanoseconds that they
+    the number of evaluations and returns when all are done. If `timed`, `batch` returns the nanoseconds that these
     took, so that the cost of calling into a browser or another process does not count.
     """
 
@@ -62,7 +62,7 @@ class Contestant:
         context: Callable[[], AbstractContextManager[Any]] = nullcontext,
         finish: Callable[[Any], object] | None = None,
     ) -> Contestant:
-        """Returns a contestant that calls `function`. The expression names each argument: unpacking takes time."""
+        """Returns a contestant that calls `function`. Its expression names each argument: unpacking would be timed."""
         positional = {f"argument{i}": value for i, value in enumerate(arguments)}
         named = dict(keywords or {})
         arguments_text = ", ".join([*positional, *(f"{keyword}={keyword}_" for keyword in named)])
@@ -107,7 +107,7 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Timing:
-    """The time of one evaluation in each round, in nanoseconds."""
+    """The mean time of an evaluation in each round, in nanoseconds."""
 
     name: str
     calls: int  # number of evaluations in a sample
@@ -198,8 +198,8 @@ def _warm_up(loop: Loop, contestant: Contestant, nanoseconds: int) -> None:
 def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
     """Returns a number of calls that takes at least `nanoseconds`, even on an idle machine.
 
-    A sample that is long enough is repeated twice: it may have been long only because it waited for a compiler or
-    another process, and then all later samples would be too short for the clock.
+    A sample that is long enough is repeated twice, and the shortest counts: one sample may be long only because it
+    waited for a compiler or another process, and then all later samples would be too short for the clock.
     """
     calls = 1
     _sample(loop, contestant, calls)  # the first call compiles and allocates
@@ -210,7 +210,7 @@ def _calls_to_fill(loop: Loop, contestant: Contestant, nanoseconds: int) -> int:
                 elapsed = min(elapsed, _sample(loop, contestant, calls))
         if elapsed >= nanoseconds:
             return calls
-        # Aim 10 % higher, but grow at most tenfold: short samples are imprecise.
+        # Aim 10 % higher than needed, but grow at most tenfold: short samples are imprecise.
         calls = min(calls * 10, max(calls + 1, int(calls * 1.1 * nanoseconds / elapsed) + 1))
 
 

@@ -102,7 +102,7 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
     if isinstance(kind, str) and kind in _KINDS:
         return dtype in _KINDS[kind]
     if isinstance(kind, str):
-        raise ArgumentError(f"isdtype: there is no kind {kind!r}; give one of {', '.join(map(repr, _KINDS))}")
+        raise ArgumentError(f"isdtype: expected one of {', '.join(map(repr, _KINDS))}, got {kind!r}")
     return dtype is as_dtype(kind, operation="isdtype")
 
 
@@ -119,8 +119,8 @@ def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
-    It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Python scalars are weak:
-    they widen no dtype of their kind. So are NumPy's, next to arrays or dtypes. int64 and a weak float give float64.
+    It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Python scalars, and NumPy's
+    next to arrays or dtypes, are weak: they widen no dtype of their kind. int64 and a weak float give float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)

@@ -26,7 +26,7 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """Deletes a kernel library and raises BuildError unless it imports nothing and exports its table only."""
+    """Deletes a kernel library and raises BuildError unless it imports nothing and exports only its table."""
     symbols = read(path)
     problems = []
     if symbols.undefined:
@@ -39,8 +39,8 @@ def check_kernels(path: Path) -> None:
 
 
 def check_extension(path: Path) -> None:
-    """Deletes the extension and raises BuildError unless it exports its initialization only and, as a WebAssembly
-    module, imports only what Pyodide has, which the linker does not check."""
+    """Deletes the extension and raises BuildError unless it exports only its initialization function and, if it
+    is a WebAssembly module, imports only what Pyodide has, which the linker does not check."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):
@@ -71,7 +71,9 @@ def read(path: Path) -> Symbols:
             return _wasm(data)
     except (struct.error, ValueError, IndexError) as error:
         raise BuildError(f"{path} is malformed: {error}") from error
-    raise BuildError(f"{path}: expected a 64-bit ELF, Mach-O, PE or WebAssembly file")
+    raise BuildError(
+        f"{path}: expected a 64-bit ELF, Mach-O, PE or WebAssembly file, got one that begins with {data[:5]!r}"
+    )
 
 
 def _text(data: bytes, start: int) -> str:
@@ -176,7 +178,7 @@ def _pe(data: bytes) -> Symbols:
 
 
 def _wasm(data: bytes) -> Symbols:
-    """Reads the imports and exports, except those of the dynamic linker."""
+    """Reads the imports and exports, except those for the dynamic linker."""
     parsed = module.read(data)
     undefined = dict.fromkeys(entry.name for entry in parsed.imports if entry.name not in imports.LINKER)
     exported = tuple(name for name in parsed.exports if name not in imports.HOOKS)

@@ -177,7 +177,7 @@ def _extension(target: Target, using: Compiler, folder: Path, output: Path) -> s
 
 
 def _write_python_definition(path: Path) -> None:
-    """Writes the list of python3.dll's symbols that Windows links against: the names that pyabi.h declares."""
+    """Writes the list of symbols from which python3.dll's import library is made: the names that pyabi.h declares."""
     text = (ROOT / "native" / "pyabi.h").read_text(encoding="utf-8")
     data = {name for line in re.findall(r"LW_PYDATA extern ([^;]*);", text) for name in re.findall(r"_?Py\w+", line)}
     functions = set(re.findall(r"\b(_?Py\w+)\(", text))
@@ -187,7 +187,7 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are missing."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why others are missing."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:
@@ -251,13 +251,16 @@ def main() -> None:
     using = compiler.choose(sanitizer=arguments.sanitize or "")
     names = [isa.name for isa in using.target.isas]
     if unknown := sorted(set(arguments.only) - set(names)):
-        raise BuildError(f"--only: expected names of {', '.join(names)}, got {', '.join(unknown)}")
+        raise BuildError(f"--only: expected names among {', '.join(names)}, got {', '.join(unknown)}")
     if arguments.only and not arguments.into:
         raise BuildError(
             "--only would leave this package without its other libraries; choose another folder with --into"
         )
     if arguments.sanitize and (using.family == "zig" or not arguments.into):
-        raise BuildError("zig has no sanitizer runtimes; set CC=gcc or CC=clang, and choose a folder with --into")
+        raise BuildError(
+            "--sanitize: expected CC=gcc or CC=clang, because zig has no sanitizer runtimes, and a folder with --into, "
+            f"got {using.family} and {arguments.into or 'no folder'}"
+        )
     files = binaries_of(using.target, using, arguments.only)
     package = PACKAGE
     if arguments.into:

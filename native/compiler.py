@@ -18,7 +18,7 @@ from native.targets import TARGETS, Isa, Target, host
 __all__ = ["SANITIZERS", "Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
-# A kernel library calls nothing outside itself: neither the C library nor helpers that CFLAGS of distributions add.
+# A kernel library calls nothing outside itself: no C library, and no helpers that CFLAGS of distributions make it call.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
 # The scalar library is the baseline of speedups, and a reference that a bug of the vectorizer cannot affect.
 _NOT_VECTORIZED = {

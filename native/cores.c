@@ -1,6 +1,6 @@
 /* Counts the processors that this process may use. Containers limit CPU time, not processors: a quota of 200 ms per
  * period of 100 ms is worth two processors, however many the machine has. The tightest limit of a group and its
- * ancestors applies. Fractions are rounded up, because otherwise the fraction would never be used. */
+ * ancestors applies. A limit is rounded up to whole processors, because its fraction would otherwise never be used. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -13,8 +13,8 @@
 void *__stdcall GetCurrentProcess(void);
 int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
 
-/* Counts processors only of the processor group in which the process started: by default, Windows does not schedule its
- * threads on other groups. */
+/* Counts only the processors of the processor group in which the process started: by default, Windows does not schedule
+ * its threads on other groups. */
 int lw_usable_cores(void) {
     uintptr_t own, system;
     int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;

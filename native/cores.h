@@ -6,7 +6,7 @@
 int lw_usable_cores(void);
 
 #if defined(__linux__)
-/* Returns how many processors the limits of the control groups are worth, rounded up; 0 if there is no limit. Reads
- * files under `root`, which is "" except in tests. */
+/* Returns how many processors the CPU limits of this process's control groups are worth, rounded up; 0 if there is no
+ * limit. Reads files under `root`, which is "" except in tests. */
 int lw_control_group_cores(const char *root);
 #endif

@@ -7,5 +7,5 @@
 /* Returns the LW_CPU_* bits of lanewise.h that the processor has and the operating system lets programs use. */
 uint64_t lw_cpu_features(void);
 
-/* Returns the size of the last-level cache that one core can use; 0 if unknown. */
+/* Returns the size in bytes of the last-level cache that one core can use; 0 if unknown. */
 size_t lw_cpu_cache_bytes(void);

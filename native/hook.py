@@ -55,7 +55,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag sets the variable to one tag; `pyodide build` later replaces all tags by its Pyodide's tag
+        # wasm/build.py --tag sets the variable to one tag; `pyodide build` replaces all tags by that of its Pyodide
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
@@ -90,7 +90,7 @@ def _python_for_browsers(left_out: Collection[str]) -> build.Files:
 
 
 def _refuse_interpreters() -> None:
-    """Refuses Pythons that could not load the extension: it supports CPython with the GIL only."""
+    """Refuses Pythons that cannot load the extension, which supports only CPython with the GIL."""
     if sys.implementation.name != "cpython":
         raise BuildError(f"expected CPython, got {sys.implementation.name}; use CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):

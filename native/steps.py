@@ -1,4 +1,4 @@
-"""Runs a build command only if it or its inputs changed: a file next to each output holds a hash of both."""
+"""Runs a build command only if it, its tool or its inputs changed: a file next to the output holds their hash."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _processors() -> int:
 
 @cache
 def _digest(path: Path, modified: int) -> str:
-    """Returns the hash of a file's content. `modified` is part of the cache's key."""
+    """Returns the hash of a file's content. `modified` is in the cache's key, so that a changed file is read again."""
     del modified
     return hashlib.sha256(path.read_bytes()).hexdigest()
 

@@ -19,8 +19,8 @@ class Isa:
     cpu_features: tuple[str, ...]  # the LW_CPU_* bits that it needs, in lower case
     zig_cpu: str  # the value of zig's -mcpu
     flags: tuple[str, ...]  # the flags for gcc, clang and emcc
-    base: str = ""  # the instruction set that provides kernels which this library omits
-    probe: str = ""  # C code to test the compiler with, if some compilers lack the instructions
+    base: str = ""  # the instruction set whose library has the kernels that this one omits
+    probe: str = ""  # C code that only compilers with these instructions accept; empty if all have them
 
     @property
     def macro(self) -> str:

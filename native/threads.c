@@ -7,7 +7,7 @@
  * this way than with one range for all threads.
  *
  * Several threads may offer jobs at once. A worker joins the oldest job that has room and tasks left; a caller that
- * gets no worker does all the work itself. So there are never more workers than configured, however many threads call.
+ * gets no worker does all the work itself. So the number of workers stays within the limit, however many threads call.
  *
  * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
  * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and most jobs take less
@@ -75,7 +75,7 @@ static void pause_processor(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
 #elif defined(__aarch64__)
-    __asm__ volatile("isb"); /* yield has no effect on most processors */
+    __asm__ volatile("isb"); /* the instruction yield does nothing on most processors */
 #endif
 }
 
@@ -94,11 +94,11 @@ struct job {
     lw_task *task;
     const void *argument;
     int range_count;
-    atomic_int helpers; /* workers that are working on this job */
-    /* The lowest index of a task that failed, INTERRUPTED, or the number of tasks if none failed. Tasks with a higher
-     * index are skipped. */
+    atomic_int helpers; /* number of workers on this job */
+    /* The lowest index of a failed task; the number of tasks if none failed; INTERRUPTED after an interruption. Tasks
+     * with a higher index are skipped. */
     _Atomic int64_t failed;
-    /* guarded by the pool's mutex */
+    /* the pool's mutex guards all fields below */
     job *later;
     int room;       /* how many more workers may join */
     int is_awaited; /* the caller sleeps until the last worker has left */
@@ -160,8 +160,8 @@ static void record_failure(job *job, int64_t index, lw_status status, const lw_c
     unlock(&pool.mutex);
 }
 
-/* Returns whether the job was interrupted. Only the calling thread asks the host; it records the answer, which workers
- * read. */
+/* Returns whether the job was interrupted. Only the calling thread asks the host; it records an interruption in
+ * `failed`, where the workers see it. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
         record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
@@ -320,8 +320,7 @@ static void *worker_on_posix(void *number) {
     return NULL;
 }
 
-/* Blocks signals, so that Python's threads handle them. Only those that a fault of this thread raises stay
- * unblocked. */
+/* Blocks signals, so that Python's threads handle them, except those that report a fault of the thread itself. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;
@@ -425,8 +424,9 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
         work(&job, 0, interrupted);
         if (forks == pool.forks) {
             withdraw(&job);
-        } else if (atomic_load(&job.helpers)) { /* this process is the child of a fork() in a signal handler */
-            static const char message[] = "fork() in a signal handler, and the tasks of other threads are lost";
+        } else if (atomic_load(&job.helpers)) { /* the child of a fork() during the job lacks the helpers */
+            static const char message[] =
+                "a signal handler called fork(), and the child lacks the threads that ran some tasks";
             memcpy(context->message, message, sizeof message);
             return LW_DEVICE_ERROR;
         }

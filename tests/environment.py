@@ -1,6 +1,6 @@
 """Prepares a machine for the tests: installs system packages, creates the virtual environment, and lists the backends
-that the machine can run and so must test. Uses only the standard library, because it runs before anything is
-installed."""
+and browsers that the machine can run and so must test. Uses only the standard library, because it runs before anything
+is installed."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def minibrowser() -> Path | None:
 
 
 def webkit() -> bool:
-    """Returns whether the tests can run WebKitGTK: its driver, its browser, and a virtual display."""
+    """Returns whether what tests of WebKitGTK need is installed: its driver, its browser, and a virtual display."""
     return bool(shutil.which(WEBKIT_DRIVER) and minibrowser() and shutil.which("Xvfb"))
 
 

@@ -40,7 +40,8 @@ class Array:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of these four. If all are 0, the result must be the reference rounded once."""
+    """The allowed error: the largest of `ulp` units, `absolute`, `relative` * |reference| and `magnitude` * the case's.
+    If all are 0, the result must be the reference rounded once."""
 
     ulp: float
     absolute: float
@@ -121,7 +122,7 @@ def unit(value: float, dtype: str) -> float:
 
 
 def rounded_once(value: float, dtype: str) -> float:
-    """Rounds a float64 to a narrower dtype, to nearest even. Values too large for the dtype become infinite."""
+    """Rounds a float64 to a dtype, ties to even. Values too large for the dtype become infinite."""
     try:
         return float(struct.unpack(FORMATS[dtype], struct.pack(FORMATS[dtype], value))[0])
     except OverflowError:
@@ -164,7 +165,8 @@ def read(path: Path) -> Oracle:
     magic, version, _, size, signature = reader.unpack("8sIIQQ")
     if magic != MAGIC or version != VERSION or size != len(reader.view):
         raise ValueError(
-            f"{path}: expected an oracle file of version {VERSION}; run contracts/generate.py --oracle again"
+            f"{path}: expected a whole oracle file of version {VERSION}, got {magic!r}, version {version}, "
+            f"{len(reader.view)} of {size} bytes; run contracts/generate.py --oracle again"
         )
     operation = reader.text()
     bound_count, case_count = reader.unpack("II")

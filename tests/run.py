@@ -135,7 +135,7 @@ def lint(runner: Runner, stage: Stage) -> None:
 
 
 def folders() -> dict[str, Path]:
-    """Returns the folders of tests by the names of their stages."""
+    """Returns each stage's folder of tests, by the name of the stage."""
     tests = sorted(path for path in (ROOT / "tests").iterdir() if path.is_dir())
     return {folder.name: folder for folder in tests if any(folder.rglob("test_*.py"))}
 
@@ -147,7 +147,7 @@ def groups(names: Iterable[str]) -> list[list[str]]:
 
 
 def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
-    """Runs these stages and returns them in the order of their names."""
+    """Runs the stages with these names and returns their outcomes in the same order."""
     stages = {name: Stage(name) for name in names}
 
     def run_group(group: Iterable[str]) -> None:

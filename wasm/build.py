@@ -40,7 +40,7 @@ class WheelError(Exception):
 
 
 def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Path:
-    """Builds the wheel into the folder and returns its path.
+    """Builds the wheel into the folder and returns the wheel's path.
 
     `tag`, one of TAGS, makes a wheel for that platform only. `isolated=False` builds with the packages of the running
     Python and downloads nothing.
@@ -71,11 +71,11 @@ def inspect(wheel: Path, *, tag: str | None = None) -> None:
     optional = {f"_lib/{TARGET.library(isa)}" for isa in TARGET.isas if isa.name in left_out(wheel)}
     missing = [name for name in modules if name not in sizes and name not in optional]
     if missing:
-        raise WheelError(f"{wheel.name} lacks {', '.join(missing)}")
+        raise WheelError(f"{wheel.name}: lacks {', '.join(missing)}")
     large = [name for name in modules if sizes.get(name, 0) > LARGEST_MODULE]
     if large:
         raise WheelError(
-            f"{wheel.name}: {', '.join(large)}: expected at most {LARGEST_MODULE} bytes, the limit of browsers"
+            f"{wheel.name}: expected modules of at most {LARGEST_MODULE} bytes, got more in {', '.join(large)}"
         )
     if wheel.stat().st_size > LARGEST_WHEEL:
         raise WheelError(

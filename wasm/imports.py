@@ -14,7 +14,7 @@ PYABI = Path(__file__).resolve().parent.parent / "native" / "pyabi.h"
 
 # Imports that the dynamic linker provides to every side module.
 LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__table_base", "__stack_pointer"})
-# Exports that the dynamic linker calls. A module may have them in addition to its one symbol.
+# Exports that the dynamic linker calls. A module may have them in addition to its one other export.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
 # The C functions that include/ declares, and __multi3 (a 128-bit product) of the compiler's runtime, which emcc

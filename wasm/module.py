@@ -1,6 +1,6 @@
 """Reads what a WebAssembly module imports and exports: the type, import, function and export sections, and `dylink.0`,
-which is for the dynamic linker. This parser checks only our own modules, so it raises MalformedError for anything
-unexpected. Format: WebAssembly core specification 2.0, chapter 5, and DynamicLinking.md of the tool conventions."""
+which is for the dynamic linker. Only our own modules and Pyodide's are read, so anything unexpected raises
+MalformedError. Format: WebAssembly core specification 2.0, chapter 5, and the tool conventions' DynamicLinking.md."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Import:
 
 @dataclass
 class Module:
-    """The imports and exports of a module."""
+    """The imports and exports of a module, and what its dylink.0 section says."""
 
     imports: list[Import] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # name -> kind

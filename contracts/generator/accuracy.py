@@ -1,4 +1,4 @@
-"""Reads and compares `tolerance`, the errors that a contract allows, and `measured`, the largest that were found."""
+"""Reads and compares `tolerance`, the errors that a contract allows, and `measured`, the largest errors found."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Wors
 
 GPU_BACKENDS = ("cuda", "wgpu")
 LARGEST_MARGIN = 1.5  # the largest ratio of the tolerance to the measured error
-FEWEST_DRAWS = 1000  # the fewest results to compare
+FEWEST_DRAWS = 1000  # the fewest results that a measurement must compare
 REMEDY = "run: python tests/native/measure.py --write"
 
 
@@ -23,7 +23,7 @@ def tolerance(fields: Fields) -> Tolerance:
         each = Fields(raw, fields.where, f"tolerance of {name}")
         if name not in GPU_BACKENDS:
             raise each.error(
-                f"expected a backend of {', '.join(GPU_BACKENDS)}, got {name!r}; `measured` tells CPU backends apart"
+                f"expected a backend of {', '.join(GPU_BACKENDS)}, got {name!r}; CPU backends share one tolerance"
             )
         backends[str(name)] = _bound(each, each.text("why"))
         each.finish()
@@ -47,16 +47,16 @@ def measured(fields: Fields) -> Measured | None:
 
 
 def check(contract: Contract) -> None:
-    """Checks that `measured` has the measures of the tolerance, which is 1 to LARGEST_MARGIN times as large."""
+    """Checks `measured` against the tolerance, which must be 1 to LARGEST_MARGIN times the largest error measured."""
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:
-            raise _error(contract, "expected measured only with a tolerance, got it for results that are rounded once")
+            raise _error(contract, "expected measured only with a tolerance, got it for results without one")
         return
     if found is None:
         raise _error(contract, f"expected measured beside tolerance, got none; {REMEDY} {contract.operation}")
     if contract.is_unary != (found.draws is None):
-        expected = "no draws, because every float is measured" if contract.is_unary else "draws, the number of results"
+        expected = "no draws, because every float is measured" if contract.is_unary else "draws, the results compared"
         raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {REMEDY}")
     if found.draws is not None and found.draws < FEWEST_DRAWS:
         raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {REMEDY}")
@@ -64,7 +64,7 @@ def check(contract: Contract) -> None:
         limit = getattr(allowed, measure)
         sizes = [getattr(each.bound, measure) for each in found.worst.values()]
         if any((size == 0) != (limit == 0) for size in sizes):
-            raise _error(contract, f"measured: expected the measures of tolerance, got {measure} in one only; {REMEDY}")
+            raise _error(contract, f"measured: expected the measures of tolerance, got {measure} in only one; {REMEDY}")
         if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
             raise _error(
                 contract,

@@ -58,7 +58,7 @@ class Case:
 
     name: str
     dtype: str  # the computed dtype
-    inputs: Mapping[str, Any]  # arrays, a list of arrays for a sequence, None if absent
+    inputs: Mapping[str, Any]  # name -> array, list of arrays for a sequence, or None if absent
     parameters: Mapping[str, Any]  # every parameter, with its value
     special: Special | None = None
 
@@ -77,9 +77,9 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields parameters to test: the defaults and, without `cases`, those with one other choice or float.
+    """Yields parameters to test: the defaults; if the contract has no `cases`, also with one choice or float changed.
 
-    A cast gets the defaults with each target dtype instead.
+    For a cast, yields the defaults with each target dtype instead.
     """
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":
@@ -192,7 +192,7 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
 
 
 def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:
-    """Returns copies of a special value: in a vector, or as the rows (axis 1) or columns (axis 0) of a matrix."""
+    """Returns COPIES of a special value: along a new first axis, or as the rows (axis 1) or columns (0) of a matrix."""
     if value is None:
         return None
     if axis == ():

@@ -26,7 +26,7 @@ def largest(name: str) -> int:
 
 @cache
 def of(isa: str) -> dict[str, int]:
-    """Returns all constants of one instruction set."""
+    """Returns the constants of one instruction set, without those that Python cannot compute."""
     header = (CORE / "simd" / f"{isa}.h").read_text(encoding="utf-8")
     for included in re.findall(r'#include "(simd/\w+_common\.h)"', header):
         header += (CORE / included).read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def of(isa: str) -> dict[str, int]:
     while pending:  # constants may refer to those of later headers
         left = [(name, text) for name, text in pending if not _define(found, name, text)]
         if len(left) == len(pending):
-            return found  # Python cannot compute those that are left
+            return found  # each of the rest needs something that only a C compiler knows
         pending = left
     return found
 

@@ -47,7 +47,7 @@ def signature(contract: Contract, self_name: str) -> str:
 
 
 def variadic(contract: Contract) -> Parameter | None:
-    """Returns the parameter that a method accepts item by item, as in t.reshape(2, 3) for t.reshape((2, 3))."""
+    """Returns the parameter whose items a method takes as separate arguments, as t.reshape(2, 3) does, or None."""
     only = contract.parameters[0] if len(contract.parameters) == 1 else None
     return only if only and contract.kind.name == "view" and only.name in ("shape", "axes") else None
 
@@ -113,7 +113,7 @@ def _arguments(contract: Contract) -> list[str]:
 
 
 def _in_place(contract: Contract) -> str:
-    """Returns a clause that says which input may also be passed as `out`."""
+    """Returns a clause on which input may also be passed as `out`; empty if none may."""
     any_input = "one of the inputs" if len(contract.inputs) > 1 else contract.inputs[0].name
     allowed = {"any": any_input, "first": contract.inputs[0].name}
     return f"; it may be {allowed[contract.kind.in_place]}" if contract.kind.in_place in allowed else ""

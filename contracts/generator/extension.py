@@ -143,13 +143,13 @@ def _limits(parameter: Parameter) -> str:
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Yields a row for each variant, with the table index of the kernel for each computed dtype."""
+    """Yields a row for each variant (for a cast, each target dtype): per dtype, the kernel's table index or -1."""
     names = contract.kernel_names
 
     def position(name: str) -> str:
         return f"LW_KERNEL_{name}" if name in names else "-1"
 
-    if contract.kind.name == "cast":  # a row per target dtype; casts to the same dtype are copies
+    if contract.kind.name == "cast":  # a cast to the same dtype is a copy
         for target in DTYPES:
             yield [position(f"{contract.operation}_{source}_{target}") for source in DTYPES]
     else:

@@ -1,4 +1,4 @@
-"""Emits kernels.c and cuda_kernels.cu, each the only translation unit of the kernel libraries for CPUs or for CUDA.
+"""Emits kernels.c and cuda_kernels.cu, the only translation units of the kernel libraries for CPUs and for CUDA.
 
 Both files hold the loops around the expressions of elementwise operations and casts, and end with the library's table.
 kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
@@ -41,8 +41,8 @@ class Vector:
         return f"{self.type}_set({value})"
 
 
-# Kernels whose operands have at most 32 bits use 32-bit lanes; kernels with a 64-bit operand use 64-bit lanes. Casts
-# use wide vectors, which have as many 64-bit lanes as narrow ones have 32-bit lanes.
+# Kernels whose items all have at most 32 bits use 32-bit lanes (NARROW); kernels with 64-bit items use 64-bit lanes
+# (LONG). Casts use WIDE, where a vector of 64-bit lanes has as many of them as a NARROW vector has 32-bit lanes.
 NARROW = {
     "bool": Vector("vm32", "uint8_t", 1, "_bool"),
     "int32": Vector("vi32", "int32_t", 4),
@@ -66,7 +66,7 @@ class Loop:
     """The loop of an elementwise kernel or a cast: its expression and the vectors that it processes."""
 
     kernel: Kernel
-    expression: str  # the C function
+    expression: str  # name of the C function
     inputs: tuple[tuple[str, Vector], ...]
     output: Vector
     parameters: tuple[tuple[str, str], ...]  # C names of the parameters broadcast to vectors, and their scalar values
@@ -77,7 +77,7 @@ class Loop:
 
     @property
     def call(self) -> str:
-        """A C call of the expression, whose arguments are vectors with the names of the inputs and parameters."""
+        """A C call of the expression; its arguments are the vectors named after the inputs and parameters."""
         return f"{self.expression}({', '.join(name for name, _ in (*self.inputs, *self.parameters))})"
 
 
@@ -152,7 +152,7 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
 
 
 def _value(vector: Vector, index: int, parameter: Parameter) -> str:
-    """Returns a parameter as an element of the computed dtype."""
+    """Returns a C expression: a parameter, converted to the computed dtype."""
     value = f"parameters[{index}].{'f' if parameter.type == 'float' else 'i'}"
     return f"{value} != 0" if vector.storage == "_bool" else f"({vector.element}){value}"
 

@@ -90,7 +90,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Operan
         return Call(_window(inputs, out, parameters))
     if kind == "gather":
         return _gather(contract, _required(inputs[0]), _required(inputs[1]), out, parameters["axis"])
-    raise ValueError(f"{contract.operation}: kind {kind} has no layout")
+    raise ValueError(f"{contract.operation}: expected a kind with a layout, got kind {kind}")
 
 
 def _required(operand: Operand | None) -> Operand:
@@ -111,7 +111,7 @@ def _zero_padded(values: Sequence[int], count: int) -> list[int]:
 
 
 def _broadcast(operand: Operand | None, shape: Sequence[int]) -> list[int]:
-    """Returns the strides of an operand when broadcast to a shape."""
+    """Returns the strides of an operand when broadcast to a shape; 0 if it is absent."""
     if operand is None:
         return [0] * len(shape)
     pairs = zip(operand.shape, operand.strides, strict=True)
@@ -140,7 +140,7 @@ def _reduction(inputs: Sequence[Operand | None], out: Operand, axis: Any, keepdi
 
 
 def _common(shapes: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-    """Returns the shape that shapes broadcast to."""
+    """Returns the shape that the given shapes broadcast to."""
     ndim = max(map(len, shapes))
     padded = [(1,) * (ndim - len(shape)) + shape for shape in shapes]
     return tuple(next((extent for extent in extents if extent != 1), 1) for extents in zip(*padded, strict=True))

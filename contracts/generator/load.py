@@ -1,4 +1,4 @@
-"""Reads contracts/*.yaml and kinds.yaml into the dataclasses of schema.py. Errors name the file, entry and remedy."""
+"""Reads contracts/*.yaml and kinds.yaml into the dataclasses of schema.py. Errors name the file and the entry."""
 
 from __future__ import annotations
 
@@ -164,8 +164,10 @@ def _parameter(name: str, fields: Fields) -> Parameter:
     choices = fields.names("choices")
     required = "default" not in fields
     default = None if required else fields.value("default")
-    if (kind == "choice") != bool(choices):
-        raise fields.error(f"expected choices with type: choice and with no other type, got type: {kind}")
+    if kind == "choice" and not choices:
+        raise fields.error("expected choices with type: choice, got none; add choices: [name, ...]")
+    if choices and kind != "choice":
+        raise fields.error(f"expected choices only with type: choice, got type: {kind}; remove one of them")
     if choices and not required and default not in choices:
         raise fields.error(f"expected the default to be one of {', '.join(choices)}, got {default!r}")
     expected = {"float": (int, float), "int": (int,), "bool": (bool,), "keepdims": (bool,), "pair": (int,)}.get(kind)
@@ -293,7 +295,9 @@ def _shape(fields: Fields, each: Input) -> Any:
     value = fields.value(each.name)
     shapes = value if each.sequence else [value]
     if not isinstance(shapes, list) or not all(isinstance(shape, list) for shape in shapes):
-        raise fields.error(f"expected {each.name} to be a shape, [2, 3], got {value!r}")
+        raise fields.error(
+            f"expected {each.name} to be a shape, [2, 3], or for a sequence a list of them, got {value!r}"
+        )
     return value
 
 
@@ -326,7 +330,7 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the dtypes that a special row tests: floats if its values are like 1.0, integers if 1, bool if true."""
+    """Returns the dtypes a special row tests: floats if it has a float or no value, bool if only bools, else ints."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -375,7 +379,8 @@ def _fallback(fields: Fields) -> str:
 
 def _check_arguments(fields: Fields, names: list[str]) -> None:
     if len(set(names)) < len(names):
-        raise fields.error("expected distinct names of inputs and parameters, got one twice; rename one")
+        twice = max(names, key=names.count)
+        raise fields.error(f"expected distinct names of inputs and parameters, got {twice!r} twice; rename one")
     reserved = sorted(set(names) & set(RESERVED))
     if reserved:
         raise fields.error(f"expected inputs and parameters not named {', '.join(RESERVED)}, got {reserved[0]!r}")
@@ -420,7 +425,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the contract sets only FACTS that its kind allows, which special rows show and never contradict."""
+    """Checks that the kind allows the FACTS set, and that special rows agree with refuses_empty and takes_number."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

@@ -1,7 +1,8 @@
 """Writes one binary file per contract: inputs, the kernel's arguments and references. contracts/README.md
 describes the format.
 
-A second file, in a folder beside the first one's, holds the cases of paths.py, with other layouts of the same operands.
+The cases of paths.py go into a second file, in a folder beside the first. Each of them also has other layouts of its
+operands.
 
 Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
@@ -28,12 +29,12 @@ MAGIC, VERSION = b"LWORACLE", 2
 STRICT = 1  # flag of a case: the signs of zeros must match
 ABSENT = 0xFFFFFFFF
 
-Placement = Callable[[Sequence[int], int], layouts.Operand]  # from an operand's shape and the size of its items
+Placement = Callable[[Sequence[int], int], layouts.Operand]  # takes an operand's shape and its bytes per item
 PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # for the cases of paths.py
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
-    """Writes <operation>.bin for every contract with a reference, or for those that `only` names."""
+    """Writes <operation>.bin for every contract with a reference; if `only` is given, for those that it names."""
     unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
     if unknown:
         raise ContractError(f"--only: expected operations, got {unknown[0]!r}")
@@ -139,7 +140,7 @@ def _copies(case: Case) -> int:
 
 
 def _evaluate(contract: Contract, case: Case, inputs: Mapping[str, Any], parameters: Mapping[str, Any]) -> Array:
-    # Inputs are widened to float64 or int64, except for data movement and casts.
+    # Except for data movement and casts, inputs are widened to float64 or int64; bools stay as they are.
     raw = contract.moves or contract.kind.name == "cast"
     inputs = {each.name: _present(each, case.dtype, inputs[each.name]) for each in contract.inputs}
     values = {name: value if raw else _wide(value) for name, value in inputs.items()}
@@ -162,7 +163,7 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
 
 
 def magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values and no activation, or None if it bounds no error."""
+    """Returns the reference for the inputs' absolute values and no activation, or None if no bound needs it."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None
@@ -191,7 +192,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Returns the inputs in order, with defaults in place of absent inputs."""
+    """Returns the inputs in order; absent ones are their defaults, or None."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]
@@ -203,7 +204,7 @@ def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
 
 
 def _present(each: Input, dtype: str, value: Any) -> Any:
-    """Returns an input, or the default of an absent input that has one."""
+    """Returns an input; if it is absent and has a default, returns the default."""
     if value is not None or each.default is None:
         return value
     own = np.dtype(each.dtype or dtype)

@@ -21,7 +21,7 @@ LANES = largest("VF32_LANES")
 
 
 def cases(contract: Contract) -> Iterator[Case]:
-    """Yields the cases of a contract; none for most."""
+    """Yields the cases of a contract; most have none."""
     rows = _KINDS.get(contract.kind.name)
     for dtype in contract.computed if rows else ():
         for chosen in settings_of(contract, dtype) if contract.kind.name == "cast" else (_defaults(contract, dtype),):
@@ -34,7 +34,7 @@ def _defaults(contract: Contract, dtype: str) -> dict[str, Any]:
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
-    """Returns the shape of each input; the last shape is also that of all further inputs."""
+    """Returns the shape of each input; inputs beyond the last shape have that shape too."""
     names = [each.name for each in contract.inputs]
     return {name: shapes[min(i, len(shapes) - 1)] for i, name in enumerate(names)}
 
@@ -51,7 +51,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
         return
     for row in (short, long - 1, long, long + 1):
         whole = (2 * chunk // row + 3, row)
-        for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, one element
+        for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, one element, a number
             yield _for_all(contract, whole, other), {}
             yield _for_all(contract, other, whole), {}
         yield _for_all(contract, (3, *whole), (3, 1, row)), {}
@@ -82,7 +82,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins within a line
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks; chunks of separate tasks
+        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks; three, each a task
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]
     if contract.operation == "vecdot":

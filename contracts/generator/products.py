@@ -11,7 +11,7 @@ from .constants import largest, values
 from .schema import Contract
 
 MR, NR, LANES = largest("GEMM_MR"), largest("GEMM_NR"), largest("VF32_LANES")
-SMALL = largest("GEMM_SMALL_WORK")  # a product of this many multiply-adds is divided into tasks
+SMALL = largest("GEMM_SMALL_WORK")  # products of at least this many multiply-adds are divided into tasks
 WORK = largest("UNPACKED_MAX_WORK")  # products of at most this many multiply-adds are not packed
 FEW = largest("UNPACKED_MR")  # products with fewer rows than this are not packed
 SKINNY = largest("SKINNY_MAX_ROWS")
@@ -34,7 +34,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
     side = 40  # tasks divide the products of a batch among themselves
     batch = 2 + SMALL // side**3
     yield {"x1": (batch, side, side), "x2": (batch, side, side)}, {}
-    yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # one product after another
+    yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # large products: tasks divide one after another
     yield {"x1": (3, 7, 5), "x2": (5, 9)}, {}
 
 

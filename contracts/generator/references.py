@@ -159,7 +159,7 @@ def order(x: Array, axis: int, descending: bool) -> Array:
 
 
 def flatten(x: Array, start_dim: int, end_dim: int) -> Array:
-    """Joins the dimensions from start_dim to end_dim."""
+    """Joins the dimensions from start_dim through end_dim."""
     shape = x.shape or (1,)
     last = range(len(shape))[end_dim] + 1
     first = range(len(shape))[start_dim]
@@ -172,7 +172,7 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
 
 
 def _windows(x: Array, size: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]) -> Array:
-    """Returns windows of a padded image: (N, C, rows, columns, window height, window width)."""
+    """Returns the windows of padded images, as (N, C, rows, columns, window height, window width)."""
     spans = [(size[i] - 1) * dilation[i] + 1 for i in (0, 1)]
     views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
     return np.asarray(views[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]])

@@ -54,7 +54,7 @@ class Kind:
     has_kernels: bool
     has_out: bool  # the Python functions of its operations accept `out=`
     in_place: str  # which inputs may also be passed as `out`: "any", "first" or "none"
-    backends: Mapping[str, Support]  # per family of backends
+    backends: Mapping[str, Support]  # family of backends -> support
     inner: str  # the value of the layout's `inner`, in words; only for documentation
     result: str  # the result's shape; for docstrings
     errors: Mapping[str, str]  # error class -> condition; for docstrings
@@ -145,7 +145,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of the four parts. If all are 0, results equal the reference rounded once."""
+    """An allowed or measured error: the largest of the parts. If all are 0, results are the reference rounded once."""
 
     ulp: float = 0.0  # in units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
@@ -163,7 +163,7 @@ class Tolerance:
     """The allowed error of results."""
 
     bound: Bound
-    backends: Mapping[str, Bound]  # exceptions, each with a reason
+    backends: Mapping[str, Bound]  # GPU backends with another bound; `why` is the reason
 
     def of(self, backend: str) -> Bound:
         return self.backends.get(backend, self.bound)
@@ -186,7 +186,7 @@ class Measured:
     worst: Mapping[str, Worst]  # by name: "all" alone, or names of GROUPS
 
     def of(self, backend: str) -> Worst | None:
-        """Returns what was measured for the group of this backend; None for GPUs."""
+        """Returns the largest error measured in the group of this backend; None for GPUs."""
         if backend == MIXED:
             return max(self.worst.values(), key=lambda each: [getattr(each.bound, one) for one in MEASURES])
         names = [name for name, backends in reversed(tuple(GROUPS.items())) if backend in backends]
@@ -268,7 +268,7 @@ class Contract:
         return DTYPES if every else tuple(dtype for dtype in DTYPES if dtype in self.dtypes)
 
     def result(self, dtype: str) -> str:
-        """Returns the result dtype for a computed dtype; for casts, which have a parameter for it, returns `dtype`."""
+        """Returns the result dtype of a computed dtype; for data movement and casts, returns `dtype` itself."""
         return self.dtypes.get(dtype, dtype)
 
     @property
@@ -298,7 +298,7 @@ class Contract:
 
     @property
     def expression_parameters(self) -> tuple[tuple[int, Parameter], ...]:
-        """The arguments of the C expression, each with its position in parameters[]."""
+        """The parameters that the C expression takes, each with its position in parameters[]."""
         chosen = self.variants.parameter if self.variants else None
         return tuple((i, item) for i, item in enumerate(self.kernel_parameters) if item.name != chosen)
 

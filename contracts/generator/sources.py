@@ -9,7 +9,7 @@ from .schema import Contract
 
 
 def check(contracts: tuple[Contract, ...], root: Path) -> None:
-    """Raises ContractError for the first operation without its C or WGSL file, or the first file without a contract.
+    """Raises ContractError for the first missing C or WGSL file that is required, or the first file without a contract.
 
     wgsl.py checks that a WGSL file has the expected functions; for a C header the compiler does.
     """

@@ -23,7 +23,7 @@ from .fields import ContractError
 from .schema import Contract, Kernel, Parameter
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
-COMPONENTS = "xyzw"  # a vector of offsets holds the offset of operand n in component n
+COMPONENTS = "xyzw"  # component n holds the offset of operand n, or parameter n
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ class Module:
         return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
 
     def bindings(self, scratch: str = "") -> str:
-        """Returns the bindings: operands in the contract's order, scratch memory, then the parameters."""
+        """Returns the bindings: operands in the contract's order, scratch memory, then layout and parameters."""
         lines = []
         for position, (name, item) in enumerate(self.operands):
             last = position == len(self.operands) - 1
@@ -257,7 +257,7 @@ EMITTERS = {
 
 
 def emit(contracts: Iterable[Contract]) -> dict[str, str]:
-    """Returns the module of each kernel that WebGPU has, as a part of shaders.wgsl."""
+    """Returns the module of each kernel that WebGPU has, by kernel name, as a part of shaders.wgsl."""
     library = Library(WEBGPU)
     return {name: text for contract in contracts for name, text in _modules(library, contract)}
 
@@ -303,7 +303,7 @@ def _part(facts: Mapping[str, object], text: str) -> str:
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
-    """Returns the bytes per partial result of a reduction: a 32-bit scalar, a vector of two, or a struct of float32."""
+    """Returns the bytes per partial result (a 32-bit scalar, two, or a struct of float32); 0 without scratch memory."""
     match = re.search(r"scratch_buffer: array<(.*)>;", text)
     if not match:
         return 0

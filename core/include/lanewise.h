@@ -76,7 +76,8 @@ struct lw_context {
 
 /* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
  * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all
- * operands allow it, so contiguous operands have one dimension. Row-major: the last dimension is the innermost. */
+ * operands allow it, but never a reduced one with one that is kept. So an elementwise layout of contiguous operands has
+ * one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
     int32_t inner; /* number of trailing dimensions that are reduced; 1 for row kernels, 0 for elementwise kernels */
@@ -95,9 +96,10 @@ typedef struct lw_matrix_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_matrix_layout;
 
-/* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last. Operands:
- * query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is added to the
- * scores, and the result. Where heads share keys and values, the batch strides of these are 0. Requires `allocate`. */
+/* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last, as far as they
+ * exist. Operands: query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is
+ * added to the scores, and the result. Where heads share keys and values, the batch strides of these are 0. Requires
+ * `allocate`. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];

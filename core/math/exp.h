@@ -54,9 +54,10 @@ INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     return parts;
 }
 
-/* Returns whether e^x and e^-x are normal numbers in all lanes. In that case x need not be clamped, and 2^k is a single
- * factor, which is faster and gives the same bits. False for NaN, whose bits exceed those of every number. Callers that
- * branch on the result write __builtin_expect themselves, because compilers heed it only next to the branch. */
+/* Returns whether |x| <= EXP_NORMAL_BOUND in all lanes, so that e^x and e^-x are normal numbers. Then x need not be
+ * clamped, and 2^k is a single factor, which is faster and gives the same bits. False for NaN, whose bits exceed those
+ * of every number. Callers that branch on the result write __builtin_expect themselves, because compilers heed it only
+ * next to the branch. */
 INLINE int exp_is_normal(vf32 x) {
     return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(EXP_NORMAL_BOUND))));
 }

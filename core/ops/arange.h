@@ -1,4 +1,4 @@
-/* start + i * step, computed in double or int64, so that only the result is rounded.
+/* start + i * step, computed in double or int64 and then converted, so that errors do not grow with i.
  * parameters: start and step, in .f for float32 and .i for int32. */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* The index of the first smallest element. NaN counts as the smallest. Inverting all bits reverses the order of
- * integers. */
+/* The index of the first smallest element. NaN counts as the smallest. For int32, ~x reverses the order without
+ * overflow. */
 #pragma once
 
 #include "index_reduction.h"

@@ -1,4 +1,4 @@
-/* The mean of each window (pool.h): the sums of its columns are added, then divided once.
+/* The mean of each window (pool.h): the sums of its columns are added, and the total is divided once.
  * parameters: count_include_pad, whether the divisor counts padding elements. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* The floor of the quotient q, computed in double.
- * 1. Exact for q < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers,
- *    which is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32
+ * 1. Exact for q < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers
+ *    but 0, which is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32
  *    result.
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
  * 3. As in NumPy, infinity divided by anything but 0 is NaN. A finite nonzero number divided by the infinity of the

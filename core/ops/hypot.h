@@ -1,6 +1,6 @@
 /* sqrt(x1^2 + x2^2); error < 1.5 ulp. Infinity takes precedence over NaN.
- * 1. Scale both by the power of 2 that brings the larger to [1, 2), so that squares neither overflow nor underflow. The
- *    exponent is limited so that the inverse of that power is a normal number, too.
+ * 1. Scale both by the power of 2 that brings the larger to [1, 2), so that its square neither overflows nor
+ *    underflows. The exponent is limited so that the inverse of that power is a normal number, too.
  * 2. Take the square root of the sum of squares and scale it back. */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* (x - mean) / sqrt(variance + eps) * weight + bias; weight and bias are optional.
  * 1. Compute the mean and the population variance (moments.h).
- * 2. If squares are too large or too small for float32, multiply x by a power of two and start again.
+ * 2. If squares are too large for float32, or too small while eps is 0, multiply x by a power of two and start again.
  * 3. Subtract the mean as the sum of two floats: with one float, x - mean would contain the rounding error of a large
  *    mean.
  * parameters: eps. */
@@ -16,8 +16,8 @@ INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
 
 INLINE vf32 layer_norm_rescaled(const vf32 *x, const vf32 *scale) { return x[0] * scale[0]; }
 
-/* The power of two that brings the squares of x into the range of float32. An overflow makes `squares` infinite or
- * NaN. */
+/* The power of two that brings the squares of x into the range of float32; 1 if they need none. An overflow makes
+ * `squares` infinite or NaN. */
 static float layer_norm_scale(double squares, double eps) {
     if (!(squares < __builtin_inf())) {
         return 0x1p-100f;
@@ -39,7 +39,7 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
         return;
     }
     double mean = total.moments.mean, length = (double)r->length;
-    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps)); /* one division, not two */
+    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps)); /* saves one division */
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* an absent weight is 1, an absent bias -0: both change nothing */
     row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);

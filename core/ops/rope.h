@@ -1,5 +1,5 @@
-/* Rotary position embedding (rotation.h). From one position to the next, pair i of the d/2 pairs rotates by
- * theta^(-2i/d). Linear scaling divides all angles by the factor; NTK-aware scaling multiplies theta by
+/* Rotary position embedding (rotation.h). From one position to the next, pair i of a row of d elements rotates
+ * by the angle theta^(-2i/d). Linear scaling divides all angles by the factor; NTK-aware scaling multiplies theta by
  * factor^(d/(d - 2)), which leaves the angle of the first pair unchanged and divides that of the last by the factor.
  * parameters: theta, offset, pairs and scaling (indices into the choices of the contract), factor. */
 #pragma once

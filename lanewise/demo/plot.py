@@ -42,7 +42,7 @@ def check_picture_path(path: str) -> None:
 
 
 def draw(digits: Digits, predictions: Sequence[int], path: str) -> None:
-    """Writes a picture of the held-out digits and their predictions; the suffix of the path selects the format."""
+    """Writes a picture of the misread digits and some others, with predictions; the path's suffix sets the format."""
     Figure = figure_class()
     indexed = list(enumerate(predictions))
     wrong = [(index, digit) for index, digit in indexed if digits.labels[index] != digit]

@@ -74,7 +74,7 @@ def distort(images: torch.Tensor) -> torch.Tensor:
 
 
 def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
-    """Trains with AdamW and a one-cycle rate on distorted images. Returns the moving average of the weights."""
+    """Trains on distorted images with AdamW and a one-cycle learning rate. Returns a network of averaged weights."""
     net = network().train()
     steps = EPOCHS * math.ceil(len(images) / BATCH)
     optimizer = torch.optim.AdamW(net.parameters(), LEARNING_RATE, weight_decay=WEIGHT_DECAY)

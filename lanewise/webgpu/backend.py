@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU reports no memory size: it is the machine's if the adapter shares it, else 0."""
+    """Describes an adapter. WebGPU reports no memory size: gives the host's if the adapter shares it, else 0."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -20,7 +20,7 @@ MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers above which a pool 
 
 
 def size_class(size: int) -> int:
-    """Returns a buffer's capacity for `size` bytes: above 2 KiB, one of 8 per power of two, to waste at most 1/8."""
+    """Returns the capacity for `size` bytes: multiples of 256, then 8 sizes per power of two, to waste at most 1/8."""
     step = max(SMALLEST, 1 << max(0, (size - 1).bit_length() - 4))
     return max(SMALLEST, -(-size // step) * step)
 
@@ -56,8 +56,8 @@ class Pool:
         self._device = device
         self._free: collections.defaultdict[int, list[Any]] = collections.defaultdict(list)
         self._returned: collections.deque[tuple[int, Any]] = collections.deque()
-        # Every handle, in use or not, so that the garbage collector cannot finalize a handle along with a DeviceBuffer
-        # in a cycle, which would return a dead handle to the pool.
+        # Every handle, in use or not, so that the garbage collector cannot finalize a handle in one cycle with its
+        # DeviceBuffer, whose __del__ would return the dead handle to the pool.
         self._handles: dict[int, Any] = {}
         self._settle = settle  # submits recorded commands and drops bindings, so that memory can be freed
         self.budget = budget  # limit of `allocated` in bytes; if None, only the device sets a limit
@@ -69,7 +69,7 @@ class Pool:
         limit = min(self._device.limits.buffer, self._device.limits.binding) // 4 * 4
         if size > limit:
             raise OutOfMemoryError(
-                f"wgpu: expected a tensor of at most {limit} bytes, the limit of a buffer binding on this device, got "
+                f"wgpu: expected a tensor of at most {limit} bytes, the limit of a buffer on this device, got "
                 f"{size}; split it, or keep it on the CPU"
             )
         capacity = min(size_class(size), limit)

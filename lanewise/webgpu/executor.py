@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers. Copies any that is also the result's, except the first input's if `keep`."""
+        """Returns the inputs' buffers. Replaces those that are the result's by a copy, except the first if `keep`."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -243,7 +243,7 @@ def _reads(inputs: Sequence[Operand]) -> Iterator[Access]:
 
 
 def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:
-    """Returns the buffer of any input that is present, to bind in place of an absent one."""
+    """Returns the buffer of the first input that is present, to bind in place of absent ones."""
     for buffer, _ in inputs:
         if buffer is not None:
             return buffer

@@ -21,7 +21,7 @@ MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
 
 
 class Strided:
-    """The fields of a lw_layout, and derived values: `count` results, each of `length` elements in `blocks` blocks."""
+    """The fields of a lw_layout, and what follows: `count` results, each from `length` elements in `blocks` blocks."""
 
     __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
 

@@ -56,8 +56,8 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
         int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
         if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
             refuse(operation, query, other,
-                   "(..., heads, length, depth) with enable_gqa, with equal heads of key and value that divide those "
-                   "of query");
+                   "shapes (..., heads, length, depth) with enable_gqa, with one number of heads in key and value that "
+                   "divides that in query");
             return -1;
         }
     }

@@ -238,8 +238,8 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
         return NULL;
     }
     if (chosen.depth == MAX_NESTED) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: expected at most %d nested uses, got more",
-                            MAX_NESTED);
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                            "use_backend: expected at most %d nested blocks, got more", MAX_NESTED);
     }
     threads_with_choice += chosen.depth == 0;
     chosen.backends[chosen.depth++] = (int8_t)backend;
@@ -249,7 +249,7 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
 static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: left more often than entered");
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: expected an open block to leave, got none");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();

@@ -60,7 +60,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    /* Raise the error, which suggests the name that Lanewise uses. */
+    /* The hook raises the error, which suggests Lanewise's name of the parameter if it knows one. */
     Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
     return -1;
 }
@@ -121,8 +121,8 @@ static __attribute__((noinline)) void refuse_surplus(const lw_operation *operati
         allowed++;
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                 "%s: expected at most %d positional argument%s, got more; pass the others by name, see help(lw.%s)",
-                 operation->name, allowed, allowed == 1 ? "" : "s", operation->name);
+                 "%s: expected at most %d positional argument%s, got %zd; pass the others by name, see help(lw.%s)",
+                 operation->name, allowed - given, allowed - given == 1 ? "" : "s", count, operation->name);
 }
 
 /* Checks that no required argument is missing, and no required input is None. Sets optional inputs that are None to

@@ -148,8 +148,11 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
         }
     }
     if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
-        return PyErr_Format(PyExc_BufferError,
-                            "__dlpack__: expected keyword arguments and no stream for a tensor on the CPU");
+        return PyErr_Format(
+            PyExc_BufferError,
+            "__dlpack__: expected a tensor on the CPU, no positional arguments and no stream, got a tensor on "
+            "%s, %zd positional arguments and stream=%S",
+            lw_backend_name(tensor->backend), count, lw_describe(stream));
     }
     if (device != Py_None) {
         PyObject *own = lw_dlpack_device(self, NULL);
@@ -255,8 +258,8 @@ static int check_view(const dl_tensor *view) {
         return -1;
     }
     if (view->ndim < 0 || view->ndim > LW_MAX_NDIM || (view->ndim > 0 && !view->shape)) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: expected an array of at most %d dimensions, got %d",
-                     LW_MAX_NDIM, view->ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "from_dlpack: expected an array of 0 to %d dimensions, got %d%s",
+                     LW_MAX_NDIM, view->ndim, view->ndim > 0 && !view->shape ? " without a shape" : "");
         return -1;
     }
     if (dtype_of(view) < 0) {
@@ -271,9 +274,11 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
     int64_t strides[LW_MAX_NDIM];
     int64_t bytes = lw_row_major(view->ndim, view->shape, lw_item_size(dtype), strides);
     if (bytes < 0) {
-        lw_storage_release(storage);
+        char text[LW_SHAPE_TEXT];
+        lw_shape_text(text, view->ndim, view->shape);
+        lw_storage_release(storage); /* may free the view */
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "from_dlpack: expected a shape whose size fits into 64 bits, got a larger one");
+                     "from_dlpack: expected extents of at least 0 and fewer than 2^63 bytes, got shape %s", text);
         return NULL;
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {

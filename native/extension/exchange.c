@@ -51,7 +51,8 @@ static int holds_numbers(PyObject *object) {
     return lw_is_list(object) || lw_is_tuple(object) || lw_is_float(object) || lw_is_int(object);
 }
 
-/* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as float32 if `dtype` is. */
+/* Like lw_tensor_from_object(), but reads numbers as `dtype` unless it is -1, and uint8 as int32 unless `dtype` is
+ * float32. */
 static lw_tensor *read_object(const char *operation, PyObject *object, int dtype) {
     if (lw_is_tensor(object)) {
         Py_INCREF(object);
@@ -122,8 +123,12 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
     }
     lw_tensor *tensor = valid ? lw_tensor_new("from_bytes", dtype, ndim, shape, backend, committed) : NULL;
     if (!valid || (tensor && tensor->size * lw_item_size(dtype) != view.len)) {
-        PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                     "from_bytes: expected as many bytes as the shape holds, got %zd", view.len);
+        char text[LW_SHAPE_TEXT];
+        PyErr_Format(
+            lw_error_class(LW_ARGUMENT_ERROR),
+            "from_bytes: expected extents of at least 0 and as many bytes as the shape holds, got shape %s and "
+            "%zd bytes",
+            lw_shape_text(text, ndim, shape), view.len);
         Py_XDECREF((PyObject *)tensor);
         tensor = NULL;
     }

@@ -3,9 +3,9 @@
 
 #include "tensor.h"
 
-/* Converts any object that the extension can read to a tensor. Returns a tensor itself, a view of a buffer, or a copy
- * of a number or of nested sequences, as a new reference. Returns NULL with an error set on failure, and NULL without
- * an error if lanewise/dispatch.py has to convert the object. */
+/* Converts any object that the extension can read to a tensor. Returns the object itself if it is a tensor, a tensor on
+ * the memory of a buffer, or a copy of uint8 elements, of a number or of nested sequences, as a new reference. Returns
+ * NULL with an error set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* Converts a number, or nested sequences of numbers, to a tensor. If `dtype` is -1, the tensor has the first of the

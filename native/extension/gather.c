@@ -4,8 +4,8 @@
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Converts indices to int32. Checks the range of int64 indices, and raises an error for other dtypes. `axis` is as
- * in lw_raise_index(). */
+/* Converts indices to int32. Raises an error for int64 indices beyond int32, and for other dtypes. `axis` is as in
+ * lw_raise_index(). */
 static int convert_indices(const char *operation, lw_operand *indices, int axis, int64_t extent) {
     if (indices->weakness == LW_WEAK_INT || indices->weakness == LW_WEAK_BIG_INT ||
         (indices->weakness == LW_STRONG && indices->dtype == LW_INT32)) {
@@ -267,7 +267,8 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *mask = (lw_tensor *)object;
     if (!lw_is_tensor(object) || mask->dtype != LW_BOOL || !lw_is_host(mask->backend) || mask->size > INT32_MAX) {
         return PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                            "mask_indices: expected a bool tensor on the CPU of fewer than 2^31 elements");
+                            "mask_indices: expected a bool tensor of fewer than 2^31 elements on the CPU, got %S",
+                            lw_describe(object));
     }
     lw_operand operand;
     lw_operand_from_tensor(mask, &operand);

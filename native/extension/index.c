@@ -30,7 +30,7 @@ static lw_outcome add_dimension(selection *result, int64_t extent, int64_t strid
 }
 
 static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
-    Py_ssize_t index = PyNumber_AsSsize_t(object, NULL); /* a larger int becomes the largest, which is out of range */
+    Py_ssize_t index = PyNumber_AsSsize_t(object, NULL); /* clips ints beyond Py_ssize_t, which stay out of range */
     if (index == -1 && PyErr_Occurred()) {
         return LW_FAILED;
     }
@@ -228,7 +228,7 @@ static Py_ssize_t length(PyObject *self) {
     return (Py_ssize_t)tensor->shape[0];
 }
 
-/* Returns one entry along the first axis. This slot also makes tensors iterable. */
+/* Returns one entry along the first axis. Iterators over tensors call this slot. */
 static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *entry = key ? get_item(self, key) : NULL;

@@ -47,7 +47,11 @@ static PyObject *refuse_inner_extents(const lw_operation *operation, const lw_op
                             : "%s of shape (..., %lld, n)",
              operation->inputs[1].name, (long long)inner);
     int fits_transposed = b->ndim > 1 && b->shape[b->ndim - 1] == inner;
-    const char *advice = !fits_transposed ? "" : b->ndim == 2 ? "; transpose x2 with .T" : "; transpose x2 with .mT";
+    char advice[64] = "";
+    if (fits_transposed) {
+        snprintf(advice, sizeof advice, "; transpose %s with %s", operation->inputs[1].name,
+                 b->ndim == 2 ? ".T" : ".mT");
+    }
     return refuse_shapes(operation, expected, operands, 0, 1, advice);
 }
 
@@ -60,8 +64,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
     if (layout->batch_ndim < 0) { /* replace the error by one that shows the whole shapes */
         PyErr_Clear();
-        refuse_shapes(operation, "dimensions before the last two that are equal or 1, aligned at the last", operands, 0,
-                      1, "");
+        refuse_shapes(operation, "dimensions before the last two that broadcast", operands, 0, 1, "");
         return -1;
     }
     for (int i = 0; i < 2; i++) {

@@ -8,7 +8,7 @@
 void *lw_block_allocate(size_t bytes);
 void lw_block_free(void *block, size_t bytes);
 
-/* Allocates scratch memory for kernels, 64-byte aligned, or returns NULL. Both functions are thread-safe, with or
+/* Allocates scratch memory for kernels, 64-byte aligned, or returns NULL. These two functions are thread-safe, with or
  * without the GIL. */
 void *lw_aligned_allocate(size_t bytes);
 void lw_aligned_free(void *memory);

@@ -53,7 +53,8 @@ int lw_parse_dtype(const char *operation, PyObject *object) {
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
     Py_XDECREF(code);
     if (code && (dtype < 0 || dtype >= LW_DTYPE_COUNT) && !PyErr_Occurred()) {
-        PyErr_Format(PyExc_RuntimeError, "%s: expected a dtype's code from its hook, got %zd", operation, dtype);
+        PyErr_Format(PyExc_RuntimeError, "%s: expected a dtype's code from the hook dtype_code, got %zd", operation,
+                     dtype);
         return -1;
     }
     return (int)dtype;

@@ -1,4 +1,4 @@
-/* Declarations that the files of the extension share, other than tensors, operands and calls. */
+/* Declarations that the files of the extension share, other than those for tensors, operands and calls. */
 #pragma once
 
 #include "lanewise_table.h"

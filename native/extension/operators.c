@@ -55,7 +55,8 @@ static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, P
     return !is_wider && operation->results[target->dtype] == target->dtype;
 }
 
-/* Computes a += b. This keeps the dtype of a and writes to its elements, even if a is strided. */
+/* Computes an in-place operator, such as a += b. Keeps the dtype of a and writes to its elements, even if a is
+ * strided. */
 static PyObject *in_place(const lw_operation *operation, const char *sign, PyObject *a, PyObject *b) {
     lw_tensor *target = (lw_tensor *)a;
     if (!is_operand(b)) {
@@ -64,7 +65,7 @@ static PyObject *in_place(const lw_operation *operation, const char *sign, PyObj
     }
     if (target->read_only) {
         return PyErr_Format(lw_error_class(LW_READ_ONLY_ERROR),
-                            "%s: expected a writable tensor, got a read-only one; write the result to a new one",
+                            "%s: expected a writable tensor, got a read-only one; write the result to a new tensor",
                             operation->name);
     }
     PyObject *const inputs[2] = {a, b};

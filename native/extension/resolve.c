@@ -1,5 +1,5 @@
-/* Steps that all kinds of calls share: reading inputs, choosing a backend, broadcasting, collapsing, preparing the
- * output. */
+/* Steps that all kinds of calls share: reading inputs, choosing a backend, broadcasting, collapsing dimensions,
+ * preparing the output. */
 #include "call.h"
 #include "errors.h"
 #include <string.h>

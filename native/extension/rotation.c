@@ -16,7 +16,7 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: expected the axis of positions, got %S, the last axis, whose elements are rotated",
+                     "%s: expected an axis of positions other than the last, whose elements are rotated, got %S",
                      operation->name, lw_describe(object));
         return -1;
     }
@@ -38,10 +38,11 @@ static PyObject *compute_rotation(const lw_arguments *arguments, lw_operand *x, 
         return NULL;
     }
     if (parameters[SCALING].i == NTK && x->shape[x->ndim - 1] == 2) {
-        return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: expected more than 2 elements at each position with scaling='ntk', got 2, for which d "
-                            "/ (d - 2) is undefined; use scaling='linear'",
-                            operation->name);
+        return PyErr_Format(
+            lw_error_class(LW_SHAPE_ERROR),
+            "%s: expected x of shape (..., length, d) with d > 2 for scaling='ntk', got d = 2, for which "
+            "d / (d - 2) is undefined; use scaling='linear'",
+            operation->name);
     }
     lw_tensor *out = lw_prepare_output(operation->name, arguments->out, operation->results[dtype], x->ndim, x->shape, x,
                                        1, operation->in_place, place);

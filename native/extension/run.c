@@ -169,9 +169,10 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
         break;
     case LW_NO_MEMORY:
         PyErr_Format(lw_error_class(LW_OUT_OF_MEMORY_ERROR),
-                     "%s: cannot allocate the kernel's scratch; use smaller arrays, or release some", operation->name);
+                     "%s: cannot allocate the kernel's scratch memory; use smaller arrays, or release some",
+                     operation->name);
         break;
-    case LW_BAD_INDEX: /* only kernels that gather.c calls return this; it has set these parameters */
+    case LW_BAD_INDEX: /* only from kernels that gather.c calls: parameter 0 is the extent, 2 the axis */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
@@ -195,7 +196,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* only streaming stores need the size, and small results never use them */
+    context.cache_bytes = 0; /* read only for streaming stores, which small results do not use */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

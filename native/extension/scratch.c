@@ -29,12 +29,12 @@ enum {
 };
 
 typedef struct scratch {
-    size_t bytes; /* of the block */
+    size_t bytes; /* of the block, including this header */
 } scratch;
 
 static struct {
     _Atomic(scratch *) block;
-    _Atomic size_t bytes; /* size of the block last stored here, by which a search skips the slot; may be outdated */
+    _Atomic size_t bytes; /* size of the block last stored here, to skip blocks that do not fit; may be outdated */
 } slots[SLOTS];
 static _Atomic int64_t cached_bytes;
 static _Atomic unsigned next_slot;

@@ -10,7 +10,7 @@ static int check_row(const char *operation, const lw_operand *row) {
     }
     char got[LW_SHAPE_TEXT];
     PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                 "%s: expected a sorted x1 of one dimension and at most 2147483647 elements, got shape %s", operation,
+                 "%s: expected x1 of one dimension and at most 2147483647 elements, got shape %s", operation,
                  lw_shape_text(got, row->ndim, row->shape));
     return -1;
 }

@@ -124,7 +124,7 @@ static int read_level(reader *reader, PyObject *object, int depth) {
         return read_leaf(reader, object);
     }
     for (int64_t i = 0; i < reader->shape[depth]; i++) {
-        if (i >= lw_sequence_size(object)) { /* an element's method, such as __index__, may shorten the list */
+        if (i >= lw_sequence_size(object)) { /* in case other code has shortened the list */
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR), "%s: the list changed while it was read; pass a copy",
                          reader->operation);
             return -1;

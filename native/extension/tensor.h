@@ -49,7 +49,7 @@ typedef struct lw_tensor {
     int8_t backend;
     uint8_t committed;  /* whether the user chose the backend */
     uint8_t contiguous; /* whether the elements are in row-major order without gaps */
-    uint8_t read_only;  /* whether the memory is borrowed and read-only, or this is a result of broadcast_to */
+    uint8_t read_only;  /* whether it is on borrowed read-only memory, from broadcast_to, or a view of such */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */

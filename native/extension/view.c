@@ -1,11 +1,11 @@
-/* Handles calls of view operations, which return the same elements in another shape: a view if the strides allow it,
- * else a copy. lanewise/shaping.py composes other operations from these. */
+/* Handles calls of view operations, which return a view of their input in another shape. Only reshape copies, if no
+ * strides describe that view. lanewise/shaping.py composes other operations from these. */
 #include "arguments.h"
 #include "exchange.h"
 #include "lanewise_operations.h"
 #include <string.h>
 
-/* Replaces an extent of -1 by the extent with which the shape has `size` elements. */
+/* Replaces an extent of -1 so that the shape has `size` elements, or returns -1 with an error set. */
 static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor *tensor) {
     int unknown = -1;
     int64_t known = 1;
@@ -33,7 +33,7 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
 
 /* Computes the strides of a view in another shape that visits the elements in the same order. Returns 0 if there is
  * no such view, so that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal products;
- * within each run, the old dimensions must be evenly spaced. */
+ * within each run, the old dimensions must be those of one evenly spaced sequence. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;
@@ -152,14 +152,14 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     int too_large = fits && lw_row_major(ndim, shape, 1, ignored) < 0;
     if (!fits || too_large) {
         char own[LW_SHAPE_TEXT], got[LW_SHAPE_TEXT];
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: expected a shape to which %s broadcasts, got %s%s",
-                     lw_shape_text(own, tensor->ndim, tensor->shape), lw_shape_text(got, ndim, shape),
-                     too_large ? "; its size exceeds 64 bits" : "");
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "broadcast_to: expected a shape to which %s broadcasts%s, got %s",
+                     lw_shape_text(own, tensor->ndim, tensor->shape), too_large ? ", of fewer than 2^63 elements" : "",
+                     lw_shape_text(got, ndim, shape));
         return NULL;
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     if (view) {
-        view->read_only = 1; /* also if no element repeats, so that a caller need not know the shapes */
+        view->read_only = 1; /* even if no element repeats, so that this does not depend on the shapes */
     }
     return view;
 }

@@ -114,7 +114,7 @@ static int set_window_layout(const lw_arguments *arguments, int pools, lw_window
     for (int axis = 0; axis < 2; axis++) {
         if (pools && 2 * layout->padding[axis] > layout->kernel_size[axis]) {
             PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                         "%s: expected padding of at most half the window's %lld, got %lld; larger padding leaves "
+                         "%s: expected padding of at most half the kernel_size %lld, got %lld; larger padding leaves "
                          "windows without elements",
                          operation->name, (long long)layout->kernel_size[axis], (long long)layout->padding[axis]);
             return -1;

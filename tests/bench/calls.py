@@ -36,7 +36,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def import_nanoseconds(repeats: int) -> float:
-    """Measures a first import in nanoseconds, without the time that Python takes to start."""
+    """Measures the import in a new process, in nanoseconds, without the time that Python takes to start."""
     codes = {"empty": "pass", IMPORT: IMPORT}
     contestants = [Contestant.batched(name, partial(_processes, code), timed=True) for name, code in codes.items()]
     empty, imported = measure(contestants, repeats=repeats, sample_seconds=1e-9)

@@ -30,7 +30,7 @@ class Several:
 Argument = HostArray | Several | Literal
 
 ELEMENTS = (1 << 10, 1 << 16, 1 << 20)  # arrays that fit into L1, into L2, and into neither
-LARGEST = 1 << 28  # elements of one tensor
+LARGEST = 1 << 28  # at most this many elements in a tensor
 
 _PER_ELEMENT: Mapping[str, Any] = {"result": ["size"]}
 _SEQUENCES = {"heads": 8, "length": "number", "depth": 64}
@@ -160,7 +160,7 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the shapes of the inputs: the given size, or one row for all but the first of operations on rows."""
+    """Returns the shapes of the inputs: the size; for operations on rows, that of one row for all but the first."""
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}

@@ -1,6 +1,6 @@
 """Compares the results of contestants before they are timed.
 
-It catches gross errors: another operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
+This catches gross errors: another operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
 the contracts check accuracy. The reference is NumPy in float64 if it is installed, otherwise the first contestant.
 """
 
@@ -15,8 +15,8 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
 RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # allowed error relative to the largest term, because a sum is much smaller if its terms cancel
-LEAST = 2.0**-126  # allowed in addition, the smallest normal float32: products of many factors may underflow
+OF_LARGEST = 1e-5  # allowed error relative to the largest element or sum of magnitudes, because terms may cancel
+LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
 SPREAD = 4099  # compares about this many elements in between; prime, so that steps rarely divide a row
 
@@ -56,7 +56,7 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 
 
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """Says how a result differs, or returns an empty string. `terms` are the magnitudes of the summed terms."""
+    """Says how a result differs, or returns an empty string. For sums, `terms` are the sums of the magnitudes."""
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):

@@ -71,7 +71,7 @@ def _program(words: Sequence[str], settings: Settings) -> tuple[Program, Sequenc
     of_goals = {"--markdown": settings.documents, "--figure": settings.figures, "--firm": settings.firm}
     for option, value in of_goals.items():
         if value:
-            raise ArgumentError(f"bench: {option} is about goals; add --goals")
+            raise ArgumentError(f"bench: {option} works only with --goals; add it")
     if settings.wheel or "browser" in (settings.backends or ()):
         raise ArgumentError("bench: a browser can only measure the goals; use --goals --backends browser")
     if words and words[0] in GROUPS:
@@ -82,11 +82,11 @@ def _program(words: Sequence[str], settings: Settings) -> tuple[Program, Sequenc
 
 def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[str]]:
     if settings.sizes or settings.dtype or settings.plot or settings.threads is not None:
-        raise ArgumentError("bench: goals say what is measured; leave out --sizes, --dtype, --threads and --plot")
+        raise ArgumentError("bench: --goals excludes --sizes, --dtype, --threads and --plot; leave them out")
     table, *more = settings.backends or ["cpu"]
     words = [*words, *more]  # argparse reads the goals named after `--backends browser` as backends
     if table not in TABLES:
-        raise ArgumentError(f"bench: expected a table of goals, {' or '.join(TABLES)}, got {table}")
+        raise ArgumentError(f"bench: expected {' or '.join(TABLES)} as --backends with --goals, got {table}")
     if table == "browser":
         from tests.bench.browser import command as browser
 

@@ -1,7 +1,7 @@
 """Implements --figure: draws rows of a table of goals as a bar chart for a README, in SVG.
 
-Equal measurements give identical files. Text is not converted to outlines, so the reader's own typeface shows it, and
-the background is transparent. A file whose name ends in -dark.svg has colors for dark pages.
+Equal measurements give identical files. Text is not converted to outlines, so it appears in the reader's own typeface,
+and the background is transparent. A file whose name ends in -dark.svg has colors for dark pages.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def bars(row: Row) -> list[Bar]:
 
 
 def draw(rows: Sequence[Row], path: Path, place: str) -> None:
-    """Draws the rows into an SVG file whose caption names the place that they were measured in.
+    """Draws the rows into an SVG file whose caption says in which `place` they were measured.
 
     Raises ArgumentError if no row was measured, or if the suffix is not .svg.
     """
@@ -81,7 +81,7 @@ def draw(rows: Sequence[Row], path: Path, place: str) -> None:
     measured = [row for row in rows if row.measured]
     shown = [row for row in measured if row.goal.name in TITLES] or measured
     if not shown:
-        raise ArgumentError("bench: no row has a figure to draw")
+        raise ArgumentError("bench: no row was measured; nothing to draw")
     shown.sort(key=lambda row: [*TITLES, row.goal.name].index(row.goal.name))
     palette = DARK if path.stem.endswith("-dark") else LIGHT
     figure_class()  # raises if matplotlib is missing

@@ -25,7 +25,7 @@ class Row:
     goal: Goal
     measured: Measured | None
     notes: tuple[str, ...]  # remarks, such as which contestants were not timed and why
-    details: Any = None  # what --json prints about the row
+    details: Any = None  # further results for --json
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Table:
     columns: Sequence[str]  # the names of the peers
     heading: Sequence[str]  # machine, versions, limits
     about: Mapping[str, Any]  # the facts of `heading`, for JSON
-    place: str = ""  # the machine or browser in a few words, for figures
+    place: str = ""  # the machine or browser in a few words, for --figure
 
 
 def from_case(

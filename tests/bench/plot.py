@@ -83,7 +83,7 @@ def _extent(result: Result) -> int:
 
 
 def _amount(result: Result) -> int | None:
-    """Returns what the rate counts: floating-point operations in matrix products and convolutions, else bytes."""
+    """Returns the amount for the rate: the flops of a matrix product or convolution, else bytes; None for calls."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 

@@ -15,7 +15,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
 
-NO_SUCH_OPERATION = "no such operation"  # why a peer that could otherwise take part did not
+NO_SUCH_OPERATION = "no such operation"  # the reason in `skipped` that does not count as a failure
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run_case(
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
-    """Times the contestants of a case. Those with wrong results are named and not timed.
+    """Times the contestants of a case. Those whose results are wrong are not timed, and named in `wrong`.
 
     `limit` is measured in the same rounds: a loop that does only the arithmetic, or only the memory traffic.
     """

@@ -44,7 +44,7 @@ def _unary() -> Iterator[str]:
 
 
 def _nanoseconds(name: str, size: int, backends: Sequence[str], rounds: int) -> dict[str, float]:
-    """Measures a call on each backend that writes into an existing result."""
+    """Measures, on each backend, a call that writes into an existing result."""
     operation = operations.find(name)
     within = operation.range(operation.inputs[0].name, "float32")
     low, high = (max(within.low, -60.0), min(within.high, 60.0)) if within else (-10.0, 10.0)

@@ -1,4 +1,4 @@
-"""Tests how the answers of the benchmark's web page become rows of the goals table, without a browser."""
+"""Tests, without a browser, how answers of the benchmark's web page become rows of the goals table."""
 
 import json
 from pathlib import Path
@@ -16,7 +16,7 @@ SETTINGS = Settings(repeats=2, seconds=0.01)
 
 
 class FakePage:
-    """Answers every question with the same value, or raises that value if it is an exception."""
+    """Stands in for the page: gives the same answer to every request, or raises it if it is an exception."""
 
     def __init__(self, answer):
         self.answer = answer

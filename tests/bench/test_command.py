@@ -68,7 +68,7 @@ def test_plot(tmp_path):
         (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
         (["threads", "--threads", "1"], "expected --threads of at least 2"),
         (["call", "fly"], "expected the beginning of x + y 1K, whole call"),
-        (["add", "--firm"], "--firm is about goals; add --goals"),
+        (["add", "--firm"], "--firm works only with --goals; add it"),
     ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):

@@ -75,7 +75,7 @@ def test_text_has_one_typeface_and_the_background_is_transparent(drawn):
 
 @pytest.mark.parametrize(
     ("rows", "name", "message"),
-    [(ROWS, "speed.png", "expected a figure with the suffix .svg"), ([], "speed.svg", "no row has a figure to draw")],
+    [(ROWS, "speed.png", "expected a figure with the suffix .svg"), ([], "speed.svg", "no row was measured")],
 )
 def test_mistakes_are_explained(rows, name, message, tmp_path):
     with pytest.raises(ArgumentError, match=re.escape(message)):

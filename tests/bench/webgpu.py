@@ -23,7 +23,7 @@ def with_shader() -> list[str]:
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the named operations, or all with a shader. Raises ArgumentError if there is no GPU."""
+    """Measures the named operations, or all that have a shader. Raises ArgumentError if there is no GPU."""
     (info,) = [info for info in lw.backends() if info.name == GPU]
     if not info.available:
         raise ArgumentError(f"bench: webgpu: {info.reason}")

@@ -63,7 +63,7 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
 def test_axis_is_accepted_by_position(contract):
-    """Functions and methods accept axis by position, after the inputs and earlier parameters, as well as by name."""
+    """Except in KEYWORD_AXIS, axis is also accepted by position, after the inputs and earlier parameters."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
     before = [each.name for each in contract.parameters]

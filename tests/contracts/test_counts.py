@@ -1,4 +1,4 @@
-"""Special rows, laws and the promise of the same bits do not vanish unseen: counts.txt lists them for each contract."""
+"""Special rows, laws and promises of the same bits do not vanish unseen: counts.txt has a line about each contract."""
 
 from pathlib import Path
 

@@ -32,6 +32,7 @@ INVALID = [
         "expected above only with type: float or int",
     ),
     ("type: float, default: 0.01", "type: choice, default: a", "expected choices with type: choice"),
+    ("default: 0.01", "default: 0.01, choices: [a]", "expected choices only with type: choice, got type: float"),
     ("  slope:", "  x:", "expected distinct names of inputs and parameters"),
     ("  x: {doc", "  out: {doc", "expected inputs and parameters not named out, device"),
     ("low: -100", "low: 200", "domain of 'x': expected low < high, got 200 and 100"),

@@ -106,7 +106,7 @@ static uint32_t random_bits(void) {
     return random_state;
 }
 
-/* Returns a special value, a random bit pattern, or (half the time) a number of either sign in [2^-32, 2^32). */
+/* Returns a special value, a random bit pattern, or (half the time) a number with |x| in [2^-32, 2^32). */
 static float random_float(void) {
     uint32_t bits = random_bits();
     switch (random_bits() % 4) {

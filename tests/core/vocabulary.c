@@ -316,7 +316,7 @@ static void test_reductions(void) {
 
 static int guarded; /* whether an inaccessible page follows the memory of memory_before_guard */
 
-/* Returns `bytes` bytes, the same memory in each call. On Linux, if `guarded`, inaccessible pages follow them. */
+/* Returns the last `bytes` bytes of the same memory. On Linux, if `guarded`, inaccessible pages follow them. */
 static char *memory_before_guard(size_t bytes) {
 #ifdef __linux__
     static char *pages;

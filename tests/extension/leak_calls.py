@@ -1,4 +1,4 @@
-"""Arguments for every slot, method, attribute and function of the extension, chosen by its kind.
+"""Arguments for every slot, method, attribute and function of the extension, chosen by their kind.
 
 Operations take the arguments of small oracle cases, and the same arguments with one of them replaced. METHODS and
 functions() list the arguments of other methods and functions. A slot takes values by the name of its parameter. A name
@@ -26,7 +26,7 @@ from lanewise import _ext, libraries
 __all__ = ["attribute_calls", "function_calls", "tensors"]
 
 ORACLE = Path(__file__).parents[2] / "build" / "oracle"
-LARGE = 40_000  # elements: their kernels release the GIL
+LARGE = 40_000  # elements: enough that kernels release the GIL
 OPERATIONS = {
     name: each
     for each in json.loads((libraries.DIRECTORY / "operations.json").read_text())["operations"]
@@ -89,7 +89,7 @@ def tensors() -> list[Any]:
         *(lw.asarray(3), lw.asarray(2.5)),
         lw.broadcast_to(lw.ones(3), (2, 3)),
         lw.asarray(np.arange(3, dtype=np.float32)),
-        lw.rand((400, 2), seed=1),  # indices beyond the cached ints
+        lw.rand((400, 2), seed=1),  # has indices beyond the ints that Python caches
         lw.rand((LARGE,), seed=1),
     ]
 
@@ -133,8 +133,8 @@ def keys() -> list[Any]:
 PARAMETERS: dict[str, Any] = {
     "value": values,
     "key": keys,
-    "flags": lambda: [0, 1, 0x18, 0x38, 0x58, 0x98, 0x1C, 0x11D],  # as in Python's Include/cpython/object.h
-    "buffer": lambda: [memoryview(b"abcd"), b"abcd", None],  # of __release_buffer__, since Python 3.12
+    "flags": lambda: [0, 1, 0x18, 0x38, 0x58, 0x98, 0x1C, 0x11D],  # PyBUF_ flags: Python's Include/pybuffer.h
+    "buffer": lambda: [memoryview(b"abcd"), b"abcd", None],  # for __release_buffer__, since Python 3.12
 }
 
 
@@ -165,7 +165,7 @@ KEYWORDS: dict[str, list[dict[str, Any]]] = {
     "__array_namespace__": [{}, {"api_version": "2024.12"}, {"api_version": "1"}],
     "to_device": [{"stream": None}],
 }
-# Arguments of methods that are not operations, after self. Those without parameters are not listed.
+# Arguments of methods that are not operations, after self. A method whose signature has only self needs no entry.
 METHODS: dict[str, list[tuple[Any, ...]]] = {
     **{name: [()] for name in ("_data_pointer", "__dlpack_device__", "__dlpack__", "__array_namespace__")},
     "_place_on": [("scalar",), ("nothing",), ("cuda",), (1,), (None,), ()],
@@ -228,8 +228,8 @@ def examples(operation: str) -> list[Example]:
 
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
-    """Yields calls of an operation: on tensors and arrays, into `out`, and with each argument replaced. Methods and
-    aliases, which share the code that reads the arguments, get none with an argument replaced; methods no arrays."""
+    """Yields calls of an operation: on tensors and arrays, into `out`, and with wrong arguments. Methods get no arrays.
+    Methods and aliases share the function's code that reads arguments; the function alone gets each one replaced."""
     described = OPERATIONS[name]
     is_sequence = bool(described["inputs"]) and described["inputs"][0]["sequence"]
     is_method = isinstance(function, types.MethodDescriptorType)
@@ -386,7 +386,7 @@ def function_calls(name: str) -> list[Call]:
 
 
 def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Call]:
-    """Yields calls of a method: the first tensor with all arguments, the others with a few."""
+    """Yields calls of a method: on the first tensor with all arguments, on the others with a few."""
     for number, x in enumerate(tensors()):
         for each in arguments[: 4 if number else None]:
             for keywords in KEYWORDS.get(name, [{}]):
@@ -394,7 +394,7 @@ def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) 
 
 
 def attribute_calls(owner: type, name: str) -> list[Call]:
-    """Returns uses of an attribute of a type: calls of slots and methods, and reading, setting and deleting others."""
+    """Returns uses of an attribute of a type: calls of a slot or method; other attributes are read, set and deleted."""
     if owner is not lw.Tensor:
         raise LookupError(f"{owner.__name__}: add tensors() for this type to {__name__}")
     found = inspect.getattr_static(owner, name)

@@ -1,4 +1,5 @@
 """Counts what calls keep: blocks of Python's allocator, references to objects, and the memory of tensors.
+A call that keeps nothing has no losses:
 
 losses([Call("sum", lw.sum, (lw.ones(3),))]) == []
 """
@@ -18,10 +19,10 @@ from lanewise import _ext, dtypes, errors
 
 __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
-HAS_BLOCKS = sys.getallocatedblocks() > 0  # not with PYTHONMALLOC=malloc: a leak sanitizer has to find losses
-ROUNDS = 8  # a loss in every round counts; other growth, such as that of a dict, stays below half of it
-IMMORTAL = 1 << 30  # no immortal object has fewer references; small ints of Python 3.11 begin with 999,999,999
-ATTEMPTS = 3  # a loss shows in each of them
+HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
+ROUNDS = 8  # of calls: a loss in each makes a number grow by 8; other growth, such as a dict's, stays below 4
+IMMORTAL = 1 << 30  # immortal objects have at least this many references; ints of Python 3.11 start with 999,999,999
+ATTEMPTS = 3  # measurements; a loss shows in each of them
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
 WATCHED = [
@@ -114,7 +115,7 @@ def _growth(calls: Sequence[Call]) -> list[str]:
         names = ["blocks of Python", "bytes of tensors", "references to small ints"]
         names += [f"references to {type(each).__name__} {each!r:.40}" for each in watched]
         changes = zip(names, before, after, strict=True)
-        grown = [f"{name}: {new - old:+d} in {ROUNDS} calls" for name, old, new in changes if new - old >= ROUNDS // 2]
+        grown = [f"{name}: {new - old:+d} in {ROUNDS} rounds" for name, old, new in changes if new - old >= ROUNDS // 2]
         if not grown:
             break
     return grown

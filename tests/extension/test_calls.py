@@ -48,7 +48,7 @@ def test_out_that_overlaps_is_refused():
 def test_missing_surplus_unknown_and_repeated_arguments():
     with pytest.raises(TypeError, match="expected an argument for x2, got none"):
         lw.add(1)
-    with pytest.raises(TypeError, match="expected at most 2 positional arguments, got more"):
+    with pytest.raises(TypeError, match="expected at most 2 positional arguments, got 3"):
         lw.add(1, 2, 3)
     with pytest.raises(TypeError, match="no parameter 'where'"):
         lw.add(1, 2, where=3)
@@ -229,9 +229,9 @@ def test_indices_out_of_range():
         (lambda x: f"{x:.2f}", lw.ArgumentError, r"format: expected one element for '.2f', got shape \(3,\)"),
         (lambda x: list(lw.sum(x)), lw.ArgumentTypeError, "iter: "),
         (lambda x: len(lw.sum(x)), lw.ArgumentTypeError, "len: "),
-        (lambda x: lw.broadcast_to(x, (2**62, 3)), lw.ShapeError, "broadcast_to: .*; its size exceeds 64 bits"),
+        (lambda x: lw.broadcast_to(x, (2**62, 3)), lw.ShapeError, r"broadcast_to: .*of fewer than 2\^63 elements"),
         (lw.matrix_transpose, lw.ShapeError, "matrix_transpose: "),
-        (lambda x: lw.rope(lw.ones((2, 4)), axis=-1), lw.AxisError, "rope: expected the axis of positions, got -1"),
+        (lambda x: lw.rope(lw.ones((2, 4)), axis=-1), lw.AxisError, "rope: expected an axis of positions .*, got -1"),
         (lambda x: lw.rope(lw.ones((2, 2)), scaling="ntk"), lw.ShapeError, "rope: .* undefined; use scaling='linear'"),
         (
             lambda x: lw.conv2d(IMAGE, IMAGE, padding="same"),

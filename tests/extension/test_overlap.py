@@ -1,5 +1,5 @@
 """Tests writing to a view of a tensor from other views of the same memory: forwards, backwards, strided, repeated and
-transposed ones, with every sort of overlap. Expected is what NumPy computes from a copy of the memory."""
+transposed ones, with every sort of overlap. NumPy computes the expected result from a copy of the memory."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def line(base: np.ndarray, low: int, step: int, length: int) -> np.ndarray:
 
 
 def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
-    """Yields pairs of 1-dimensional views of `base` and `other`, at distances from apart to coinciding."""
+    """Yields pairs of 1-dimensional views of `base` and `other` that are apart, overlap or coincide."""
     low = 4 * length
     for step, source_step in product(STEPS, (*STEPS, 0)):
         span, source_span = (length - 1) * abs(step), (length - 1) * abs(source_step)
@@ -95,7 +95,7 @@ def test_rectangles(write):
 
 @pytest.mark.parametrize("dtype", ["float32", "int64", "float16", "bool"])
 def test_views_of_another_dtype(dtype):
-    """The memory of the destination is also that of a source with another dtype, which is converted."""
+    """The source is a view of the destination's memory with another dtype, and is converted."""
     memory = (np.arange(3000, dtype=np.int64) % 2 * 0x3C00_3F80_0000).view(np.int32)
     other = memory.view(np.uint8).astype(bool).view(dtype) if dtype == "bool" else memory.view(dtype)
     if dtype == "bool":
@@ -132,7 +132,7 @@ INTO: dict[str, tuple[Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("kind", INTO)
 def test_out(kind):
-    """`out` is written correctly, or refused; never refused if it is apart from the source."""
+    """`out` is written correctly, or is refused, in which case it must overlap the source."""
     function, _, shape = INTO[kind]
     memory = np.random.default_rng(3).uniform(-9, 9, (60, 40)).astype(np.float32)
     initial = memory.copy()
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # takes each first view once
+            if not label.endswith(" 0"):  # one pair for each first view
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

@@ -153,7 +153,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """The pool's threads and the caller's add up to the number set. Other libraries may have threads, too."""
+    """The number set includes the caller's thread. Other libraries may have threads, too."""
     x = lw.rand((1 << 20,))
 
     def count() -> int:

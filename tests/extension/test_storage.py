@@ -51,7 +51,7 @@ def test_every_step_is_counted():
     assert changes(start) == {**cached, "num_allocs": 1}
     x = block(1)
     assert changes(start) == {**one, "num_allocs": 2, "num_cache_hits": 1}
-    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # the next block size is larger by a quarter than 1 MB
+    y = lw.empty((MEGABYTE + 1,), dtype="bool")  # after 1 MB, the next larger block size is 1.25 MB
     both = dict.fromkeys(one, MEGABYTE * 9 // 4)
     assert changes(start) == {**both, "num_allocs": 3, "num_cache_hits": 1}
     view = y[10:]
@@ -218,7 +218,7 @@ FAULTS = """
 @pytest.mark.skipif(sys.platform != "linux", reason="page faults are counted as Linux does")
 def test_a_second_large_result_costs_no_page_faults():
     """The first result of 64 MB costs 32 page faults with huge pages and 16384 without. A second result reuses the
-    memory and costs none. The same is true of scratch memory."""
+    memory and costs none. Scratch memory is reused as well."""
     for line in run(FAULTS).splitlines():
         first, second = map(int, line.split())
         assert first >= 2
@@ -326,4 +326,5 @@ def test_an_invalid_limit_of_the_environment(text):
         environment = {**os.environ, "LANEWISE_CACHE_LIMIT": text}
         done = subprocess.run([sys.executable, *words], env=environment, capture_output=True, text=True)
         assert done.returncode == 1
-        assert f"LANEWISE_CACHE_LIMIT: expected a number of bytes, got '{text[:40]}" in done.stderr.splitlines()[-1]
+        last = done.stderr.splitlines()[-1]
+        assert f"LANEWISE_CACHE_LIMIT: expected a number of bytes below 2**63, got '{text[:40]}" in last

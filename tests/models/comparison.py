@@ -24,7 +24,7 @@ SPECIAL = np.array(
 
 
 def drawn(operation: str, shape: Any, dtype: str = "float32") -> list[Array]:
-    """Returns values for every input of an operation that are not in the oracle's files."""
+    """Returns values for every input of an operation. They differ from those in the oracle's files."""
     contract = BY_NAME[operation]
     return [draw(contract, each.name, dtype, shape, "models") for each in contract.inputs]
 
@@ -38,8 +38,8 @@ def planted(x: Array, values: Array, step: int = 61) -> Array:
 
 
 def cancelling(x: Array) -> Array:
-    """Returns a copy of a matrix in which large blocks of the rows cancel others: the rounding errors of float64, which
-    depend on the order in which blocks are joined, are then as large as the result."""
+    """Returns a copy of a matrix whose rows have blocks of large elements that cancel: the rounding errors of float64,
+    which depend on the order in which blocks are joined, are then as large as the result."""
     copy = x.copy()
     for start in range(0, x.shape[1] - 3 * BLOCK, 4 * BLOCK):
         large = x[:, start : start + BLOCK] * np.float32(2.0**60)
@@ -48,13 +48,13 @@ def cancelling(x: Array) -> Array:
 
 
 def nearly_equal(count: int, steps: int) -> Array:
-    """Returns a matrix whose rows, from 2^-119 to 2^40, have elements up to `steps` units in the last place apart."""
+    """Returns rows of different magnitudes. The elements of a row are up to `steps` units in the last place apart."""
     first = (1.1 * 2.0 ** -np.arange(-40, 120, 3)).astype("f4").view("i4")
     return (first[:, None] + np.arange(count) % (steps + 1)).astype("i4").view("f4")
 
 
 def agree(operation: str, *inputs: Any, **parameters: Any) -> None:
-    """Asserts that an operation gives the bits of its model on every CPU backend. All NaNs are equal."""
+    """Asserts that an operation gives the bits of its model on every CPU backend. All NaNs count as equal."""
     with np.errstate(all="ignore"):
         expected = _several(MODELS[operation](*inputs, **parameters))
     shapes = [np.shape(each) for each in inputs if each is not None]

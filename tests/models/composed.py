@@ -1,5 +1,5 @@
 """Models of operations that the host composes of others, from the formulas of their contracts and the docstrings of
-lanewise/statistics.py; and of those that return several tensors, which have no reference in their contracts."""
+lanewise/statistics.py; and of operations without a reference: asarray, and those that return several tensors."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def zscore(x: Array, axis: int = -1, correction: float = 0.0) -> Array:
 
 
 def covariance(x1: Array, x2: Array, axis: int = -1, correction: float = 0.0) -> Array:
-    """The dot product of deviations, over n - correction."""
+    """The dot product of the deviations of x1 and x2, divided by n - correction."""
     products = reductions.vecdot(_centered(x1, axis), _centered(x2, axis), axis)
     return products / np.float32(max(x1.shape[axis] - correction, 0.0))
 
 
 def correlation(x1: Array, x2: Array, axis: int = -1) -> Array:
-    """The dot product of both vectors of deviations, each over its length, in [-1, 1]; NaN for empty vectors."""
+    """The dot product of the deviations, each divided by its norm, clipped to [-1, 1]; NaN for empty vectors."""
     units = [each / _length(each, axis) for each in (_centered(x1, axis), _centered(x2, axis))]
     result = np.clip(reductions.vecdot(*units, axis), np.float32(-1), np.float32(1))
     return result if x1.shape[axis] else np.full_like(result, np.nan)
@@ -65,7 +65,7 @@ def topk(x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Array,
 
 
 def split(x: Array, indices_or_sections: Any, axis: int = 0) -> list[Array]:
-    """Parts along an axis."""
+    """The parts of x along an axis."""
     return np.split(x, indices_or_sections, axis)
 
 

@@ -19,7 +19,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: str 
 
 
 def linspace(start: float, stop: float, num: int, dtype: str = "float32", endpoint: bool = True) -> Array:
-    """start + i * (stop - start) / (num - 1), in float64 and rounded once; with endpoint, the last is exactly stop."""
+    """start + i * ((stop - start) / n) in float64, rounded once; n is num, or num - 1 with endpoint, to end at stop."""
     distance = (stop - start) / max(num - 1 if endpoint else num, 1)
     result = start + np.arange(num) * distance
     if endpoint and num > 1:
@@ -33,7 +33,7 @@ def full(shape: Any, fill_value: float, dtype: str) -> Array:
 
 
 def eye(n_rows: int, n_cols: int | None = None, k: int = 0, dtype: str = "float32") -> Array:
-    """1 where column - row is k."""
+    """1 where column - row is k, else 0."""
     rows, columns = np.indices((n_rows, n_rows if n_cols is None else n_cols))
     return (columns - rows == k).astype(dtype)
 

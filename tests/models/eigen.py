@@ -1,4 +1,4 @@
-"""Models of eigh and eigvalsh, from the comments of core/eigen.h: all of it in float64, rounded at the end.
+"""Models of eigh and eigvalsh, from the comments of core/eigen.h. They compute in float64 and round the results.
 
 1. Householder reflections make the matrix tridiagonal, from the last row up (Golub and Van Loan, 8.3.1).
 2. Implicit QL steps with Wilkinson's shift make the result diagonal (Bowdler, Martin, Reinsch and Wilkinson, 1968).
@@ -20,7 +20,7 @@ PARTIALS = 16
 
 
 class Tridiagonal(NamedTuple):
-    """Householder's reduction: the diagonal, the elements beside it, the vectors v, and half their squared lengths."""
+    """Householder's reduction: the diagonal, the elements beside it, the vectors v, and h = v^T v / 2 for each."""
 
     diagonal: list[float]
     beside: list[float]
@@ -89,7 +89,7 @@ def _tridiagonal(a: Array) -> Tridiagonal:
 
 
 def _accumulate(size: int, reduced: Tridiagonal) -> Array:
-    """Returns Q^T: Q^T -= (Q^T v) v^T / h for each Householder vector."""
+    """Returns Q^T: the identity, after Q^T -= (Q^T v) v^T / h for each Householder vector v."""
     rows = np.eye(size)
     for i in sorted(reduced.vectors):
         v = reduced.vectors[i]
@@ -99,8 +99,8 @@ def _accumulate(size: int, reduced: Tridiagonal) -> Array:
 
 
 def _diagonal(d: list[float], e: list[float], rows: Array) -> list[float]:
-    """Returns the eigenvalues, and turns the rows of Q^T into eigenvectors. Elements of e that are at most 2^-53 of the
-    largest |d| + |e| count as zero."""
+    """Returns the eigenvalues, and turns the rows of Q^T into eigenvectors. Elements of e that are at most 2^-53 times
+    the largest |d| + |e| count as zero."""
     threshold = max(abs(one) + abs(other) for one, other in zip(d, e, strict=True)) * 2.0**-53
     for first in range(len(d)):
         while True:

@@ -1,5 +1,5 @@
-"""Models of elementwise operations that are not rounded once, from the comments of core/ops: each operation of these
-expressions is one rounding to float32."""
+"""Models of elementwise operations that are rounded more than once, from the comments of core/ops: the result of each
+arithmetic operation is rounded to float32."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ ONE = np.float32(1)
 
 
 def hardswish(x: Array) -> Array:
-    """core/ops/hardswish.h: x (x + 3) / 6 as products with the float32 nearest to 1/6; NaN stays."""
+    """core/ops/hardswish.h: x (x + 3) times the float32 nearest to 1/6, for x between -3 and 3; NaN stays NaN."""
     between = x * (x + np.float32(3)) * np.float32(1 / 6)
     return np.where(x >= 3, x, np.where(x <= -3, np.float32(0), between))
 
 
 def lerp(x1: Array, x2: Array, weight: Array) -> Array:
-    """core/ops/lerp.h: from the nearer end."""
+    """core/ops/lerp.h: computed from the nearer of x1 and x2."""
     difference = x2 - x1
     return np.where(weight < 0.5, x1 + weight * difference, x2 - (ONE - weight) * difference)
 
 
 def rsqrt(x: Array) -> Array:
-    """core/ops/rsqrt.h: root, then quotient."""
+    """core/ops/rsqrt.h: 1 divided by the rounded root."""
     return ONE / np.sqrt(x)
 
 

@@ -32,7 +32,7 @@ def sums_around(block: Array, center: Array) -> tuple[Array, Array]:
 
 
 def twice_read(block: Array) -> Moments:
-    """Reads a block for its mean, then for the deviations from it, whose sum corrects the rounding of the mean."""
+    """Reads a block for its mean, then for the deviations from this mean; their sum corrects its rounding."""
     count = block.shape[1]
     mean = (reduce_block(block, -0.0, np.add).astype("f8") / np.float64(count)).astype("f4")
     deviations, squares = sums_around(block, mean)
@@ -42,7 +42,7 @@ def twice_read(block: Array) -> Moments:
 
 
 def once_read(block: Array) -> Moments:
-    """Reads a block once, for the deviations from the mean of four elements, or twice if that is far from its mean."""
+    """Reads a block once, for deviations from the mean of four elements; twice if the block's mean is far from it."""
     count = block.shape[1]
     first, quarter, half, last = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
     center = ((first + quarter) + (half + last)) * np.float32(0.25)

@@ -63,12 +63,12 @@ def rand(shape: Any, seed: int, offset: int = 0) -> Array:
 
 
 def randn(shape: Any, seed: int, offset: int = 0) -> Array:
-    """Returns the quantile of (word + 1/2) 2^-32 for each word."""
+    """Returns the normal quantile of (word + 1/2) 2^-32 for each word."""
     return quantile(_stream(shape, seed, offset))
 
 
 def quantile(word: Array) -> Array:
-    """core/ops/randn.h: each operation is one rounding to float32."""
+    """core/ops/randn.h, with y = 2 (word + 1/2) 2^-32 - 1: the result of each operation is rounded to float32."""
     signed = (word ^ np.uint32(2**31)).view("i4")  # (y 2^32 - 1)/2
     size = signed ^ (signed >> 31)  # the same for |y|
     rest = size ^ np.int32(2**31 - 1)  # the same for 1 - |y|

@@ -1,4 +1,4 @@
-"""Models of reductions: what a block computes, from the comments of core/ops, and tree.py for the order of the joins.
+"""Models of reductions: the result of a block follows the comments of core/ops, the order of the joins is tree.py's.
 
 Functions of rows return one result per row; `_along_axes` makes models of arrays from them.
 """
@@ -44,7 +44,7 @@ def _zero_of_nothing(rows: Array, result: Array) -> Array:
 
 
 def mean(rows: Array) -> Array:
-    """core/ops/mean.h: the sum divided in float64."""
+    """core/ops/mean.h: the float32 sum, divided in float64."""
     count = np.float64(rows.shape[1])
     return (reduce(rows, -0.0, np.add).astype("f8") / count).astype("f4")
 
@@ -95,7 +95,7 @@ def norm_l2(rows: Array) -> Array:
 
 
 def sum_compensated(rows: Array) -> Array:
-    """core/ops/sum_compensated.h: the order of sum, in float64."""
+    """core/ops/sum_compensated.h: floats are added in the order of sum, but in float64."""
     if rows.dtype.kind != "f":
         return total(rows)
     return _zero_of_nothing(rows, reduce(rows.astype("f8"), -0.0, np.add).astype("f4"))

@@ -11,7 +11,7 @@ import numpy as np
 from tests.models import moments, reductions
 from tests.models.tree import Array
 
-TILE = 64  # of cumulative_sum
+TILE = 64  # elements per tile of cumulative_sum
 
 
 def _along_axis(of_rows: Callable[..., Array]) -> Callable[..., Array]:
@@ -65,7 +65,7 @@ def _rms_norm(rows: Array, weight: Array | None = None, eps: float = 1e-5) -> Ar
 
 
 def _cumulative_sum(rows: Array) -> Array:
-    """core/ops/cumulative_sum.h: Sklansky's prefix sums of tiles, plus the sum of earlier tiles, kept in float64."""
+    """core/ops/cumulative_sum.h: Sklansky's prefix sums of tiles, plus the float64 or int64 sum of earlier tiles."""
     rows = rows.astype("i4") if rows.dtype == bool else rows
     is_float = rows.dtype.kind == "f"
     zero, wide = (-0.0, "f8") if is_float else (0, "i8")
@@ -75,7 +75,7 @@ def _cumulative_sum(rows: Array) -> Array:
     half = 1
     while half < TILE:
         groups = tiles.reshape(*tiles.shape[:2], -1, 2, half)
-        groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # the last of the lower half
+        groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # the last sum of the lower half
         half *= 2
     before = np.full(len(rows), zero, wide)
     for tile in range(tiles.shape[1]):

@@ -7,7 +7,7 @@ from tests.models.comparison import BY_NAME, SPECIAL, agree, drawn, planted
 from tests.models.tree import BLOCK
 
 SHAPES = [(1,), (65,), (6, 41), (41, 6), (3, BLOCK + 9), (BLOCK + 9, 3), (5, 4, 70)]
-# Operations along one axis, with other parameters than the defaults.
+# Operations along one axis, with values of their other parameters.
 ALONG_AN_AXIS = {
     "normalize": [{}, {"eps": 1e6}, {"eps": 0.0}],
     "zscore": [{}, {"correction": 1.0}, {"correction": 2.5}],

@@ -11,7 +11,7 @@ from tests.models.random_numbers import MODELS, quantile, words
 TASK = 1 << 15  # elements per task; kernels compute 256 at a time
 COUNTS = [1, 2, 3, 4, 5, 255, 256, 257, 1000, TASK - 1, TASK, TASK + 1, 3 * TASK + 259]
 SEEDS = [0, 1, -1, 12345678901, 2**32 - 1, 2**32, 2**63 - 1, -(2**63)]
-# Around the words of a counter and of a batch of counters, and where the counter needs its second word.
+# Around the 4 words of a counter, the 256 of a batch and a task, and where the counter itself exceeds 32 bits.
 OFFSETS = [0, 1, 2, 3, 4, 255, 256, 257, TASK - 1, 4 * 2**32 - 7, 4 * 2**32, 2**62 + 1, 2**63 - 1]
 
 
@@ -55,7 +55,7 @@ class TestStreams:
 
 
 def test_tails(host):
-    """Most numbers beyond 3.1 standard deviations, one in 512, take randn's polynomial for the tails."""
+    """One number in 512 is beyond 3.1 standard deviations. Most of these take randn's polynomial for the tails."""
     count = 1 << 24
     uniform = np.asarray(lw.rand(count, seed=1))
     positions = np.flatnonzero((uniform < 2.0**-10) | (uniform >= 1 - 2.0**-10)).astype("u8")

@@ -10,7 +10,7 @@ from tests.models.tree import BLOCK, CHUNK, PARTIALS
 # Around one partial, a register, the partials of a block, a block, and a chunk, which is also the size of a task.
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
-WIDTHS = [3, 5, 40]  # columns: too few for a vector, for a strip, more than a strip
+WIDTHS = [3, 5, 40]  # columns: fewer than a vector has, fewer than a strip has, and more
 
 CASES = [(name, dtype) for name in (*ALONG_AXES, "vecdot") for dtype in BY_NAME[name].computed]
 each_operation = pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_special_values(operation):
 
 @pytest.mark.parametrize("operation", ["argmax", "argmin"])
 def test_ties(operation):
-    """The result is the first of equal elements, wherever they are."""
+    """The result is the index of the first of equal elements, wherever they are."""
     for dtype in ("int32", "float32"):
         for count in (64, BLOCK + 1, 3 * BLOCK):
             x = np.zeros((9, count), dtype)

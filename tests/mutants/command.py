@@ -1,4 +1,4 @@
-"""The command line."""
+"""Plants errors in a copy of the sources, and reports those that no test notices."""
 
 from __future__ import annotations
 
@@ -91,8 +91,8 @@ def try_all(
     jobs: int = 1,
     resume: bool = False,
 ) -> list[Result]:
-    """Tries mutants in their order until `count` outcomes are in COUNTED, and returns the results. Mutants that an
-    earlier run has tried are tried again only with `resume`, if they are undecided."""
+    """Tries mutants in their order until `count` outcomes are in COUNTED, and returns the results. A mutant that an
+    earlier run has tried is tried again only if it is undecided and `resume` is true."""
     local = threading.local()
     names = itertools.count()
 

@@ -1,4 +1,5 @@
-"""Draws mutants: every folder in turn, in it a line that runs, a rule that applies to the line, and one of its changes.
+"""Draws mutants: takes the folders in turn, and draws a line of the folder that runs, a rule that applies to the line,
+and one of the rule's changes.
 
 The sequence depends on the seed, the sources and the lines that run. A larger count continues it."""
 
@@ -36,13 +37,13 @@ class Mutant:
         path = root / self.file
         lines = path.read_text(encoding="utf-8").split("\n")
         if lines[self.line - 1] != self.before:
-            raise ValueError(f"{self.file}:{self.line} is not the line of which this mutant was made")
+            raise ValueError(f"{self.file}:{self.line}: expected {self.before!r}, got {lines[self.line - 1]!r}")
         lines[self.line - 1] = self.after
         path.write_text("\n".join(lines), encoding="utf-8")
 
 
 def mutants_of(name: str, text: str, lines: Container[int] | None = None) -> dict[int, dict[str, list[Mutant]]]:
-    """Returns all mutants of a source, by line and rule. `lines` are those that run, None for all."""
+    """Returns all mutants of a source, by line and rule. `lines` are those that run; None means all."""
     suffix = Path(name).suffix
     texts = text.split("\n")
     found: dict[int, dict[str, list[Mutant]]] = {}

@@ -54,7 +54,7 @@ def _libraries() -> build.Files:
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
-    """Returns lines by file: that ran, that the compiler has code for, and that the preprocessor left in."""
+    """Returns the lines of each file that ran, that are known to have code, and that the preprocessor kept (active)."""
     ran: dict[str, set[int]] = defaultdict(set)
     known: dict[str, set[int]] = defaultdict(set)
     active: dict[str, set[int]] = defaultdict(set)

@@ -1,5 +1,5 @@
-"""Runs commands so that they can all be stopped: each in a process group of its own, with a mark in its environment by
-which processes that left the group are found too."""
+"""Runs commands so that all their processes can be stopped: each command has its own process group, and a mark in its
+environment, by which processes that left the group are found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ MARK = "LANEWISE_MUTANTS"
 
 
 class Stopped(Exception):  # noqa: N818 - not an error
-    """Someone asked the program to stop."""
+    """Raised by run() after stop()."""
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class Plan:
 
 
 class Project:
-    """The sources, and what its TOML file says."""
+    """The folder of a project, and what the TOML file says about it."""
 
     def __init__(self, file: Path, root: Path) -> None:
         self.root = root
@@ -66,7 +66,7 @@ class Project:
         return sorted(path.as_posix() for path in found if not {"build", "__pycache__"} & set(path.parts))
 
     def copy(self, to: Path) -> None:
-        """Writes the files to a folder; those of the commit if the project is a repository."""
+        """Writes the project's files to a folder; those of its last commit if it is a repository."""
         if self._is_repository:
             with tarfile.open(fileobj=io.BytesIO(self._git("archive", "HEAD"))) as packed:
                 packed.extractall(to, filter="data")
@@ -74,7 +74,7 @@ class Project:
             shutil.copytree(self.root, to, ignore=shutil.ignore_patterns("build", "__pycache__"))
 
     def sources(self, root: Path) -> list[str]:
-        """Returns the sources of a copy, which are the files to plant mutants in."""
+        """Returns the files of a copy that mutants are planted in."""
         found = [path for folder in self.settings["sources"] for path in (root / folder).rglob("*")]
         names = sorted(path.relative_to(root).as_posix() for path in found if path.suffix in SUFFIXES)
         without = tuple(self.settings.get("without", ()))
@@ -89,7 +89,7 @@ class Project:
         return [self._fill(command, "", "") for command in self.settings["prepare"]]
 
     def plan(self, root: Path, file: str) -> Plan:
-        """Returns what is built and tested for a source of a copy."""
+        """Returns what is built and tested for mutants of a file. `root` is the copy's folder."""
         matching = [each for each in self.settings["folder"] if _is_within(file, each["path"])]
         entry = max(matching, key=lambda each: len(each["path"]))
         operations = " ".join(_operations(root, file))
@@ -156,8 +156,8 @@ def _includes(root: Path) -> dict[str, set[str]]:
 
 
 def _operations(root: Path, file: str) -> list[str]:
-    """Returns the operations whose contract, shader or header in core/ops this file is, or whose header includes it;
-    none if there are too many to name."""
+    """Returns the operations whose contract, shader or header in core/ops this file is, or whose header includes it,
+    directly or not; none if they are more than MOST_OPERATIONS."""
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):

@@ -1,7 +1,8 @@
-"""Which lines run on this machine: C under gcov, Python under coverage.py. In contracts and shaders, all lines count.
+"""Finds the lines that run on this machine: in C with gcov, in Python with coverage.py. All lines of contracts count as
+running, and all lines of shaders if there is a GPU.
 
-As for mutants, two instruction sets are built. The kernels run the oracle's cases, and tests run the extension and the
-Python files. The result is saved for each commit."""
+The kernels of the two instruction sets that mutants are built for run the oracle's cases; tests run the extension and
+the Python files. The result is saved for each commit."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ Lines = dict[str, list[int] | None]
 
 
 def lines(project: Project, processes: Processes, kept: Path) -> Lines:
-    """Returns the lines of each source that run; None for all."""
+    """Returns, for each source, the lines that run, or None if all do."""
     file = kept / "lines.json"
     if file.exists():
         found: Lines = json.loads(file.read_text(encoding="utf-8"))
@@ -83,7 +84,7 @@ def collect(
     python: Mapping[str, Mapping[str, list[int]]],
     compiled: Mapping[str, dict[str, list[int]]],
 ) -> Lines:
-    """Returns the lines by source, from the reports of coverage.py and instrument.py."""
+    """Returns, for each source, the lines that run, from the reports of coverage.py and instrument.py."""
     found: Lines = {}
     c_ran: dict[str, set[int]] = {}
     has_gpu = not environment.testable()["wgpu"]
@@ -114,7 +115,7 @@ def _relative(path: Path, tree: Path) -> str:
 
 
 def _continued(text: str, ran: set[int], known: set[int]) -> set[int]:
-    """Adds lines that continue a statement which runs: the compiler counts some lines of it only."""
+    """Adds lines that continue a statement which runs: the compiler counts only some of its lines."""
     code = code_lines(text, ".c")
     for number, line in enumerate(code[:-1], 1):
         if number in ran and number + 1 not in known and not line.rstrip().endswith((";", "{", "}", ":")):
@@ -152,7 +153,7 @@ def definitions(code: list[str]) -> Iterable[tuple[str, list[int]]]:
 
 
 def _add_definitions(texts: Mapping[str, str], ran: dict[str, set[int]], active: Mapping[str, set[int]]) -> None:
-    """Adds the definitions whose names appear in lines that run, and in turn those that added lines name."""
+    """Adds the definitions whose names appear in lines that run, and then those whose names appear in added lines."""
     code = {name: code_lines(text, ".c") for name, text in texts.items()}
     where: dict[str, list[tuple[str, list[int]]]] = defaultdict(list)
     for file, all_lines in code.items():

@@ -13,7 +13,7 @@ from tests.mutants.draw import Mutant
 
 __all__ = ["COUNTED", "Known", "Result", "Results", "report"]
 
-# The outcomes that count towards --count. Equivalent mutants, and those that no compiler accepts, are replaced.
+# The outcomes that count towards --count. Equivalent and invalid mutants are replaced by further ones.
 COUNTED = ("caught", "survived", "undecided")
 
 
@@ -23,7 +23,7 @@ class Result:
 
     mutant: Mutant
     status: str  # caught, survived, undecided, equivalent or invalid
-    by: str = ""  # the test that failed, or what else was noticed
+    by: str = ""  # the test that failed, or the command that failed or was cut off
     passed: list[str] = field(default_factory=list)  # commands that noticed nothing
     left: list[str] = field(default_factory=list)  # commands that there was no time for
     seconds: float = 0.0
@@ -73,7 +73,7 @@ class Known:
             self._data |= json.loads(path.read_text(encoding="utf-8"))
 
     def seconds(self, command: str) -> float | None:
-        """Returns how long a command takes."""
+        """Returns how many seconds a command takes, or None if that is not known."""
         return self._data["seconds"].get(command)
 
     def passes(self, test: str) -> bool:

@@ -212,7 +212,7 @@ _STRIDES = {"row": "column", "column": "row", "rows": "columns", "columns": "row
 
 
 def _swapped_strides(line: Line) -> Iterator[Change]:
-    """Swaps rows and columns, strides and extents, or two axes. The new name must exist in the file."""
+    """Swaps rows and columns, strides and shape, or two axes. The new name must occur in the file."""
     for match in re.finditer(r"\b\w*(?<![a-z])(rows?|columns?)(?![a-z])\w*\b", line.code):
         name = match[0]
         at = match.start(1) - match.start()
@@ -235,7 +235,7 @@ _CALL = re.compile(
 
 
 def _skipped_join(line: Line) -> Iterator[Change]:
-    """Leaves out a statement that adds to a result, or stores a part of it, or a call whose result is not used."""
+    """Leaves out an update of a variable, a store to an element or a field, or a call whose result is not used."""
     if line.suffix != ".py" and not line.code.rstrip().endswith(";"):
         return
     join, balanced = _JOIN.match(line.code), _balanced(line.code)

@@ -31,7 +31,7 @@ def code_lines(text: str, suffix: str) -> list[str]:
 
 
 def statements(text: str) -> list[tuple[int, int]]:
-    """Returns the first and last line of each statement of a Python source; of compound statements, those of the
+    """Returns the first and last line of each statement of a Python source; for a compound statement, those of its
     header."""
     spans = []
     for node in ast.walk(ast.parse(text)):

@@ -209,7 +209,7 @@ def test_a_run_continues(project: Project, known: Known, tmp_path: Path, monkeyp
 
 
 def marked(folder: Path) -> list[str]:
-    """Returns the processes whose mark names a folder in this one."""
+    """Returns the processes whose mark is a path that begins with `folder`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -222,7 +222,7 @@ def marked(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_ctrl_c_leaves_nothing_behind(project: Project, tmp_path: Path) -> None:
-    """A check starts a process in a session of its own: nothing but the mark in its environment finds it."""
+    """A check starts a process in a session of its own: only the mark in its environment identifies it."""
     (project.root / "check_clamp.py").write_text(
         "import subprocess, sys, time, pathlib\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"

@@ -1,4 +1,5 @@
-"""Tests which lines count as running, given the compiler's counts."""
+"""Tests ran.py: from the lines that gcov and coverage.py report, it finds all lines that run, with their continuation
+lines and the definitions that they name."""
 
 from __future__ import annotations
 
@@ -44,7 +45,7 @@ def test_definitions_that_running_lines_name(tmp_path: Path) -> None:
         "active": {str(header): list(range(1, 11)), str(source): list(range(1, 10))},
     }
     found = ran.collect(Project(tmp_path / "project.toml", tmp_path), tmp_path, {}, compiled)
-    assert found["core/b.c"] == [2, 3, 4, 5, 6]  # 5 continues a statement; 7 did not run
+    assert found["core/b.c"] == [2, 3, 4, 5, 6]  # line 5 continues a statement; line 7 did not run
     assert found["core/a.h"] == [1, 3, 4, 5, 6, 7, 8, 9, 10]
 
 

@@ -39,7 +39,7 @@ _SHADER_REFUSED = re.compile(r"Shader .*\b(?:parsing|validation) error", re.IGNO
 
 @dataclass(frozen=True)
 class Verdict:
-    """The outcome of one test command; `by` says what noticed the mutant, or what had no time."""
+    """The outcome of one test command; `by` says what noticed the mutant, or which command was cut off."""
 
     kind: str  # caught, passed, cut, invalid
     by: str = ""
@@ -128,7 +128,7 @@ class Copy:
         for command in plan.build:
             ended = self.run(command, end - time.monotonic())
             if ended.status is None:
-                # A generator that hangs counts as caught; a compiler may only be slow.
+                # A mutant that makes a generator hang is caught; a compiler may only be slow.
                 hangs = mutant.file.endswith((".py", ".yaml")) and self._hangs(command, ended.seconds)
                 left = [*plan.tests]
                 return Result(mutant, "caught" if hangs else "undecided", f"timeout: {command}", left=left)
@@ -160,11 +160,11 @@ class Copy:
                 return Verdict("caught", new[0])
             if not new and not self._fails_without(command):
                 return Verdict("caught", f"{command}: exit status {ended.status}")
-            mutant.apply(self.tree)  # again: finding out what fails without the mutant has restored the copy
+            mutant.apply(self.tree)  # again: _fails_alone() or _fails_without() has restored the copy
             if self._build(mutant, plan, end):
                 return Verdict("cut", command)
             if not new:
-                return Verdict("passed")  # the command fails anyway, which the report says
+                return Verdict("passed")  # the command fails without the mutant too; the report says so
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
         """Returns whether a test among these passes without the mutant, or does not exist there: a mutant of a contract
@@ -212,7 +212,7 @@ def _required() -> str:
 
 
 def _without_effect(mutant: Mutant, path: Path) -> str:
-    """Returns "equivalent" if bytecode or a contract's data are the same, "invalid" if it is not Python or YAML."""
+    """Returns "equivalent" if a mutant keeps the bytecode or the YAML data, "invalid" if it does not parse, else ""."""
     if path.suffix not in (".py", ".yaml"):
         return ""
     text = path.read_text(encoding="utf-8")
@@ -240,7 +240,7 @@ def _comparable(constant: object) -> object:
 
 
 def _mirror(base: Path, tree: Path) -> None:
-    """Makes `tree` equal to `base`, including the times of files."""
+    """Makes `tree` equal to `base`, including the modification times of files."""
     expected = {path.relative_to(base) for path in base.rglob("*")}
     for path in sorted(tree.rglob("*"), reverse=True):
         if path.relative_to(tree) not in expected:

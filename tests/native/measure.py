@@ -5,9 +5,9 @@
     python tests/native/measure.py --step 8191            every 8191st float; without --step, every float
     python tests/native/measure.py --write --from FILE    writes what another machine printed
 
-Functions of one argument are measured over every float32: about a minute each on two cores. Other operations are
-measured over seeded draws: two or three arguments drawn from the domain and, if the tolerance is in ulp only, from all
-bit patterns; otherwise the oracle's cases, with other numbers. Parameters take the values of the oracle's cases.
+Functions of one argument are measured over every float32: about a minute each on two cores. Elementwise functions of
+several arguments are measured over seeded draws from the domain and, if the tolerance is in ulp only, from all bit
+patterns; other operations over the oracle's cases, with other numbers. Parameters take the values of these cases.
 
 Elementwise operations are measured on three backends: one with FMA, one without, and AVX-512, which uses tables. Other
 backends have the bits of one of these, as every_float.py shows. Other operations are measured on all x86 backends,
@@ -54,9 +54,9 @@ BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured, wit
 OTHERS = {"avx": "plain", "scalar": "plain"}  # have the bits of sse2, except in products of matrices
 CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
-ELEMENTWISE_DRAWS = 1 << 24  # results of functions of several arguments
+ELEMENTWISE_DRAWS = 1 << 24  # results of elementwise functions of several arguments
 DRAWS = 1 << 17  # results of other operations
-ROUNDS = (128, 512)  # of the cases of other operations: at least, at most
+ROUNDS = (128, 512)  # draws of the cases of other operations: at least, at most
 
 Calls = Iterator[tuple[Case, str]]
 
@@ -103,7 +103,7 @@ def every_float(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK draws: from the domain and, if the tolerance is in ulp only, all bit patterns and near 1."""
+    """Yields calls on TASK draws: from the domain; if the tolerance is in ulp only, half are bit patterns or near 1."""
     names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
     relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
     for number in range(start, start + TASK, CHUNK):
@@ -131,7 +131,7 @@ def of_cases(contract: Contract, start: int, step: int) -> Calls:
 
 
 def redrawn(contract: Contract, name: str, old: Any, seed: str) -> Any:
-    """Returns an input with other numbers; one that is not float32 stays."""
+    """Returns an input with other numbers; an input that is not float32 stays as it is."""
     if isinstance(old, list):
         return [redrawn(contract, name, each, f"{seed} {number}") for number, each in enumerate(old)]
     return old if old is None or old.dtype != np.float32 else draw(contract, name, "float32", old.shape, seed)
@@ -201,7 +201,7 @@ def joined(contract: Contract, results: Iterator[tuple[int, dict[str, Found]]]) 
 
 
 def entry(contract: Contract, found: Found) -> dict[str, Any]:
-    """Returns an error in the measures of the tolerance, rounded up."""
+    """Returns an entry of `measured`: the error, rounded up, in the measures of the tolerance, and where it occurs."""
     if not math.isfinite(found.ratio):
         sys.exit(f"{contract.operation}: wrong at {found.at}")
     bound = contract.tolerance.bound

@@ -29,7 +29,7 @@ Command = list[str | Path]
 
 
 def runners() -> dict[str, Command]:
-    """Returns the command that runs oracle cases, by backend."""
+    """Returns, for each backend, the command that runs oracle cases."""
     found = commands(compile_runner(host(), compiler.choose()))
     emulator = shutil.which("qemu-aarch64")
     if emulator and "neon" not in found:

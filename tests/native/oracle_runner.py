@@ -30,7 +30,7 @@ NATIVE = Path(__file__).parent
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
 PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # cases of sizes at which algorithms change their paths
-OWN = ("sum_of_tenths", "eigenvectors")  # calls that the runner makes by itself
+OWN = ("sum_of_tenths", "eigenvectors")  # tests that the runner makes without an oracle file
 
 
 @dataclass(frozen=True)

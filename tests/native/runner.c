@@ -405,7 +405,7 @@ static int first_results(const lw_library *library) {
     lw_layout layout = {.ndim = 1, .inner = 1, .shape = {LENGTH}, .strides = {{sizeof *x}, {sizeof *x}}};
     lw_context context = context_of(hosts + BACKWARDS);
     for (int i = 0; i < LENGTH; i++) {
-        x[i] = (int32_t)((uint32_t)(LENGTH - i) * 2654435761u >> 8) - i * 64; /* the first results are spread */
+        x[i] = (int32_t)((uint32_t)(LENGTH - i) * 2654435761u >> 8) - i * 64; /* spreads the first results */
     }
     if (!sort) {
         return 0; /* another library has this kernel */

@@ -47,6 +47,6 @@ def test_scalar_code_is_scalar() -> None:
 
 @pytest.mark.parametrize("isa", AVAILABLE)
 def test_streaming_stores(isa: str) -> None:
-    """Vector libraries have streaming stores, together with the fence that orders them."""
+    """Vector libraries have streaming stores, and the fence that orders them. The scalar library has neither."""
     found = set(re.findall(r"\b(?:v?(movnt)(?:dq|ps|pd)|(sfence))\b", _code(isa)))
     assert len(found) == (0 if isa == "scalar" else 2), found

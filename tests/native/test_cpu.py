@@ -1,5 +1,5 @@
-"""Tests native/cpu.c on processors that lack one feature: a library is offered only if all that it was compiled for is
-there. Processors are described to cpu.c, once without each feature in targets.py, or emulated."""
+"""Tests native/cpu.c on processors that lack one feature: a library is offered only if the processor has all that
+it was compiled for. Processors are described to cpu.c by what CPUID and XCR0 return, or emulated by qemu."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def test_leaves_beyond_the_highest_are_not_read(offered):
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)
 def test_emulated_processors(isa: Isa, runner: Path, absent: Callable) -> None:
-    """The runner detects features with cpu.c. It opens the library on a Haswell, and on none that lacks a feature."""
+    """The runner detects features with cpu.c. It opens the library on a Haswell, but not if a feature is missing."""
     emulator = shutil.which("qemu-x86_64")
     if not emulator:
         absent(isa.name, "qemu-x86_64 is not installed (Debian: qemu-user)")

@@ -21,10 +21,10 @@ from native.targets import TARGETS, host
 
 # Paths that no case takes, with the reason.
 NEVER = {
-    "eigen_rotate_task: several": "of more than 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
-    "eigen_rows_task: several": "rounding its large results exceeds the tolerance; tests/sweep/test_tasks.py tests it",
+    "eigen_rotate_task: several": "needs over 1,000 rows, too slow under qemu; tests/sweep/test_eigen.py tests it",
+    "eigen_rows_task: several": "errors of results this large exceed the tolerance; tests/sweep/test_tasks.py tests it",
     "reduction_chunks: one": "only several chunks are divided into tasks",
-    "spans: in order": "of put, which has no reference; tests/sweep/test_kernels.py tests it",
+    "spans: in order": "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
 }
 # Paths missing from a library that has only the kernels whose bits differ from those of another library.
 NOT_IN = {

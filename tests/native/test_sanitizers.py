@@ -34,8 +34,8 @@ SETTINGS = {
     "LANEWISE_REQUIRE": "",
 }
 PYTEST = "import pytest, sys; status = pytest.main(sys.argv[1:])"
-# Looks for leaks while the interpreter still runs and refers to all that Python and NumPy keep. Thus no leak is theirs,
-# and there is nothing to suppress: a suppression could not tell whose a leak is, as stacks often end within Python.
+# Looks for leaks while the interpreter still runs and refers to the memory that Python and NumPy keep, so that none of
+# it is reported. Suppressions would hide leaks of Lanewise, too, because stacks often end within Python.
 CHECK_LEAKS = """
 import ctypes, gc, os, sys
 frame = sys._getframe()  # otherwise only Python's stack refers to it, which the sanitizer does not scan
@@ -44,7 +44,7 @@ leaks = ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
 sys.stdout.flush()
 os._exit(status or bool(leaks))
 """
-# These tests would count as leaks what the sanitizer frees with a delay, to detect use after free.
+# These tests measure memory, so they mistake for a leak what the sanitizer frees late, to detect use after free.
 LEAK_TESTS = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
 
 
@@ -54,7 +54,7 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """Returns the environment for a Python that imports the package. It preloads the runtime, as Python lacks it."""
+    """Returns an environment in which Python can import the package: it preloads the runtime, which Python lacks."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 
@@ -126,7 +126,7 @@ def test_the_extension(sanitized: Path) -> None:
 
 
 def test_resident_memory(sanitized: Path) -> None:
-    """Runs the tests of leaks that measure the memory of the process, with frees that are not delayed."""
+    """Runs the leak tests that measure the memory of the process, with a sanitizer that frees at once."""
     environment = _environment("address")
     environment["ASAN_OPTIONS"] += ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"
     _run_tests(sanitized, environment, *(ROOT / "tests" / "extension" / name for name in LEAK_TESTS))

@@ -34,7 +34,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: a test sets times by backend; by default, the first takes 100 ns, the second 200 ns."""
+    """Replaces the measurement: a test sets times by backend; by default, they are 100 ns, 200 ns and so on."""
     times = {}
 
     def fake_samples(backends):

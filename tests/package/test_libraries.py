@@ -59,7 +59,7 @@ def test_the_copy_works(package):
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_default_library(package, damage):
-    """A warning names the file and the next best backend is used; selecting the damaged one fails."""
+    """A warning names the file, and the next best backend is used. Selecting the damaged backend fails."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = library(package, DEFAULT)

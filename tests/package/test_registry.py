@@ -1,4 +1,4 @@
-"""Tests providers of backends, and the adapters that the names of other libraries select."""
+"""Tests providers of backends, and which adapter names such as "vulkan", "rocm" or "mps" select."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanewise.discovery import backend_summary
 
 
 class Adapters:
-    """A fake provider of WebGPU with the adapters of a test."""
+    """A fake provider of WebGPU that offers the given adapters, or is missing for the given reason."""
 
     def __init__(self, *devices: DeviceInfo, reason: str = "") -> None:
         self.found = devices

@@ -1,8 +1,8 @@
 """Shared by the tests against peers: hypothesis settings, arrays, and the check that an operation agrees with a peer.
 
 Peers compute in float64, so the difference is Lanewise's error. If the contract states the largest error over every
-float, that is the bound. Otherwise, the bound is the contract's tolerance, because the largest error on drawn inputs
-may be too small. A test whose inputs are harder than the contract's domain passes a larger bound, `allowed`.
+float, that is the bound. Otherwise, the bound is the contract's tolerance, because an error measured on drawn inputs
+may not be the largest. A test with inputs beyond the contract's domain also accepts errors of at most `allowed`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tested import CONTRACTS, HOSTS
 
 import lanewise as lw
 
-UNIT = 2.0**-24  # half the distance between 1 and the next float32: the relative error of rounding
+UNIT = 2.0**-24  # half the distance between 1 and the next float32: rounding's largest relative error
 EXTREME = {
     "float32": [0.0, -0.0, 1.0, -1.0, np.inf, -np.inf, np.nan, 3.4e38, -3.4e38, 1e-45, -1e-38, 0.5, 2.5, 2.0**24],
     "int32": [0, 1, -1, 2**31 - 1, -(2**31), 46341, -65536, 31, 32],
@@ -42,7 +42,7 @@ def numbers(draw: Any, shape: Any, low: float = -10, high: float = 10, dtype: st
 
 
 def wide(*arrays: Any) -> list[Any]:
-    """Returns float64 copies for peers to compute with; None stays None."""
+    """Returns float64 copies of the arrays, for peers to compute with; None stays None."""
     return [None if array is None else np.array(array, "float64") for array in arrays]
 
 
@@ -58,7 +58,7 @@ def agree(
     """Asserts that an operation agrees with a peer on CPU backends. Without `by_contract`, `allowed` is the bound."""
     expected = np.asarray(expected)
     contract = contracts[operation]
-    free = any(each.type == "float" and each.name in keywords for each in contract.parameters)  # not measured
+    free = any(each.type == "float" and each.name in keywords for each in contract.parameters)  # values not measured
     for backend in HOSTS:
         with lw.use_backend(backend):
             result = np.asarray(getattr(lw, operation)(*inputs, **keywords))

@@ -39,8 +39,8 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # `products` bounds a score: |query| and |key| are at most 3, |mask| is at most 2. The error of a score is that of
-    # depth + 2 roundings of such a number, and the relative error of a weight is twice the error of a score. The error
+    # `products` bounds |score|, because |query| and |key| are at most 3 and |mask| is at most 2. A score has the error
+    # of depth + 2 roundings of numbers up to `products`; a weight's relative error is twice a score's error. The error
     # of the weighted mean is the error of a weight times the largest value, 3, plus the rounding of its additions.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)

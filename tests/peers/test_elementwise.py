@@ -71,7 +71,7 @@ def test_integer_powers(data):
 @bounded
 @given(st.data())
 def test_mixed_dtypes(data):
-    """Integers mix with floats and bools: the result has the right dtype, and no conversion loses precision."""
+    """An operation may mix integers with floats or bools: its result has the right dtype, and no precision is lost."""
     shapes = data.draw(PAIRS).input_shapes
     x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
     y = data.draw(numbers(shapes[1], -10, 10))

@@ -18,12 +18,12 @@ def rows(data, low=-10, high=10):
 
 
 def scales(data, x, axis):
-    """Draws a weight or bias: None, or a number for each position along the axis."""
+    """Draws a weight or a bias: None, or an array with a number for each position along the axis."""
     return data.draw(st.none() | numbers((x.shape[axis],), -2, 2))
 
 
 def last(torch, x, axis):
-    """Moves the axis last, as PyTorch's layers require."""
+    """Returns x as a PyTorch tensor with this axis last, as PyTorch's layers require."""
     return torch.from_numpy(np.moveaxis(x, axis, -1).copy())
 
 

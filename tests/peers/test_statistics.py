@@ -13,7 +13,7 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=2, max_side=7) | st.t
 
 
 def shifted(data, shape):
-    """Draws numbers around 0, or far from it."""
+    """Draws numbers from -10 to 10, or shifts them by 10 or -1000."""
     x = data.draw(numbers(shape))
     x += data.draw(st.sampled_from([0, 10, -1000]))
     return x

@@ -19,7 +19,7 @@ SUFFIXES = ("py", "c", "h", "cu", "cuh", "wgsl", "yaml", "md", "mjs", "js", "in"
 
 
 def tracked(paths: list[str]) -> dict[str, str]:
-    """Returns the texts, by file name, of the text files that git tracks: those at `paths`, or all if it is empty."""
+    """Returns the text, by file name, of each text file that git tracks at `paths`, or anywhere if `paths` is empty."""
     command = ["git", "ls-files", "-z", "--", *(paths or ["."])]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     names = [name for name in done.stdout.split("\0") if name.rpartition(".")[2] in SUFFIXES]

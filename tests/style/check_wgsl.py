@@ -1,8 +1,8 @@
 """Looks in the shaders for expressions that a driver may fold.
 
 WGSL lets an implementation assume that NaN and infinity do not occur, ignore the sign of zero and reassociate sums. So
-`0.0 - x` is not a negation that turns 0 into -0, and `x != x` is not a test for NaN, even where a driver computes both
-as written. webgpu/README.md says what to write instead. ALLOWED names each exception."""
+`0.0 - x` may give 0 or -0 for a zero x, and `x != x` may be false for NaN, depending on the driver. webgpu/README.md
+says what to write instead. ALLOWED names each exception."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
 
 
 def complaints(sources: dict[str, str]) -> list[str]:
-    """Returns what is wrong with the shaders, and which exceptions have become needless."""
+    """Returns what is wrong with the shaders, and which entries of ALLOWED are no longer in them."""
     found, seen = [], set()
     for name, text in sources.items():
         if not name.endswith(".wgsl"):

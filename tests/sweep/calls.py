@@ -25,7 +25,7 @@ def keywords(case: Case) -> dict[str, Any]:
 
 
 def with_axis(contract: Contract) -> dict[str, int]:
-    """Returns axis=0 as a keyword if the operation requires an axis for several dimensions, else no keyword."""
+    """Returns axis=0 as a keyword if the operation requires an axis for inputs of several dimensions."""
     named = contract.kind.name == "rows" and contract.parameter("axis").default is None
     return {"axis": 0} if named else {}
 

@@ -1,6 +1,6 @@
 """The sweep: tests every contract, in every dtype, on every backend that this machine supports.
 
-Backends come from lanewise.backends(); no test names one. At the end of the run, tests/support.py writes the outcome to
+The list of backends comes from lanewise.backends(). At the end of the run, tests/support.py writes the outcome to
 build/reports/support.md, where an operation gets a tick only if all of its tests on a backend passed in that run.
 """
 

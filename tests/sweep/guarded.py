@@ -1,4 +1,4 @@
-"""Runs the oracle cases of all kernels on operands next to inaccessible pages. Prints each case before it runs.
+"""Runs a backend's kernels on the oracle cases, each operand next to an inaccessible page. Prints a case, then runs it.
 
     python guarded.py avx2 build/oracle
 
@@ -34,7 +34,7 @@ class Fenced:
         libc = ctypes.CDLL(None, use_errno=True)
         for fence in (self.start, self.start + PAGE + ROOM):
             if libc.mprotect(ctypes.c_void_p(fence), ctypes.c_size_t(PAGE), 0):
-                raise OSError(ctypes.get_errno(), "mprotect")
+                raise OSError(ctypes.get_errno(), "mprotect failed")
 
     def place(self, shape: tuple[int, ...], dtype: Any, at_end: bool) -> raw.Placed:
         count = int(np.prod(shape, dtype=np.int64)) * np.dtype(dtype).itemsize

@@ -35,7 +35,7 @@ def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
 
 
 def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
-    """Returns for each element whether the result is within the bound of its reference."""
+    """Returns for each element whether the result is as near to the reference as `bound` demands."""
     if got.dtype.kind != "f":
         return got == expected
     dtype = got.dtype.name
@@ -66,7 +66,7 @@ def _distance(got: np.ndarray, expected: np.ndarray) -> np.ndarray:
 
 
 def allowed(expected: np.ndarray, dtype: str, bound: Any, magnitude: Any) -> np.ndarray:
-    """Returns the error that a bound allows for each reference."""
+    """Returns the error that a bound allows for each element of the reference."""
     with np.errstate(all="ignore"):
         error = np.maximum(bound.ulp * unit(expected, dtype), bound.absolute)
         if bound.relative:

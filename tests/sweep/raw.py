@@ -36,7 +36,7 @@ class Placed:
         return layouts.Operand(self.array.shape, self.array.strides)
 
     def surroundings(self) -> np.ndarray:
-        """Returns the memory with the array overwritten by poison: all poison, unless a kernel wrote outside."""
+        """Returns a copy of the memory with the array poisoned: all poison, unless a kernel wrote outside it."""
         copy = self.memory.copy()
         start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
         view = np.lib.stride_tricks.as_strided(
@@ -48,7 +48,7 @@ class Placed:
 
 def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
     """Allocates an array in poisoned memory, misaligned by a byte. With gaps, its axes are in reverse order, every
-    other item is unused, and some strides are negative."""
+    other item along each axis is unused, and some strides are negative."""
     dtype = np.dtype(dtype)
     around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
     count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize
@@ -67,7 +67,7 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The context a kernel gets from its host. Scratch memory is poisoned and guarded; tasks run last to first."""
+    """The context that a kernel gets. Scratch memory and its surroundings are poisoned; the last task runs first."""
 
     def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
@@ -125,7 +125,7 @@ def call(
     out: Placed,
     context: Context,
 ) -> int:
-    """Runs a kernel and returns its status, after checking that it released, and did not overrun, scratch memory."""
+    """Runs a kernel and returns its status. Asserts that it released its scratch memory and wrote only inside it."""
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
     read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     written = ffi.new("void *[]", [out.pointer])
@@ -138,7 +138,7 @@ def call(
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """Returns the kernel's parameters: the default if that is a float, else 0."""
+    """Returns the kernel's scalars: each parameter's default if that is a float, else 0."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 

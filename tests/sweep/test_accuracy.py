@@ -8,7 +8,7 @@ from judge import allowed, near, ratio
 
 import lanewise as lw
 
-STEP = 2**13 - 1  # distance between the tested bit patterns; prime, so that all low bits occur
+STEP = 2**13 - 1  # distance between the tested bit patterns; prime, so that the low bits take all values
 
 
 def whole(contract):

@@ -116,7 +116,7 @@ def test_infinite_value_does_not_affect_other_columns():
 
 
 class Counting(raw.Context):
-    """Adds up the scratch memory that a kernel requests."""
+    """Adds up the bytes of scratch memory that a kernel requests."""
 
     total = 0
 

@@ -70,7 +70,7 @@ def wrong_values(contract, parameter):
 
 
 def beyond_limits(parameter):
-    """Yields numbers just outside the contract's limits and, for a float, the values that are always invalid."""
+    """Yields numbers just below the lower limit, just above an int's upper limit, and values that no float allows."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:
@@ -108,7 +108,7 @@ def complaint(contract, inputs, keywords, argument):
 
 
 def check(contract, replacements):
-    """Checks that a valid call is rejected once one argument, named or by position, is replaced."""
+    """Checks that a valid call succeeds, and fails with each replacement: (position of input or keyword, value)."""
     inputs, keywords = valid_call(contract)
     assert getattr(lw, contract.operation)(*inputs, **keywords) is not None
     complaints = []
@@ -154,7 +154,7 @@ def test_too_few_and_too_many_arguments(contract):
 
 
 def recast(contract, inputs, dtype):
-    """Returns ones in another dtype, except for inputs with a fixed dtype."""
+    """Replaces the inputs by ones in another dtype, except those with a fixed dtype."""
     if contract.inputs[0].sequence:
         return [[np.ones(each.shape, dtype) for each in inputs[0]]]
     pairs = zip(inputs, contract.inputs, strict=False)
@@ -163,7 +163,7 @@ def recast(contract, inputs, dtype):
 
 @pytest.mark.contracts(lambda contract: contract.dtypes and contract.inputs and not contract.internal)
 def test_dtypes_without_kernels(contract):
-    """A dtype without a kernel is refused, with a hint to use astype. test_dtypes.py tests promotion."""
+    """int64, float16 and float64 are refused if they have no kernel, with a hint to use astype."""
     inputs, keywords = valid_call(contract)
     inputs = [np.asarray(each) if isinstance(each, lw.Tensor) else each for each in inputs]
     for dtype in ("int64", "float16", "float64"):

@@ -10,7 +10,7 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # without a kernel for a dtype, an operation computes in a later one
+ORDER = ("bool", "int32", "float32")  # without a kernel for a dtype, an operation computes in the next that has one
 
 
 def promoted(*dtypes):
@@ -60,7 +60,7 @@ def test_promotion(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
 def test_python_numbers_are_weak(contract, dtype, backend):
-    """A Python number takes the tensor's dtype if its kind is not above the tensor's in the order bool, int, float."""
+    """A Python number takes the tensor's dtype if its kind is not after the tensor's in the order bool, int, float."""
     function = getattr(lw, contract.operation)
     number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
     for kind, (value, dtypes) in number.items():

@@ -62,7 +62,7 @@ def test_same_bits_on_every_instruction_set(size):
 
 
 def test_sweeps_in_several_tasks():
-    """Tasks divide the columns of a sweep that rotates at least EIGEN_SWEEP elements."""
+    """A sweep that rotates at least EIGEN_SWEEP elements is split into tasks by columns."""
     size = int(constants.largest("EIGEN_SWEEP") ** 0.5) + constants.largest("EIGEN_GROUP")
     x = np.diag(RANDOM.standard_normal(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
     values, vectors = (np.asarray(each, dtype="float64") for each in lw.eigh(x.astype("float32")))

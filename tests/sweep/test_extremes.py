@@ -7,7 +7,7 @@ import pytest
 import lanewise as lw
 
 LENGTHS = (1, 2, 7, 8, 9, 17, 33, 40, 64, 100, 129, 200, 1000, 4096, 4097)
-# Each operation, and the factor of its inputs and its result that turns it into a maximum.
+# Each operation, and the factor of its inputs and of its result with which it computes a maximum.
 EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}
 
 

@@ -34,7 +34,7 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Returns whether operands may have gaps. The operation take without an axis flattens x, so it may not."""
+    """Returns whether operands may have gaps. Without an axis, the operation take flattens x, which then may not."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
@@ -83,7 +83,7 @@ def test_kernels_stay_within_their_operands(host):
 @pytest.mark.contracts(lambda contract: contract.operation == "put")
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
 def test_put_writes_only_the_indexed_elements(contract, host, gaps):
-    """The contract of put has no reference. Checks that elements that are not indexed keep their previous values."""
+    """Compares put with NumPy, as its contract has no reference. Elements that are not indexed keep their values."""
     places = np.array([[6, 0], [-3, 1]], "int32")
     for dtype in contract.computed:
         values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")

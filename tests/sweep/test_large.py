@@ -10,7 +10,7 @@ SIZE = 2**24 + 4097
 
 @pytest.fixture(scope="module")
 def long_array():
-    """Returns increasing values, so that a wrong element reveals an index that was rounded."""
+    """Returns values that all differ, so that a rounded index selects a wrong value."""
     return np.arange(SIZE, dtype="int32")
 
 
@@ -54,7 +54,7 @@ def test_cumulative_sum_keeps_its_digits(backend):
 
 
 def test_compensated_sum_is_rounded_once(backend):
-    """Values of all magnitudes cancel in the sum. Only 1000 small values, added between them, remain."""
+    """Values from 1e-8 to 1e8 cancel in the sum. Only 1000 small values, added between them, remain."""
     values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
     small = np.full(1000, 1e-3, "float32")
     x = np.concatenate([values, small, -values])

@@ -22,7 +22,7 @@ LARGEST = 5000  # elements
 
 
 def shapes_of(contract):
-    """Returns a shape for each input: from the largest case of at most LARGEST elements, or the kind's default."""
+    """Returns each input's shape: from the case with the most inputs, then the largest up to LARGEST; or a default."""
 
     def fullness(row):
         size = sum(math.prod(shape) for shape in row.inputs.values())

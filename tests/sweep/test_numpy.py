@@ -69,7 +69,7 @@ def test_reductions(shape, dtype, keepdims, data):
 
 @given(SHAPES, st.data())
 def test_memory_order_does_not_change_results(shape, data):
-    """Reductions and row operations are bit-identical for any strides."""
+    """Results of reductions and row operations are bit-identical in row-major and column-major order."""
     x = data.draw(views(shape, "float32")) * np.float32(0.1)
     again = np.asfortranarray(x)
     assume(x.size and x.ndim)
@@ -115,7 +115,7 @@ def test_basic_indexing(shape, dtype, data):
 
 @st.composite
 def advanced(draw, shape):
-    """Draws integer or boolean arrays for some axes, slices for others."""
+    """Draws an index: one boolean array, or an integer array or a slice for each of the first axes."""
     if draw(st.booleans()):
         return draw(hnp.arrays(bool, shape[: draw(st.integers(1, len(shape)))]))
     dtype = draw(st.sampled_from(["int32", "int64"]))

@@ -9,7 +9,7 @@ import lanewise as lw
 
 
 def first_case(oracle, dtype):
-    """Returns the first case with several elements, or a case with one element if no case has more."""
+    """Returns the first case with several elements in its result, or with one if no case has more."""
     cases = [case for case in oracle.cases if case.computed_dtype == dtype and case.reference.size]
     return max(cases, key=lambda case: case.reference.size > 1)
 
@@ -48,7 +48,7 @@ def test_in_place(contract, dtype, backend, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.kind.in_place == "first" and not contract.internal)
 def test_in_place_along_every_axis(contract, dtype, backend):
-    """`out` may be the first input, also if rows take several blocks or are strided, or if values must be rescaled."""
+    """`out` may be the first input, even if rows take several blocks or are strided, or if values must be rescaled."""
     function = getattr(lw, contract.operation)
     for shape in ((3, 2500), (1200, 6), (2, 40, 8)):
         for axis in range(len(shape) - (contract.kind.name == "rotation")):
@@ -96,7 +96,7 @@ def test_out_that_is_not_writable(contract, backend, oracle):
 
 @pytest.mark.parametrize("name", ["matvec", "vecmat"])
 def test_out_of_several_vectors(name, backend):
-    """The operation internally adds an axis to `out` and removes it again, but errors describe the caller's `out`."""
+    """matvec and vecmat internally add an axis to `out` and remove it again, but errors describe the caller's `out`."""
     matrices, vectors, function = lw.rand((2, 1, 3, 3), seed=1), lw.rand((2, 4, 3), seed=2), getattr(lw, name)
     inputs = (matrices, vectors) if name == "matvec" else (vectors, matrices)
     out = lw.zeros((2, 4, 3))

@@ -42,7 +42,7 @@ def both(contract, host, kernel, inputs, place, scalars=None, **settings):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
 def test_streamed_results(contract, host):
-    """Every kernel streams contiguous and strided inputs correctly to results at various offsets in a cache line."""
+    """Every kernel streams correct results from contiguous and strided inputs, at various offsets in a cache line."""
     for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
         item = np.dtype(result).itemsize
         for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):
@@ -89,7 +89,7 @@ def test_streamed_fills(contract, host, count):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
 def test_in_place(contract, host):
-    """The result may be an input."""
+    """The result may overwrite the inputs."""
     x = draw(contract, contract.inputs[0].name, "float32", (1501,), "stream")
     results = []
     for cache_bytes in (0, 1):

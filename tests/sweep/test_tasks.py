@@ -9,7 +9,7 @@ from generator.draw import draw
 from judge import bits
 
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
-# Large calls of each kind: the shapes of inputs by name, and the settings of the layout.
+# Large calls by kind: the shapes of inputs by name, and the parameters from which the layout is made.
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
@@ -61,7 +61,7 @@ def test_tasks_in_any_order(contract, host):
 @pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
 @pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
 def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
-    """The host can stop the sort of a row between any two blocks, and the kernel then writes no result."""
+    """The host can stop a row's sort before any of the first half of its tasks; no result is written by then."""
     dtype, length = contract.computed[-1], 1 << 18
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))

@@ -17,7 +17,7 @@ from tests.bench.runner import on_backend
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind
 SIZES |= {"matvec": (1500,), "vecmat": (1500,), "outer": (700,)}  # by operation
 ELEMENTS = (300_001,)
-DRAWN = ("rand", "randn")  # these return different numbers in every call
+DRAWN = ("rand", "randn")  # return different numbers in every call
 
 
 @pytest.fixture(autouse=True)

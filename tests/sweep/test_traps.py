@@ -67,7 +67,7 @@ def test_rounding_near_halves_and_of_large_integers(name, expected, backend):
 
 
 def ways(array):
-    """Yields the same numbers as a vector, rows, columns, reversed and with gaps, each with the axis to reduce."""
+    """Yields views of the numbers, such as rows, columns and reversed: name, tensor, axes to reduce, NumPy's view."""
     square = array.reshape(-1, 1000)
     yield "all", lw.asarray(array), None, array
     yield "rows", lw.asarray(square), 1, square
@@ -94,7 +94,7 @@ def test_variance_survives_a_large_mean_on_every_path(backend):
 
 
 def test_layer_norm_with_outliers_as_its_pivot(backend):
-    """A pivot that is the mean of four elements costs a one-pass variance three digits if these are outliers."""
+    """A pivot that is the mean of four elements costs a one-pass variance three digits if all four are outliers."""
     rows = np.random.default_rng(2).normal(0, 1, (3, 4096)).astype("float32")
     rows[:, [0, 1024, 2048, 4095]] = 10_000
     exact = rows.astype("float64")
@@ -105,7 +105,7 @@ def test_layer_norm_with_outliers_as_its_pivot(backend):
 
 
 def test_sums_keep_their_digits_on_every_path(backend):
-    """The mistake: the sum of 2^20 elements of 0.1 was off by a thousand. Blocks keep the error within 2e-6."""
+    """The mistake: the sum of 2^20 elements of 0.1 was off by a thousand. Blocks keep the relative error below 2e-6."""
     tenth = np.full(1_200_000, 0.1, "float32")
     for way, x, axis, array in ways(tenth):
         expected = np.sum(array, axis=axis, dtype="float64")

@@ -22,7 +22,7 @@ def reach(kernel, dilation):
 
 @st.composite
 def sizes(draw, kernel, dilation, padding):
-    """Draws the size of an image that the window fits in, often exactly."""
+    """Draws the size of an image that the window fits in, sometimes exactly."""
     spans = zip(reach(kernel, dilation), padding, strict=True)
     return [max(span - 2 * pad, 1) + draw(st.integers(0, 9)) for span, pad in spans]
 

@@ -22,7 +22,7 @@ HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # backends whos
 
 @cache
 def oracle_of(operation: str) -> oracle_file.Oracle:
-    """Returns an operation's cases; fails the test if the file is missing or was made from other contracts."""
+    """Returns an operation's oracle; fails the test if its file is missing or was made from other contracts."""
     path = ORACLE / f"{operation}.bin"
     if not path.exists():
         pytest.fail(f"{path} is missing; run: python contracts/generate.py --oracle {ORACLE}")

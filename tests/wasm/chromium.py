@@ -57,7 +57,7 @@ class Chromium:
 
 
 class ChromiumPage:
-    """A tab."""
+    """A tab of Chromium."""
 
     def __init__(self, page: playwright.Page) -> None:
         self.page = page
@@ -67,7 +67,7 @@ class ChromiumPage:
         self.page.wait_for_function("window.begin !== undefined")
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Asks the page and waits for the outcome in Playwright, which notices if the page hangs or crashes."""
+        """Sends the page a question. Playwright waits for the outcome, and notices if the page hangs or crashes."""
         from playwright.sync_api import Error
 
         try:

@@ -92,7 +92,7 @@ def emcc_wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     compiler = folder / "cc"
     compiler.write_text(WRAPPER)
     compiler.chmod(0o755)
-    # emcc is a Python program that imports modules from its own folder
+    # emcc is a Python program that imports modules from its own folder, which PYTHONSAFEPATH prevents
     surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
     surroundings |= {"CC": str(compiler), "PYODIDE": "1", "_PYTHON_HOST_PLATFORM": "emscripten_5_0_3_wasm32"}
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]

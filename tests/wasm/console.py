@@ -31,7 +31,7 @@ class Page(Protocol):
     """A page that shows browser/console.html."""
 
     def open(self, address: str) -> None:
-        """Loads the address, and waits until `window.begin` is defined."""
+        """Loads the page at the address, and waits until `window.begin` is defined."""
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
         """Calls `window.begin(question)` and returns `window.outcome` once it is defined: {"result": ...} or
@@ -80,7 +80,7 @@ class Console:
         try:
             return self._run(*arguments)
         except PageCrashedError as error:
-            print(f"once more in a new page: {error}")
+            print(f"the page crashed; running the program again in a new page: {error}")
             self.page.close()
             self._open()
             return self._run(*arguments)

@@ -1,7 +1,7 @@
-"""Lists the engines that the WASM tests run in; a test is given one and does not know which it is.
+"""Lists the engines that the WASM tests run in. The fixture `engine` gives each of them to a test.
 
-The oldest and the newest Pyodide each run in the system's Node, in a newer Node, in a page and in a worker of Chromium,
-and in one other browser. The Pyodide between them runs in the system's Node and in a page.
+The oldest and the newest Pyodide each run in the system's Node, in a newer Node, in a page and in a worker of Chromium;
+the oldest also in WebKit, the newest in Firefox. The Pyodide between them runs in the system's Node and in a page.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from support import absent
 
 from wasm import build
 
-RELAXED_SINCE = 21  # the first Node with relaxed SIMD by default
+RELAXED_SINCE = 21  # the first version of Node with relaxed SIMD by default
 NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
 BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
 EVERYWHERE = (*NODES, "page", "worker")
@@ -69,7 +69,7 @@ class BrowserEngine:
 
 
 def node(place: str) -> str:
-    """Returns the path of one of NODES."""
+    """Returns the path of one of NODES; skips or fails the test if it is not installed."""
     program = NODES[place]()
     if program is None:
         absent(f"{place} is not installed", "simd128")
@@ -78,7 +78,7 @@ def node(place: str) -> str:
 
 
 def distribution(version: str) -> Path:
-    """Returns the folder of a Pyodide."""
+    """Returns the folder of a Pyodide; skips or fails the test if it cannot be fetched."""
     try:
         return pyodide_fixture.fetch(version)
     except pyodide_fixture.FixtureError as error:

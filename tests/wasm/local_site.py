@@ -48,7 +48,7 @@ class LocalSite:
         self.thread.join()
 
     def archive(self, folder: Path) -> str:
-        """Packs the files of a folder that have a suffix of PACKED as a tar file, and returns its address."""
+        """Packs the files of a folder whose suffix is in PACKED into a tar file, and returns the tar file's address."""
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(folder.rglob("*")):
@@ -73,7 +73,7 @@ class LocalSite:
         return self._file(first, rest)
 
     def _index(self, project: str) -> tuple[str, bytes] | None:
-        """Returns a page of the simple repository API (PEP 503)."""
+        """Returns a project's page in the simple repository API (PEP 503), or None."""
         wheel = self.wheels.get(project)
         if wheel is None:
             return None

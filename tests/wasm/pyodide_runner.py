@@ -35,7 +35,7 @@ def newer_node() -> str | None:
 
 
 def node_version(program: str | None = None) -> tuple[int, ...]:
-    """Returns the version as a tuple: (20, 20, 2) for v20.20.2."""
+    """Returns the version of Node as a tuple: (20, 20, 2) for v20.20.2."""
     command = [program or require_node(), "--version"]
     text = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60).stdout
     return tuple(int(part) for part in text.strip().lstrip("v").split("."))
@@ -78,7 +78,7 @@ def run(
 
 
 def load(program: Path) -> ModuleType:
-    """Loads the program as a module of this Python, for the native results. It may import others of its folder."""
+    """Imports the program into this Python, for native results. It may import other programs of its folder."""
     if str(program.parent) not in sys.path:
         sys.path.append(str(program.parent))
     spec = importlib.util.spec_from_file_location(program.stem, program)

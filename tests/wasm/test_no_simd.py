@@ -1,5 +1,5 @@
-"""Tests an engine without SIMD. V8 has no SIMD on a processor without SSE4.1, and a flag makes it assume such a
-processor. The wheel installs there, and operations run on the scalar kernels."""
+"""Tests lanewise in an engine without SIMD. V8 has no SIMD on a processor without SSE4.1, and a flag makes it assume
+such a processor. The wheel installs there, and operations run on the scalar kernels."""
 
 from __future__ import annotations
 

@@ -27,14 +27,14 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="session")
 def findings(engine: Engine) -> Findings:
-    """The findings of the sweep in an engine."""
+    """What programs/sweep.py finds in an engine."""
     found: Findings = engine.run(PROGRAM, mounts={"/tests": TESTS, "/oracle": ORACLE}, timeout=600)
     return found
 
 
 @pytest.fixture(scope="session")
 def native() -> Findings:
-    """The findings on the native scalar backend, whose bits are those of all native backends (tests/sweep)."""
+    """What programs/sweep.py finds on the native scalar backend, whose bits all native backends give (tests/sweep)."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 

@@ -114,7 +114,7 @@ class Firefox:
         digits = b""
         while (byte := self.answers.read(1)) != b":":
             if not byte:
-                raise WebDriverError("Firefox has ended")
+                raise WebDriverError("Firefox closed the connection")
             digits += byte
         return json.loads(self.answers.read(int(digits)))
 
@@ -218,5 +218,5 @@ def _wait(what: str, condition: Callable[[], Any], seconds: float = STARTS) -> A
         if result := condition():
             return result
         if time.monotonic() > end:
-            raise WebDriverError(f"no answer after {seconds:.0f} s: {what}")
+            raise WebDriverError(f"expected {what}, got none within {seconds:.0f} s")
         time.sleep(0.05)

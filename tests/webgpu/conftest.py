@@ -49,7 +49,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The oracle cases of the contract in the working tree."""
+    """The contract's oracle cases, generated from the working tree."""
     path = tmp_path / "oracle.bin"
     path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
     return oracle_file.read(path)

@@ -27,7 +27,7 @@ class Runner:
         self.executor = executor
 
     def upload(self, array: np.ndarray) -> Operand:
-        """Uploads the bytes that a view spans. Returns the buffer, and the offset of the first element."""
+        """Uploads the bytes that an array spans. Returns the buffer, and the offset of the first element."""
         if not array.size:
             return self.executor.allocate(0), 0
         low, high = np.lib.array_utils.byte_bounds(array)
@@ -38,7 +38,7 @@ class Runner:
         return buffer, first - low
 
     def poisoned(self, nbytes: int) -> Operand:
-        """Returns a poisoned buffer with a guard before and after the result."""
+        """Returns a poisoned buffer for a result between two guards, and the offset of the result."""
         buffer = self.executor.allocate(nbytes + 2 * GUARD)
         self.executor.upload(buffer, memoryview(bytes([POISON]) * (nbytes + 2 * GUARD)))
         return buffer, GUARD
@@ -132,7 +132,7 @@ class Runner:
 
 
 def strided_layout(shape: Sequence[int], strides: Iterable[Sequence[int]], item_bytes: int) -> Mapping[str, Any]:
-    """Returns the lw_layout for inputs with these strides and a row-major result."""
+    """Returns the members of lw_layout for inputs with these strides and a row-major result."""
     rows = [[*each] for each in strides]
     return {"ndim": len(shape), "inner": 0, "shape": [*shape], "strides": [*rows, _row_major(shape, item_bytes)]}
 

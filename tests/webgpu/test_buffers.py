@@ -49,7 +49,7 @@ def test_unused_buffers_make_room_within_the_budget() -> None:
     pool.allocate(2 * MIB).release()
     check(pool, device, MIB)
     other = pool.allocate(3 * MIB)
-    assert settled == [2]  # submitted once, before the unused buffer was destroyed
+    assert settled == [2]  # commands were submitted once, before the unused buffer was destroyed
     check(pool, device, 4 * MIB)
     with pytest.raises(OutOfMemoryError, match="cannot allocate"):
         pool.allocate(256)

@@ -1,4 +1,4 @@
-"""Tests which adapters the desktop offers, on a list of adapters that the test makes up. Needs no adapter."""
+"""Tests that webgpu/desktop.py leaves out OpenGL, on a made-up list of adapters. Needs no adapter."""
 
 from __future__ import annotations
 

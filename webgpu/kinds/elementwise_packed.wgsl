@@ -1,6 +1,6 @@
 // Like elementwise.wgsl, for results of one or two bytes per element: an invocation computes all $per_word elements of
-// a word and stores them at once. Elements of a strided result, and the last few of a contiguous one, are stored one by
-// one with atomics, which keep the rest of the word.
+// a word and stores them at once. All elements of a result that is strided or starts inside a word, and the last few of
+// any other, are stored one by one with atomics, which keep the rest of the word.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 

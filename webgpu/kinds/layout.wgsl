@@ -1,7 +1,7 @@
 // The layout of strided operands. The parameters of a dispatch take 256 bytes, the largest alignment of dynamic offsets
-// that an adapter may require, so one uniform buffer holds those of a whole batch of dispatches.
-// Component n of a vector belongs to operand n: inputs first, then the result. Offsets and strides are in bytes, modulo
-// 2^32, so negative strides work.
+// that an adapter may require, so one uniform buffer holds the parameters of a whole batch of dispatches.
+// Component n of `offsets` and of each vector in `strides` belongs to operand n: inputs first, then the result. Offsets
+// and strides are in bytes, modulo 2^32, so negative strides work.
 struct LwLayout {
     offsets: vec4<u32>,
     scalars: vec4<u32>,            // parameters of the operation, as bits

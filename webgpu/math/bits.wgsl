@@ -1,6 +1,6 @@
 // Operations on the bits of float32. WGSL lets a compiler assume that NaN and infinity do not occur, flush denormals,
-// and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on any of these values
-// works on bits.
+// and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on NaN, infinity, denormals
+// or the sign of zero works on bits.
 
 // This is a function because WGSL rejects a bitcast to NaN or infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {

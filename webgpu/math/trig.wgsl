@@ -6,8 +6,8 @@ struct LwTrigParts {
 // pi/2 in units of 2^-31.
 const lw_PI_2_Q31 = 0xc90fdaa2u;
 
-// |x| = n pi/2 + r, |r| <= pi/4, for a finite x. Uses the algorithm of Payne and Hanek (core/math/trig.h) for all x,
-// because integer arithmetic is exact on every GPU. r is rounded once.
+// |x| = n pi/2 + r, |r| <= pi/4, for a finite x. Uses the algorithm of Payne and Hanek (core/math/trig.h) for all
+// |x| >= 1/2, because integer arithmetic is exact on every GPU. r is rounded once.
 // 1. |x| = mantissa * 2^(exponent - 150), where exponent is the biased exponent of x.
 // 2. Take 96 bits of 2/pi, starting at a bit that depends on the exponent. The bits before them contribute only
 //    multiples of 4 to n.

@@ -4,7 +4,7 @@
 //    polynomial q of core/math/exp.h.
 // 3. Otherwise e^x - 1 = 2^k d + (2^k - 1), where e^x = 2^k (1 + d). Computes half of it and doubles that, because 2^k
 //    overflows before e^x - 1 does. x is clamped because lw_exp_parts takes |x| < 128: from x = -20 down, 2^k is at
-//    most 2^-29 and the sum rounds to -1, so any bound in this range would do.
+//    most 2^-29 and the sum rounds to -1, so any bound between -128 and -20 would do.
 fn lw_expm1_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 2.98e-8) {

@@ -28,8 +28,8 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
     return LwSquares(a.small + b.small, a.medium + b.medium, a.large + b.large);
 }
 
-// Combines only two neighboring sums, starting with the sum of the largest elements that is not zero. A third sum would
-// be too small to change the result.
+// Takes the sum of the largest elements that is not zero and adds only the next sum, because the one after that is too
+// small to change the result.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
     let down = 0x1p-80;
     if (bitcast<u32>(total.large) != 0u) {

@@ -1,7 +1,7 @@
 // Returns 0 if x is not an integer, 1 if it is odd, and 2 if it is even. Infinities count as even.
 fn lw_parity(x: f32) -> u32 {
     let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits >= 0x4b800000u || bits == 0u) { // x is at least 2^24 or 0
+    if (bits >= 0x4b800000u || bits == 0u) { // |x| is at least 2^24, or 0
         return 2u;
     }
     if (bits < 0x3f800000u) {
@@ -41,8 +41,8 @@ fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
 }
 
-// Computed by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on the
-// lowest bit of x2 alone.
+// Returns x1^x2, by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on
+// the lowest bit of x2 alone.
 fn lw_pow_int32(x1: i32, x2: i32) -> i32 {
     var bits = x2;
     if (x2 < 0) {

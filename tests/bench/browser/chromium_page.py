@@ -17,7 +17,7 @@ from tests.bench.browser.fixtures import LocalSite, chromium
 
 __all__ = ["Page", "PageError", "opened", "require"]
 
-LONGEST = 15 * 60 * 1000  # milliseconds for one call of a function of the page
+LONGEST = 15 * 60 * 1000  # the limit for one call of a function of the page, in milliseconds
 
 Folders = Mapping[str, Path]  # first part of the URL's path -> folder
 

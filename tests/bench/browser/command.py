@@ -1,6 +1,6 @@
 """`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page in Chromium.
 
-The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and requests each row.
+The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and has it measure each row.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def pack_programs(folder: Path) -> Path:
 
 
 def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], settings: Settings, default: str) -> Row:
-    """Measures a goal in the page. If the page throws, only this row is lost."""
+    """Measures a goal in the page. If the page throws, the row has a note in place of a figure."""
     request = {
         "goal": goal.name,
         "peers": peers,

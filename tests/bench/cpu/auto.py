@@ -1,6 +1,6 @@
 """The goal for AUTO: how much slower AUTO is, after lw.calibrate(), than the best CPU backend for each case.
 
-Every case of a grid, from 10 elements to 10 million, is timed with AUTO and with each backend but the slowest in turn.
+Every case of a grid, from 10 elements to 10 million, is timed in turn with AUTO and with each backend but the slowest.
 Differences below 2 microseconds do not count. The row shows the median over the grid.
 """
 
@@ -25,7 +25,7 @@ __all__ = ["row"]
 
 SIZES = (10, 1_000, 100_000, 10_000_000)
 OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "dot", "softmax", "layer_norm", "matmul")
-LARGEST_PRODUCT = 1_000_000  # elements of a matrix; larger products take more than a second
+LARGEST_PRODUCT = 1_000_000  # elements of a matrix; products of larger ones take more than a second
 SAME_NANOSECONDS = 2_000.0
 AUTO = "auto"
 SHOWN = 3  # number of cases in the notes: those in which AUTO is furthest behind

@@ -46,8 +46,8 @@ EXPORT float madd(int64_t iterations) {
     return total(chain, CHAINS);
 }
 
-/* Sums `count` floats, `times` times, and reads them as `places` streams side by side. Skips the end of a stream if it
- * is shorter than a step. */
+/* Sums `count` floats, `times` times, and reads them as `places` streams side by side. Skips the last floats
+ * of a stream if they are fewer than a step. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;

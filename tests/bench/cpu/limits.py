@@ -30,8 +30,8 @@ FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # from this many operations per byte, arithmetic is the limit: it takes as long as a byte from DRAM
-MOSTLY_READ = 8  # from this many bytes read per byte written, the limit is a loop that only reads
+ARITHMETIC = 4  # operations per byte from which arithmetic is the limit: they take as long as reading a byte from DRAM
+MOSTLY_READ = 8  # bytes read per byte written from which the limit is a loop that only reads
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
@@ -130,7 +130,7 @@ class Limits:
         return ways[min(tried, key=lambda timing: timing.minimum).name]
 
     def repeat(self, kernel: int, layout: int, inputs: int, outputs: int, parameters: int) -> Callable[[int], int]:
-        """Returns a loop that calls a kernel and returns 0 or the status of a failed call. Takes addresses."""
+        """Returns a loop that calls a kernel and returns 0 or the status of a failed call. Arguments are addresses."""
         addresses = [ctypes.c_void_p(address) for address in (kernel, layout, inputs, outputs, parameters)]
         return lambda times: int(self._library.repeat(*addresses, ctypes.c_int64(times)))
 

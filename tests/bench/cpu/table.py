@@ -1,7 +1,7 @@
 """The goals for a CPU with AVX-512, most of them for one thread; some are for AVX2.
 
-Processors differ by more than the goals do. Rows that are limited by arithmetic or memory are therefore judged by the
-share that they reach of this limit, measured in the same run, or against peers.
+Processors differ in speed. Rows that are limited by arithmetic or memory are therefore judged by the share that they
+reach of that limit, measured in the same run, or against peers.
 """
 
 from __future__ import annotations

@@ -130,5 +130,5 @@ def serve(peer: str, threads: int, requests: BinaryIO, answers: BinaryIO) -> Non
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(sys.stdout.fileno()), "wb") as answers:
-        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # keep what libraries print out of the answers
+        os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # libraries may print: redirect that to standard error
         serve(sys.argv[1], int(sys.argv[2]), sys.stdin.buffer, answers)

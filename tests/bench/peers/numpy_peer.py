@@ -11,7 +11,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# OpenBLAS selects kernels by CPU model: newer AMD processors get those for Haswell (AVX2), which are half as fast.
+# OpenBLAS selects kernels by CPU model: on newer AMD processors those for Haswell (AVX2), half as fast as for AVX-512.
 FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 

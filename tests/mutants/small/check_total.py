@@ -9,7 +9,7 @@ library.total.argtypes = [ctypes.c_void_p, *integers, ctypes.c_double, ctypes.c_
 
 
 def total(low: float, high: float) -> float:
-    """Returns the total of a matrix of 2 rows and 3 columns in a folder of 2 x 5 elements."""
+    """Returns the total of a matrix of 2 rows and 3 columns. Its rows begin 5 elements apart."""
     x = (ctypes.c_double * 10)(1, 2, 9, 70, 70, 4, 5, 6, 70, 70)
     result: float = library.total(x, 2, 3, 5, 1, low, high)
     return result

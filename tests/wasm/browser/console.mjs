@@ -27,7 +27,7 @@ const calls = {
         for (const [inside, url] of Object.entries(mounts)) {
             const response = await fetch(url);
             if (!response.ok) {
-                throw new Error(`${url}: ${response.status}`);
+                throw new Error(`${url}: HTTP status ${response.status}`);
             }
             pyodide.unpackArchive(await response.arrayBuffer(), "tar", { extractDir: inside });
         }

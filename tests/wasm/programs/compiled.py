@@ -1,4 +1,4 @@
-"""Adds and sums vectors and multiplies matrices on each available backend. Returns why other backends are missing."""
+"""Adds and sums vectors and multiplies matrices on each backend. Returns the results, or why a backend is missing."""
 
 import lanewise as lw
 

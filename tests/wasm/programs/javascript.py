@@ -36,7 +36,7 @@ def error(call: Any) -> str:
 
 
 def back(tensor: lw.Tensor) -> list[Any]:
-    """Returns the name of the constructor and the elements that JavaScript sees."""
+    """Converts a tensor to a typed array. Returns its constructor's name and its elements, as JavaScript sees them."""
     array = tensor.to_js()
     return [str(array.constructor.name), str(array.join(" "))]
 

@@ -45,7 +45,7 @@ def too_large() -> dict[str, dict[str, Any]]:
 
 
 def used_up() -> dict[str, Any]:
-    """Fills the heap with malloc, then with tensors until a call is refused; then frees all of it and calls again."""
+    """Fills the heap with malloc, then with tensors until one does not fit; then frees all of it and computes again."""
     library = ctypes.CDLL(None)
     library.malloc.restype = ctypes.c_void_p
     taken: list[int] = []
@@ -87,7 +87,7 @@ def growth() -> dict[str, Any]:
         if heap_bytes() != sizes[-1]:
             sizes.append(heap_bytes())
         if len(kept) > 200:
-            raise AssertionError(f"after {len(kept)} blocks the heap has had only these sizes: {sizes}")
+            raise AssertionError(f"expected the heap to grow three times, got sizes {sizes} after {len(kept)} blocks")
     wrong = [i for i, each in enumerate(kept) if not bool(lw.all(lw.equal(lw.subtract(each, i), first)))]
     found = {
         "sizes": sizes,

@@ -21,7 +21,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # the most that are reported for one operation on one backend
+MOST_COMPLAINTS = 5  # after which the other cases of the operation on this backend are skipped
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -82,7 +82,7 @@ def try_all(operation: str, oracle: oracle_file.Oracle, backend: str, *, sequenc
 
 
 def check(operation: str, backend: str) -> dict[str, Any]:
-    """Runs one check of several.py."""
+    """Runs the operation's check in several.py."""
     complaints: list[str] = []
     digest = hashlib.sha256()
     try:

@@ -125,7 +125,7 @@ _LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page
 
 
 def limit(case: Case) -> Contestant | None:
-    """Returns a loop with only the arithmetic of the case, or only its memory traffic; None for small cases."""
+    """Returns a loop with only the arithmetic or memory traffic of the case; None if call overhead dominates."""
     module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
     moved = case.result * ITEM_BYTES["float32"]
     if case.flops and case.operation.kind in ("matrix", "window"):

@@ -25,7 +25,7 @@ function gelu(x, { approximate }) {
     return tf.mul(tf.mul(tf.add(tf.erf(tf.mul(x, Math.SQRT1_2)), 1), x), 0.5);
 }
 
-// How each operation is computed from its tensors; `prepare` and `finish` are not timed.
+// How each operation is computed from its input tensors; `prepare` and `finish` are not timed.
 const FUNCTIONS = {
     matmul: { call: (a, b) => tf.matMul(a, b) },
     conv2d: {

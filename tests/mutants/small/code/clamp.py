@@ -1,4 +1,4 @@
-"""A class that clamps numbers and counts them."""
+"""A class that adds up clamped numbers, and a function that finds an element."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ strides = [24, 8]
 
 
 class Clamp:
-    """Clamps numbers to [-2, LIMIT] and adds them up."""
+    """Clamps numbers to [-2, LIMIT], and adds up half of each."""
 
     def __init__(self) -> None:
         self.total = 0.0
@@ -27,12 +27,12 @@ class Clamp:
         self.open = False
 
     def finish(self) -> float:
-        """Returns the total, and ends the use of the object."""
+        """Returns the total less the count of numbers, and ends the use of the object."""
         result = self.total - len(self.seen)
         self.release()
         return result
 
 
 def offset(i: int, j: int) -> int:
-    """Returns the position of an element."""
+    """Returns the offset of an element in bytes."""
     return i * strides[0] + j * strides[1]

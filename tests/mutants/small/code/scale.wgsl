@@ -1,4 +1,4 @@
-// Adds up each row of a matrix; elements outside of [-2, 2) are left out.
+// Scales the elements of a matrix that are in [-2, 2), and adds up those of each row.
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 

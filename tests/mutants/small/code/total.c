@@ -1,4 +1,5 @@
-/* Adds up the elements of a matrix that are in [low, high), each at most LIMIT, and counts references to it. */
+/* Limits the elements of a matrix that are in [low, high) to LIMIT, scales them and adds them up. Counts references to
+ * the matrix. */
 #include "total.h"
 
 static int references;
