@@ -103,6 +103,9 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         tensor[plan.basic] = value
         return
     view = tensor[plan.basic]
+    if isinstance(value, int | float):  # it has to fit the dtype, as with a key without arrays
+        (number := _ext.zeros((), dtype=tensor.dtype))[...] = value
+        value = number
     values = _ext.astype(tensor_of("setitem", "value", value), tensor.dtype)
     order, extents, others = _indexed_axes_first(view, plan)
     index_shape = plan.index_shape()

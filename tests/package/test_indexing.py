@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -279,6 +281,17 @@ def test_values_that_do_not_fit():
         lw.zeros(4)[[True, False, True, False]] = [1, 2, 3]
     with pytest.raises(TypeError):
         lw.zeros(4)[[0, 1]] = "ab"
+
+
+@pytest.mark.parametrize("value", [2**40, -(2**40), 1.5, 10**30, float("nan")])
+def test_numbers_fit_the_dtype_with_any_key(value):
+    for key in (0, slice(None), [0], [[0, 1]], lw.asarray([True, False, True]), (..., [1])):
+        x = lw.asarray([1, 2, 3])
+        with pytest.raises(lw.LanewiseError) as basic:
+            x[0] = value
+        with pytest.raises(type(basic.value), match=f"^{re.escape(str(basic.value))}$"):
+            x[key] = value
+        assert x.tolist() == [1, 2, 3]
 
 
 def test_read_only_memory_is_not_written():
