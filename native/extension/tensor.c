@@ -19,7 +19,7 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
         strides[i] = bytes;
         if (shape[i] == 0) {
             empty = 1; /* the other extents must not overflow either, as in NumPy */
-        } else if (__builtin_mul_overflow(bytes, shape[i], &bytes)) {
+        } else if (shape[i] < 0 || __builtin_mul_overflow(bytes, shape[i], &bytes)) {
             return -1;
         }
     }

@@ -73,7 +73,8 @@ lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 
-/* Fills in the row-major strides of a shape. Returns the bytes of all elements, or -1 if that overflows. */
+/* Fills in the row-major strides of a shape. Returns the bytes of all elements, or -1 if an extent is negative or the
+ * bytes overflow. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 
