@@ -102,7 +102,7 @@ static double eigen_reflection(eigen *m) {
 
 static int64_t eigen_end(const eigen *m, int64_t first) { return min_int64(first + m->per_task, m->i); }
 
-/* q = A v / h. */
+/* q = A v / h, with the Householder vector v of step i (row i of A) and its h[i]. */
 static lw_status eigen_product_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const eigen *m = argument;

@@ -34,8 +34,8 @@ static inline float reduced_float32(const reduced *r) {
 typedef struct reducer {
     int32_t inputs; /* 1, or 2 if each value comes from a pair of elements */
     int32_t size;   /* bytes per element */
-    /* Reduces one block of contiguous elements. `start` is the index of the block's first element among the elements of
-     * its output. */
+    /* Reduces one block of contiguous elements. `start` is the index of the block's first element among all
+     * elements that are reduced to the same output. */
     void (*block)(const reduce_source *from, int64_t start, int64_t count, reduced *result);
     /* Reduces one block of each of `columns` <= REDUCE_MAX_COLUMNS adjacent outputs. */
     void (*columns)(const reduce_source *from, int64_t start, int64_t count, int64_t columns, reduced *results);

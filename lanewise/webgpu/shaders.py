@@ -46,8 +46,8 @@ def kernel_names(file: Path) -> Collection[str]:
 
 @cache
 def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
-    """Returns shared declarations by name, and for each kernel its metadata and the rest of its module. Each part of
-    the file starts with its metadata, in a comment, and has no other comments."""
+    """Returns the declarations that modules share, by name, and for each kernel its metadata and its module without
+    them. Each part of the file starts with its metadata, in a comment, and has no other comments."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     declarations, modules = {}, {}
     for part in text.split("//")[1:]:

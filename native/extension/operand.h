@@ -4,9 +4,9 @@
 #include "operation.h"
 #include "tensor.h"
 
-/* Whether an operand is weak, and which kind of Python number it then holds. A weak operand takes its dtype from the
- * strong ones. LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest double, and converting it to an
- * integer dtype is an error. */
+/* Whether an operand is weak, and which kind of Python number it then holds. Strong operands decide the dtype, unless a
+ * weak one is of a higher kind (bool < int < float): see lw_computed_dtype(). LW_WEAK_BIG_INT is an int beyond 64 bits:
+ * it is stored as the nearest double, and converting it to an integer dtype is an error. */
 typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
 
 typedef struct lw_operand {

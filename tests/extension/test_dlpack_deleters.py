@@ -1,5 +1,6 @@
-"""Tests that every deleter of DLPack is called exactly once: from threads that Python does not know, without the GIL,
-for capsules that nobody consumes, after refusals, and after Python has ended."""
+"""Tests the deleters of DLPack. That of a consumed capsule is called exactly once, after the last user; that of a
+refused capsule is left to its owner. Ours work in threads that Python does not know, without the GIL, and after Python
+has ended."""
 
 from __future__ import annotations
 

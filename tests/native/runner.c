@@ -290,7 +290,7 @@ static int run_case(const lw_library *library, reader *r, bound allowed, uint64_
         return 1;
     }
     if (!c.call) {
-        return 0; /* another library has this kernel */
+        return 0; /* this library leaves the kernel to its base library, as relaxed_simd does to simd128 */
     }
     placed operands[LW_MAX_OPERANDS + 1];
     for (size_t i = 0; i < c.input_count; i++) {
@@ -361,7 +361,7 @@ static int sum_of_tenths(const lw_library *library) {
     lw_context context = context_of(hosts);
     lw_layout layout = {.ndim = 1, .inner = 1, .shape = {1 << 20}, .strides = {{sizeof(float)}}};
     if (!library->kernels.sum_float32) {
-        return 0; /* another library has this kernel */
+        return 0; /* this library leaves the kernel to its base library, as relaxed_simd does to simd128 */
     }
     for (int i = 0; i < 1 << 20; i++) {
         x[i] = 0.1f;
@@ -384,7 +384,7 @@ static int eigenvectors(const lw_library *library) {
         x[i] = (float)((row * column * 7 + row + column) % 11 - 5);
     }
     if (!library->kernels.eigh_float32) {
-        return 0; /* another library has this kernel */
+        return 0; /* this library leaves the kernel to its base library, as relaxed_simd does to simd128 */
     }
     lw_status status =
         library->kernels.eigh_float32(&context, &layout, (const void *[]){x}, (void *[]){values, vectors}, NULL);
@@ -408,7 +408,7 @@ static int first_results(const lw_library *library) {
         x[i] = (int32_t)((uint32_t)(LENGTH - i) * 2654435761u >> 8) - i * 64; /* spreads the first results */
     }
     if (!sort) {
-        return 0; /* another library has this kernel */
+        return 0; /* this library leaves the kernel to its base library, as relaxed_simd does to simd128 */
     }
     int failed = sort(&context, &layout, (const void *[]){x}, (void *[]){all}, (lw_scalar[]){{.i = LENGTH}, {.i = 0}});
     failed |= sort(&context, &layout, (const void *[]){x}, (void *[]){first}, (lw_scalar[]){{.i = COUNT}, {.i = 0}});
