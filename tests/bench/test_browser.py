@@ -66,7 +66,7 @@ def test_the_size_of_the_wheel_is_reported(report):
     ("arguments", "message"),
     [
         (["--browser"], "a browser can only measure the goals; use --goals --backends browser"),
-        ([*GOALS, "--sizes", "4"], "leave out --sizes"),
+        ([*GOALS, "--sizes", "4"], "excludes --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
         ([*GOALS, "fly"], "no goal begins with 'fly'"),
         ([*GOALS, "--peers", "torch"], "expected peers in the browser of numpy, scipy"),

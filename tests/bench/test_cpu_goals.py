@@ -276,8 +276,8 @@ def test_json_has_every_row_and_the_shared_facts(capsys):
     [
         (["--goals", "fly"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
         (["--goals", "--peers", "tfjs"], "expected peers of numpy, numpy-out"),
-        (["--goals", "--sizes", "4"], "leave out --sizes"),
-        (["--goals", "--threads", "2"], "leave out --sizes, --dtype, --threads and --plot"),
+        (["--goals", "--sizes", "4"], "excludes --sizes"),
+        (["--goals", "--threads", "2"], "excludes --sizes, --dtype, --threads and --plot"),
         (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),
         (["add", "--wheel", "x.whl"], "a browser can only measure the goals"),
         (["add", "--markdown", "README.md"], "--markdown works only with --goals; add it"),
