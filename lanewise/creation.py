@@ -203,7 +203,7 @@ def _evenly_spaced(operation: str, first: float, distance: float, count: int, dt
 
 
 def rand(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any = None) -> Tensor:
-    """Returns uniform random numbers in [0, 1), from the stream of `seed`, or of this process if there is no seed."""
+    """Returns uniform random numbers in [0, 1), from the stream of `seed`, or of this process if `seed` is None."""
     return _random("rand", shape, seed, offset, device)
 
 

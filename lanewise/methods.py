@@ -133,7 +133,7 @@ def to_js(self: Tensor, /) -> Any:
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     """Runs a NumPy ufunc, including that of `array += tensor`, on arrays that share the tensors' memory. The exception
-    is an operator's ufunc whose first input is no tensor, as in `array + tensor`: Lanewise runs it."""
+    is an operator's ufunc whose first input is not a tensor, as in `array + tensor`: Lanewise runs it."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)
