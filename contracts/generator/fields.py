@@ -72,7 +72,7 @@ class Fields:
 
     def text(self, key: str, default: Any = ABSENT) -> Any:
         value = self.value(key, default)
-        if value is not default and value is not None and not isinstance(value, str):
+        if value is not default and not isinstance(value, str):
             raise self.error(f"expected {key} to be text, got {value!r}; quote it")
         return value.strip() if isinstance(value, str) else value
 
