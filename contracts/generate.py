@@ -72,7 +72,8 @@ def main() -> int:
     if not options.out and not options.oracle:
         parser.error("give --out FOLDER, --oracle FOLDER, or both")
     try:
-        contracts = load_contracts(FOLDER, check_measured=bool(options.oracle))  # errors are measured after a build
+        # `measured` is not checked for a build, because errors can be measured only after a build.
+        contracts = load_contracts(FOLDER, check_measured=bool(options.oracle))
         if options.out:
             write(files(contracts), options.out, options.verbose)
         if options.oracle:

@@ -21,7 +21,7 @@
 
 enum {
     ATTENTION_ROWS = 48,                   /* queries per block; a multiple of GEMM_MR on every instruction set */
-    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries per chunk, which share packed keys and values */
+    ATTENTION_CHUNK = 16 * ATTENTION_ROWS, /* queries per chunk; they share packed keys and values */
     ATTENTION_KEYS = 128,                  /* keys per block; ATTENTION_ROWS x ATTENTION_KEYS scores fit in L1 */
     ATTENTION_UNPACKED_KEYS = 512,         /* keys per block of attention_unpacked */
     ATTENTION_GRAIN = 1 << 20              /* multiply-adds per task */
@@ -50,24 +50,25 @@ typedef struct attention_chunk {
     float *scores, *weights;    /* a block's scores, packed weights; if unpacked, `weights` holds its weighted sums */
 } attention_chunk;
 
-/* The keys or scores begin .. end - 1. The range is empty if end <= begin. */
+/* A range of keys or of scores: begin .. end - 1, empty if end <= begin. */
 typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the range of keys that at least one of the queries first .. last sees, as indices relative to `key`. */
+/* Returns the range of keys that at least one of the queries first .. last sees. Its bounds count from key number
+ * `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to the scores in `range`, which covers whole vectors, and hides the keys that are not in `visible`.
- * Where the mask is -inf, the score becomes -inf, even if it was NaN. */
+/* Adds the mask to the scores in `range`, which covers whole vectors. The score becomes -inf where the mask is -inf,
+ * even if it was NaN, and where the key is not in `visible`. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
     const char *mask = c->mask ? c->mask + row * c->layout->row_strides[3] + key * step : NULL;
-    int64_t begin = min_int64(visible.begin, range.end); /* so that `first` fits in 32 bits */
+    int64_t begin = min_int64(visible.begin, range.end); /* bounded so that `first` fits in 32 bits */
     vi32 first = vi32_set((int32_t)(begin > range.begin ? begin : range.begin));
     vi32 end = vi32_set((int32_t)(visible.end > 0 ? min_int64(visible.end, range.end) : 0));
     const vf32 hidden = vf32_set(-__builtin_inff());
@@ -96,7 +97,7 @@ INLINE vf32 attention_exp(vf32 x) {
 }
 
 /* Replaces the scores of a row with weights and adds these to the row's total. If a score is larger than all earlier
- * ones, rescales the row's earlier sums. The search for the largest score ignores NaN, but the weight of a NaN score is
+ * ones, rescales the row's sums so far. The search for the largest score ignores NaN, but the weight of a NaN score is
  * NaN, which makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
@@ -170,7 +171,7 @@ static void attention_block(const attention_chunk *c, int64_t first, int64_t key
     }
 }
 
-/* Processes all keys that the chunk sees, packing a block at a time. */
+/* Processes all keys that the chunk's queries see, packing a block of keys and values at a time. */
 static void attention_blocks(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_KEYS) {
@@ -192,7 +193,7 @@ static void attention_blocks(const attention_chunk *c, attention_range visible) 
     }
 }
 
-/* Processes all keys that the chunk sees, without packing. */
+/* Processes all keys that the chunk's queries see, without packing. */
 static void attention_unpacked(const attention_chunk *c, attention_range visible) {
     const lw_attention_layout *l = c->layout;
     for (int64_t key = visible.begin; key < visible.end; key += ATTENTION_UNPACKED_KEYS) {
@@ -266,8 +267,9 @@ static void attention_start(const attention_chunk *c, int is_unpacked) {
     }
 }
 
-/* Computes a row again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives NaN if a value
- * is infinite or NaN. Each weight is divided by the total before the summation, so that sums do not overflow. */
+/* Computes a row of the result again, from visible keys only. GEMM multiplies hidden values by weight 0, which gives
+ * NaN if a value is infinite or NaN. Each weight is divided by the total before the summation, so that sums do not
+ * overflow. */
 static void attention_recompute_row(const attention_chunk *c, int64_t row, float total) {
     const lw_attention_layout *l = c->layout;
     attention_range visible = attention_visible(l, c->first + row, c->first + row, 0);
@@ -328,7 +330,7 @@ static void attention_finish(const attention_chunk *c) {
 }
 
 /* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
- * counts. */
+ * adds. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

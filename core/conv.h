@@ -3,11 +3,13 @@
  * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
  *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image
- *    makes one product per group. Small images share products, to amortize packing A and to fill whole panels of B. In
+ *    is one product per group. Small images share products, to amortize packing A and to fill whole panels of B. In
  *    the output, the columns of different images are not adjacent, so a shared product is computed in scratch memory
  *    and copied.
- * 2. Directly, in strips of results. Used if a group has too few output channels to fill the micro-kernel's rows, or if
- *    the weight or the output has strides that a matrix cannot have.
+ * 2. Directly, in strips of results. Used if a group has fewer than CONV_MIN_ROWS output channels, which would leave
+ *    rows of the micro-kernel unused, or if the weight or the output has strides that a matrix cannot have.
+ *
+ * A tap is one position (p, q) in the window.
  *
  * Both algorithms multiply padding like any other zeros, so an infinite weight times padding is NaN. */
 #pragma once
@@ -18,7 +20,7 @@
 enum {
     CONV_MIN_ROWS = 4,  /* a group with fewer output channels is computed in strips */
     CONV_CHANNELS = 16, /* output channels whose strips are computed together */
-    CONV_TAPS = 16,     /* taps that are packed together */
+    CONV_TAPS = 16,     /* maximum taps that are packed together */
     CONV_COLUMNS = 512  /* small images share a product until it has this many columns, to amortize its fixed cost */
 };
 
@@ -30,13 +32,13 @@ typedef struct conv {
     int64_t products, per_task;
 } conv;
 
-/* What gemm.source points to: the images of one product, which conv_pack reads. */
+/* What `source` in a gemm points to: the images of one product, from which conv_pack packs B. */
 typedef struct conv_images {
     const lw_window_layout *layout;
     const char *x;
 } conv_images;
 
-/* Taps that read contiguous memory for all columns of a panel. */
+/* Taps of which all columns of a panel read contiguous memory. */
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */
@@ -52,8 +54,8 @@ INLINE void conv_add_tap(conv_taps *taps, const window_tap *tap, int64_t number)
     }
 }
 
-/* Packs the collected taps channel by channel. In this order B is written front to back, and elements of x that several
- * taps of a channel read stay in L1. */
+/* Packs the taps that conv_pack has collected, channel by channel. In this order B is written front to back, and
+ * elements of x that several taps of a channel read stay in L1. */
 static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, int64_t depth, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -75,7 +77,7 @@ static void conv_pack_taps(conv_taps *taps, const gemm *g, int64_t first_row, in
     taps->count = 0;
 }
 
-/* Packs a panel of B. This is gemm.pack_b of a convolution. */
+/* Packs a panel of B: the function `pack_b` of a convolution's gemm. */
 static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t first_column, float *to) {
     const conv_images *images = g->source;
     const lw_window_layout *w = images->layout;
@@ -91,7 +93,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
             window_tap_row(&tap, &strip, p);
         }
         int64_t channel =
-            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first with a row for this tap in the panel */
+            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first whose row for this tap is in the panel */
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) {
             continue;
@@ -180,13 +182,13 @@ typedef struct conv_strips {
     const lw_window_layout *layout;
     const char *x, *weight, *bias; /* bias may be NULL */
     char *out;
-    int64_t results;  /* results of one output channel, in all images */
+    int64_t results;  /* results per output channel, in all images together */
     int64_t blocks;   /* blocks of CONV_CHANNELS output channels */
     int64_t count;    /* pairs of a strip and a block */
     int64_t per_task; /* pairs that a task computes */
 } conv_strips;
 
-/* Computes a strip of results for several output channels. Each window_tap is computed once for all of them. */
+/* Computes a strip of results for `rows` output channels. Each window_tap is computed once for all these channels. */
 static void conv_compute_strip(const conv_strips *s, const window_strip *strip, int64_t first, int64_t rows,
                                float result[][WINDOW_STRIP]) {
     const lw_window_layout *w = s->layout;

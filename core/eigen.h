@@ -63,7 +63,7 @@ static double eigen_dot(const double *x, const double *y, int64_t width) {
     return parts[0];
 }
 
-/* to -= x a + y b. */
+/* to -= x a + y b, for vectors to, a and b of `width` elements. */
 static void eigen_subtract(double *to, double x, const double *a, double y, const double *b, int64_t width) {
     vf64 factor = vf64_set(x), other = vf64_set(y);
     for (int64_t k = 0; k < width; k += VF64_LANES) {
@@ -74,7 +74,7 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
 /* Stores the Householder vector v of step i in row i of A. The reflection by v makes elements 0 .. i - 2 of that row
- * zero. Returns half the squared length of v. If these elements are zero already, returns 0 and stores no vector. */
+ * zero. Returns half the squared length of v, or 0 without storing v if these elements are zero already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -113,7 +113,7 @@ static lw_status eigen_product_task(lw_context *context, int64_t task, const voi
     return LW_OK;
 }
 
-/* A -= v q^T + q v^T. */
+/* A -= v q^T + q v^T, with the Householder vector v of step i. */
 static lw_status eigen_update_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const eigen *m = argument;
@@ -125,7 +125,7 @@ static lw_status eigen_update_task(lw_context *context, int64_t task, const void
     return LW_OK;
 }
 
-/* Q^T -= (Q^T v) v^T / h. */
+/* Q^T -= (Q^T v) v^T / h, with the Householder vector v of step i and its h[i]. */
 static lw_status eigen_accumulate_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const eigen *m = argument;
@@ -155,13 +155,13 @@ static lw_status eigen_rotate_task(lw_context *context, int64_t task, const void
     return LW_OK;
 }
 
-/* Runs a task function over rows 0 .. i - 1. */
+/* Runs a task function over rows 0 .. i - 1 of A or Q^T, where i is the current step. */
 static lw_status eigen_rows(lw_context *context, eigen *m, lw_task *eigen_rows_task) {
     m->per_task = 1 + EIGEN_GRAIN / m->width;
     return run_tasks(context, divide_up(m->i, m->per_task), eigen_rows_task, m);
 }
 
-/* Computes A = Q T Q^T. Stores T in d and e, and the Householder vectors in A. */
+/* Decomposes A into Q T Q^T. Stores T in d and e, and the Householder vectors, which define Q, in A. */
 static lw_status eigen_tridiagonal(lw_context *context, eigen *m) {
     for (m->i = m->n - 1; m->i > 0; m->i--) {
         const double *v = m->a + m->i * m->width;
@@ -205,8 +205,8 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
     return LW_OK;
 }
 
-/* Applies one implicit QL step to rows first .. last of T. Stores its rotations in m->c and m->s, and the first and the
- * last index of a rotation in m->first and m->last.
+/* Applies one implicit QL step to rows first .. last of T. Stores rotation i, of rows i and i + 1, in m->c[i] and
+ * m->s[i], and the first and the last such i in m->first and m->last.
  *
  * No divisor r is 0. If L is the largest |d[k]| + |e[k]|, then |e[i]| > 2^-53 L and |s| >= |e[i]| / (K L), with K < 100
  * because the shift is within 3 L of d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest
@@ -317,7 +317,8 @@ typedef struct eigen_batch {
     int64_t count, per_task;
 } eigen_batch;
 
-/* Decomposes one matrix. If an element of its lower triangle is infinite or NaN, all results are NaN. */
+/* Decomposes one matrix. If an element of its lower triangle is infinite or NaN, or if EIGEN_STEPS steps do not
+ * suffice, all results are NaN. */
 static lw_status eigen_decompose(lw_context *context, eigen *m, const eigen_batch *b, const int64_t *offset) {
     const lw_matrix_layout *l = b->layout;
     char *vectors = b->vectors ? b->vectors + offset[2] : NULL;

@@ -12,7 +12,7 @@
 #include "strided.h"
 
 enum {
-    CHUNK = 512,   /* elements copied at a time: four operands with elements of 8 bytes take 16 KB, which fits in L1 */
+    CHUNK = 512,   /* elements copied at a time: buffers of four operands with 8-byte elements take 16 KB, within L1 */
     LONG_ROW = 64, /* for rows of at least this length, one call of the body per row is cheaper than copying */
     /* Vectors per iteration in a short body. With one vector, adding arrays in L1 would take 1.2 times as long.
      * WebAssembly uses one vector, to keep the download small. */
@@ -23,7 +23,7 @@ typedef void elementwise_body(int64_t count, const void *const *inputs, void *ou
 
 typedef struct elementwise {
     elementwise_body *body;
-    int32_t operands; /* the inputs, then the output */
+    int32_t operands; /* number of inputs, plus 1 for the output */
     int32_t size[LW_MAX_OPERANDS];
     int64_t grain; /* elements per task */
     int is_short;  /* the body is a few instructions, so with large arrays DRAM is the bottleneck */
@@ -110,7 +110,7 @@ static void fill_buffer(char *buffer, const char *place, int64_t count, int32_t 
     }
 }
 
-/* Advances by `rows` rows. */
+/* Advances the iterator by `rows` rows of the layout. */
 static void skip_rows(layout_iterator *it, int64_t rows) {
     int32_t d = it->end - 1;
     while (rows > 0 && d >= it->first) {
@@ -296,7 +296,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
         if (call.passage[o] == REPEATED && o == last) {
-            call.passage[o] = PACKED; /* the result is a single row */
+            call.passage[o] = PACKED; /* the result is a single strided row */
         }
         if (call.passage[o] == BY_ROW) {
             call.by_row = 1;
@@ -323,7 +323,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
         }
     }
     int64_t tasks = context->run ? divide_up(call.total, call.grain) : 1;
-    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* tasks of equal size, in whole cache lines */
+    call.grain = divide_up(divide_up(call.total, tasks), 64) * 64; /* tasks of about equal size, in whole cache lines */
     return run_tasks(context, divide_up(call.total, call.grain), elementwise_task, &call);
 }
 

@@ -1,17 +1,17 @@
 /* max and min of floats, as maximum and minimum of IEEE 754-2019: the result is NaN if any element is NaN, and -0 is
  * less than 0.
  *
- * Processors that do this in one instruction do it slowly; most need half a dozen instructions. If NaN and the order of
+ * Some processors do this in one slow instruction; most need half a dozen instructions. If NaN and the order of
  * zeros are ignored, one fast instruction suffices, so:
  * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
- * Elements may be combined in any order and more than once, so a pass needs no partials as in reduce_block.h. */
+ * Elements may be combined in any order and more than once, so a pass need not keep to the order of reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
 
-/* The result of reducing some elements. After the first pass: their largest or smallest value, and their sum. After the
- * second: the AND or OR of their bits, and a mask of NaN. */
+/* The result of reducing some elements. In step 1: their largest or smallest value, and their sum. In step 2: the AND
+ * or OR of their bits, and a mask that is nonzero if one is NaN. */
 typedef struct extreme {
     vf32 value, other;
 } extreme;
@@ -36,8 +36,8 @@ INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, ex
 
 enum { EXTREME_CHAINS = 4 };
 
-/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration may overlap the one
- * before it. */
+/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration may read elements
+ * again that the one before it has read. */
 INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
                            extreme_join *other) {
     extreme all[EXTREME_CHAINS];

@@ -14,7 +14,7 @@
 #define FREESTANDING __attribute__((visibility("hidden"), used))
 #endif
 
-/* The empty asm keeps the compiler from replacing these loops with calls to the functions that contain them. */
+/* The empty asm keeps the compiler from replacing a loop with a call of the function that contains it. */
 FREESTANDING void *memcpy(void *restrict to, const void *restrict from, size_t count) {
     char *out = to;
     const char *in = from;

@@ -1,12 +1,12 @@
 /* The kernels of take and put. They copy items from (take) or to (put) the positions along one axis that int32
- * indices give. A kernel serves all dtypes of one size.
+ * indices give. One kernel serves all dtypes whose elements have the same size.
  *
  * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions
  * of the indices; the kernel adds the index times the stride of the axis instead. Parameters: the extent of the axis,
  * and its stride in bytes. Negative indices count from the end. All indices are checked before anything is written.
  *
- * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> with GATHER; kernels.c includes them and lists the
- * kernels in the table. */
+ * core/ops/take.h and put.h define the kernels lw_<op>_bits<n> by the macro GATHER; kernels.c includes them and lists
+ * the kernels in the table. */
 #pragma once
 
 #include "spans.h"
@@ -57,7 +57,8 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
     return run_tasks(context, divide_up(all.count, SPAN_GRAIN), gather_check_task, &all);
 }
 
-/* Copies items of `size` bytes from operand 0 to operand 2. `indexed` is the operand that the index applies to. */
+/* Copies a span's items, of `size` bytes each, from operand 0 to operand 2. `indexed` is the operand that the index
+ * applies to. */
 INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed, int size) {
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     for (int64_t i = 0; i < p->count; i++) {

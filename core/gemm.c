@@ -6,8 +6,8 @@
  * two more loops, over panels of B and of A. If each task computes all rows of its columns, no two tasks share a panel
  * of B, so each task packs its own panels just before it uses them. Packing accepts any strides and pads the last panel
  * with zeros. If B has few columns, A is read in place instead of packed; if A has few rows, B is read in place
- * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which an element of C is summed
- * depends only on k and on which of these paths is taken. */
+ * (gemm_skinny.h). Small products are not packed at all (gemm_unpacked.h). The order in which the terms of an element
+ * of C are summed depends only on k and on which of these paths is taken. */
 #ifndef LANEWISE_GEMM_C
 #define LANEWISE_GEMM_C
 
@@ -16,20 +16,20 @@
 #include "gemm_skinny.h"
 #include "gemm_unpacked.h"
 
-/* The part of a product that is packed at a time: rows i .. i + rows - 1, columns j .. j + columns - 1, and k from p to
- * p + depth - 1. */
+/* The part of a product that is packed at a time: rows i .. i + rows - 1 and columns j .. j + columns - 1 of C, and k
+ * from p to p + depth - 1. */
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows; /* this many rows, the first ones, are read in place; the others are packed */
-    float *a, *b;          /* packed panels; b is NULL if each task packs its own panels of B */
+    int64_t unpacked_rows;                  /* rows, from i on, that are read in place; the others are packed */
+    float *a, *b;                           /* packed panels; b is NULL if each task packs its own panels of B */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
 } gemm_part;
 
 /* Packs one task's share of an operand. `along` is the stride along k, `across` that along the other dimension, which
  * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels: each
- * index of k may lie on a page of its own, and packing a single panel would use only one or two cache lines of it.
+ * index of k may lie on its own page of memory, of which a single panel would use only one or two cache lines.
  * Otherwise, the share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
@@ -188,7 +188,7 @@ static lw_status gemm_packed(lw_context *context, const gemm *g, gemm_sizes size
                 if (status != LW_OK) {
                     return status;
                 }
-                part.b_panels = 0; /* B is packed already when the next rows are processed */
+                part.b_panels = 0; /* the next block of rows uses the same packed B */
             }
             part.p += part.depth;
         } while (part.p < g->k);

@@ -30,7 +30,7 @@ struct gemm {
     char *c;
     int64_t a_row, a_column, b_row, b_column, bias_row, bias_column, c_row, c_column;
     gemm_activation *activate; /* may be NULL */
-    gemm_b_packer *pack_b;     /* NULL if b is a matrix in memory */
+    gemm_b_packer *pack_b;     /* NULL if b points to a matrix in memory */
     const void *source;        /* what pack_b reads */
 };
 

@@ -3,7 +3,7 @@
 
 #include "gemm.h"
 
-/* For the loop along k: aligning its entry to a 64-byte fetch line gains up to 4 %. */
+/* Aligns the entry of the loop along k to a 64-byte fetch line, which gains up to 4 %. */
 #if __has_attribute(code_align) && !defined __wasm__
 #define GEMM_ALIGN_LOOP __attribute__((code_align(64)))
 #else

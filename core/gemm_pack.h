@@ -4,7 +4,7 @@
 
 #include "gemm.h"
 
-/* Transposes a block of 4 x 4 floats. */
+/* gemm_transpose_4x4 transposes a block of 4 x 4 floats. */
 typedef float gemm_quad __attribute__((vector_size(16)));
 INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];

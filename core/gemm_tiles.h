@@ -17,8 +17,8 @@
  *     149; KC = 512 reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x
  *     2048, because that many misses delay loads of the panels.
- * For these three sizes, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50; for
- * 1024 x 1024 it reaches 41 with KC = 256. neon is not tuned. */
+ * For 512, 1024 and 2048 rows, relaxed_simd in Node 24 reaches 46, 42 and 42 GFLOP/s with KC = 384, out of at most 50;
+ * for 1024 rows it reaches 41 with KC = 256. neon is not tuned. */
 #pragma once
 
 #include "simd/simd.h"

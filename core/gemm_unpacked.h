@@ -1,7 +1,7 @@
 /* Unpacked GEMM: for products that are small or have few rows or columns, where packing costs more than it saves. Reads
  * A and B in place.
  *
- * Each block of UNPACKED_KC steps along k is summed separately, then added to the result: shorter sums have smaller
+ * k is divided into blocks. Each block is summed separately, then added to the result: shorter sums have smaller
  * rounding errors. */
 #pragma once
 
@@ -10,7 +10,7 @@
 enum {
     UNPACKED_MR = 4,
     UNPACKED_NR_VECTORS = 2 * VF32_LANES <= 16 ? 2 : 4,
-    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; smaller products are not packed if the strides allow it */
+    UNPACKED_MAX_WORK = 32 * 32 * 32, /* multiply-adds; up to this, nothing is packed if the strides allow it */
     UNPACKED_KC = 256,
     UNPACKED_NC = 64,
     UNPACKED_STREAM_NC = 1024, /* columns of B that unpacked_by_streaming reads at a time: 4 KB of each row */
@@ -105,7 +105,8 @@ INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b,
     }
 }
 
-/* For few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in L1. */
+/* Multiplies with few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in
+ * L1. */
 static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];
     for (int64_t j = 0; j < g->n; j += UNPACKED_STREAM_NC) {

@@ -34,7 +34,7 @@ INLINE choice_lanes choice_update(choice_lanes best, vi32 key, vi32 index) {
     return (choice_lanes){vi32_select(larger, key, best.key), vi32_select(larger, index, best.index)};
 }
 
-/* Returns the keys of n elements at x. */
+/* Returns the keys of n elements at x, in lanes 0 .. n - 1. */
 typedef vi32 choice_key(const char *x, int n);
 
 enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };

@@ -22,7 +22,7 @@ static inline int64_t layout_count(const lw_layout *layout, int32_t first, int32
     return count;
 }
 
-/* Initializes the iterator at a position. It must exist, but 0 is also allowed if the dimensions have no positions. */
+/* Initializes the iterator at a position below layout_count(). Position 0 is also allowed if that count is 0. */
 static inline void iterator_start(layout_iterator *it, const lw_layout *layout, int32_t first, int32_t end,
                                   int32_t operands, int64_t position) {
     it->layout = layout;
@@ -71,7 +71,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
-#ifdef LW_COUNT_PATHS /* counts each task function's calls: with one task; with several that the host runs */
+#ifdef LW_COUNT_PATHS /* counts, for each task function, runs of one task, and runs of several by the host */
 #define run_tasks(context, tasks, task, argument)                     \
     ({                                                                \
         int64_t path_tasks = (tasks);                                 \

@@ -7,7 +7,7 @@
 typedef lw_status matrix_multiply(lw_context *context, const gemm *g);
 
 typedef struct matrix_batch {
-    const lw_layout *layout; /* the dimensions of the batch; operands A, B, bias, C */
+    const lw_layout *layout; /* the dimensions of the batch; its operands are A, B, bias, C */
     matrix_multiply *multiply;
     gemm product; /* the product for the first index of the batch */
     int64_t count, per_task;

@@ -49,8 +49,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
     *square = (vi32)((vf32)deviation * (vf32)deviation);
 }
 
-/* Computes deviations and squares in one pass. Each vector takes three additions and one multiplication. Summing the
- * deviations by FMA instead of addition gives two of these four operations to the adder and two to the FMA unit. */
+/* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
+ * Adding to the sum of deviations by FMA leaves two of these four operations to the adder and two to the FMA unit. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -128,9 +128,9 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
     result->moments.squares /= (double)factor * (double)factor;
 }
 
-/* Repeats a block with scaled elements if its sums overflowed float32, or if its squares are so small that denormals
- * lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0 and need no
- * scaling. */
+/* Computes a block's moments again from scaled elements if its sums overflowed float32, or if its squares are so small
+ * that denormals lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0
+ * and need no scaling. */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {

@@ -2,8 +2,8 @@
  * host decides which code runs. With -DLW_COUNT_PATHS every mark is a counter in the section lw_paths, so there is no
  * list of them; tests/native/runner.c reads the section. Otherwise a mark compiles to nothing.
  *
- * Where a mark cannot be reached on some instruction set, it must be behind a constant condition, so that it is not
- * compiled there. */
+ * A mark that cannot be reached on some instruction set must be behind a condition that is constant and false there, so
+ * that it is not compiled. */
 #pragma once
 
 #ifdef LW_COUNT_PATHS

@@ -12,8 +12,8 @@
 #include "window.h"
 
 enum {
-    /* A number of elements of a row of x. It limits both the distance between the first elements of a block's first and
-     * last window, and the width of the part of a window that is processed at once. */
+    /* Limits, in elements of a row of x, both the distance between the first elements of a block's first and last
+     * window, and the width of the part of a window that is processed at once. */
     POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
@@ -30,7 +30,7 @@ typedef struct pool {
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    int rows_are_even; /* no window has rows of padding, and rows of windows are equally spaced through all of x */
+    int rows_are_even; /* no window has rows of padding, and rows of windows are equally spaced across all images */
 } pool;
 
 /* The rows of x that the windows of one row of results cover. */
@@ -70,7 +70,7 @@ INLINE void pool_reduce_by(const pool_rows *rows, int sums, int64_t down, int64_
 }
 
 static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t results, float *to, int64_t pitch) {
-    if (sums) { /* makes `sums` a compile-time constant in both calls */
+    if (sums) { /* both calls have a compile-time constant for `sums` */
         pool_reduce_by(rows, 1, down, results, to, pitch);
     } else {
         pool_reduce_by(rows, 0, down, results, to, pitch);
@@ -79,7 +79,7 @@ static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t r
 
 /* Like pool_reduce, for one row of results and rows of x whose elements are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
-    float two[2][2 * POOL_SPAN]; /* the join of all rows so far, and the next row */
+    float two[2][2 * POOL_SPAN]; /* the rows joined so far, as one row; the next row */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
     for (int64_t r = 0; r < rows->count; r++) {
         copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
@@ -147,7 +147,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
     float across[POOL_SPAN + VF32_LANES]; /* per column of results: columns of its window that are inside the image */
-    if (s->divisor > 0) {                 /* treat all rows as one */
+    if (s->divisor > 0) {                 /* then the rows are divided as one long row */
         PATH("pool: one divisor");
         columns = rows * pitch;
         rows = 1;
@@ -202,7 +202,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
         rows.count = down.end - down.begin;
         rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
                     (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
-        together = 1; /* rows of results processed together, because their windows have no rows of padding */
+        together = 1; /* rows of results processed together; if several, no window has rows of padding */
         if (rows.count == height && x[3] == sizeof(float)) {
             together += (w->in_size[0] - 1 - reach - top) / w->stride[0];
             together = s->rows_are_even ? count : min_int64(together, w->out_size[0] - i);
@@ -252,7 +252,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* one result per row: the next result is in the next row */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* if a row has one result, the next is in the next row */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

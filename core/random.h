@@ -10,7 +10,7 @@
 
 #include "creation.h"
 
-enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters and words computed together */
+enum { RANDOM_COUNTERS = 64, RANDOM_WORDS = 4 * RANDOM_COUNTERS }; /* counters and words per call of random_philox */
 
 /* Computes the words of counters first .. first + RANDOM_COUNTERS - 1. Each loop is a few statements over separate
  * arrays, so that the compiler vectorizes it. */

@@ -72,8 +72,8 @@ INLINE void reduce_pass(const char *x, const char *y, int first, int width, int6
     }
 }
 
-/* Joins the first of the block's last n elements to `partial`: a register of them, or all n if they are fewer. Unused
- * lanes join the identity, which changes nothing. */
+/* Joins the first VF32_LANES of the block's last n elements to `partial`, or all n if they are fewer. Unused lanes join
+ * the identity, which changes nothing. */
 INLINE void reduce_tail(const char *x, const char *y, int n, int sets, vi32 identity, vi32 state, reduce_map *map,
                         reduce_join *join, vi32 *partial) {
     vi32 mapped[REDUCE_MAX_SETS];

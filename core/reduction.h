@@ -17,11 +17,11 @@ typedef union reduced {
     int32_t bits; /* a partial of reduce_block.h */
     struct {
         int32_t key, index;
-    } choice; /* index_reduction.h */
+    } choice; /* used by index_reduction.h */
     struct {
         double mean, squares;
-    } moments;  /* moments.h */
-    double sum; /* norm_l2.h, sum_compensated.h */
+    } moments;  /* used by moments.h */
+    double sum; /* used by norm_l2.h and sum_compensated.h */
 } reduced;
 
 static inline float reduced_float32(const reduced *r) {
@@ -56,7 +56,7 @@ typedef struct reduction {
     int64_t chunk;    /* blocks per chunk, a power of two */
     int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
     int64_t line;     /* outputs along the last kept dimension */
-    int64_t width;    /* outputs per group; a group is reduced together */
+    int64_t width;    /* outputs per group, which are reduced together */
     int64_t groups;   /* number of groups */
     int transposed;   /* whether a group is transposed into a buffer, so that its outputs are adjacent */
     int whole;        /* whether groups are single outputs with contiguous elements */
@@ -67,7 +67,7 @@ typedef struct reduction {
 enum {
     REDUCTION_GRAIN = 1 << 16, /* elements per task */
     REDUCTION_CHUNK = REDUCTION_GRAIN / REDUCE_BLOCK,
-    REDUCTION_SHORT = 16 /* transposing a group pays if its outputs have at most this many elements each */
+    REDUCTION_SHORT = 16 /* transposing a group saves time if at most this many elements per output are reduced */
 };
 
 /* The addresses of a group's elements and outputs. */
@@ -89,7 +89,7 @@ static void reduction_start(reduction_iterator *it, const reduction *r, int64_t 
     it->number = number;
 }
 
-/* Returns an operand's stride between adjacent outputs. */
+/* Returns an operand's stride between adjacent outputs, which is that of the last kept dimension. */
 static int64_t reduction_step(const reduction *r, int32_t operand) {
     return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
 }
@@ -224,8 +224,8 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     *results = part[0];
 }
 
-/* Reduces chunks by a tree: the left subtree has the largest power of two of chunks that leaves at least one for the
- * right. */
+/* Reduces chunks by a tree: the number of chunks in the left subtree is the largest power of two below `chunks`; the
+ * right subtree has the others. */
 static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
                            reduced *results) {
     if (chunks == 1) {
@@ -255,7 +255,7 @@ static void reduction_tree(const reduction *r, const reduction_group *g, int64_t
     }
 }
 
-/* Reduces outputs that are one contiguous block each. */
+/* Computes outputs first .. end - 1, each from one contiguous block. */
 static void reduction_lines(const reduction *r, int64_t first, int64_t end) {
     const reducer *reducer = r->reducer;
     int32_t inputs = reducer->inputs, last = inputs - 1;
@@ -343,7 +343,7 @@ static __attribute__((noinline)) lw_status reduce_any(lw_context *context, const
     r.chunks = r.count ? divide_up(r.count, REDUCE_BLOCK * r.chunk) : 1;
     int64_t group_work = min_int64(r.width, r.line) * (r.count + 1);
 
-    /* If there are few groups of many chunks, tasks reduce the chunks, and the tree then joins their results. */
+    /* If there are few groups of several chunks each, tasks reduce the chunks; then the tree joins their results. */
     r.per_task = r.groups;
     if (context->run && context->allocate && r.chunks > 1 && r.groups < 64 && r.groups * group_work > REDUCTION_GRAIN) {
         r.ready = context->allocate(context, (size_t)(r.groups * r.chunks * r.width) * sizeof(reduced));

@@ -1,8 +1,8 @@
 /* Rotary position embedding: rotates pairs of a row's elements by angles proportional to the row's position.
  *
- * Pair i at position p is rotated by the angle p * slowest * ratio^i. The cosines and sines are computed from those of
- * the previous position by one complex product in float64, once for all rows at a position. After a million positions
- * they are accurate to 1e-10, and large angles lose no digits. */
+ * Pair i at position p is rotated by the angle p * slowest * ratio^i; `slowest` is the angle of pair 0 at position 1.
+ * The cosines and sines are computed from those of the previous position by one complex product in float64, once for
+ * all rows at a position. After a million positions they are accurate to 1e-10, and large angles lose no digits. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -15,15 +15,15 @@ enum {
 };
 
 typedef struct rotation {
-    const lw_layout *layout; /* the last two dimensions: positions, elements of a row */
+    const lw_layout *layout; /* its last two dimensions: positions and the elements of a row */
     const char *x;
     char *out;
     double ratio, slowest; /* the angle of pair i grows by slowest * ratio^i per position */
     int64_t offset, per_task;
-    int adjacent; /* pairs are elements 2i and 2i + 1; otherwise i and i + length / 2 */
+    int adjacent; /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
 } rotation;
 
-/* The cosines and sines of the angles of some pairs at one position, and of the angles' increments. */
+/* The cosines and sines of some pairs' angles at one position, and of the angles' increments per position. */
 typedef struct rotation_angles {
     double cosine[ROTATION_PAIRS + VF32_LANES], sine[ROTATION_PAIRS + VF32_LANES];
     double step_cosine[ROTATION_PAIRS + VF32_LANES], step_sine[ROTATION_PAIRS + VF32_LANES];
@@ -43,7 +43,7 @@ static void rotation_start(rotation_angles *t, const rotation *r, int64_t positi
     }
 }
 
-/* Rounds the cosines and sines of this position, then advances to the next. */
+/* Rounds the cosines and sines of the current position to c and s, then computes those of the next position. */
 static void rotation_next(rotation_angles *t, int64_t count) {
     for (int64_t i = 0; i < count; i += VF32_LANES) {
         wf64 c = wf64_load(t->cosine + i), s = wf64_load(t->sine + i);

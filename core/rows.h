@@ -27,8 +27,8 @@ enum {
 typedef struct row {
     int64_t length;
     row_operand in[ROW_INPUTS];
-    row_operand out;      /* for reading the output again */
-    char *out_data;       /* for writing the output; NULL to compute only the sum of the results */
+    row_operand out;      /* for functions that read the output again */
+    char *out_data;       /* where to write the output; NULL to compute only the sum of the results */
     const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
     const lw_scalar *parameters;
 } row;
@@ -63,7 +63,7 @@ static inline void row_write(const row *r, int64_t start, int64_t count, const v
     row_copy(r->out_data + start * r->out.stride, r->out.stride, packed, ROW_ITEM, count);
 }
 
-/* Reduces some blocks of an operand as reduction.h reduces those of one output. */
+/* Reduces blocks first .. first + blocks - 1 of an operand, and joins their results by the same tree as reduction.h. */
 static reduced row_reduce_blocks(const row *r, row_operand x, int64_t first, int64_t blocks, const reducer *f,
                                  void *packed) {
     reduced result;
@@ -90,8 +90,8 @@ static reduced row_reduce_long(const row *r, row_operand x, const reducer *f) {
     char packed[REDUCE_BLOCK * ROW_ITEM];
     return row_reduce_blocks(r, x, 0, divide_up(r->length, REDUCE_BLOCK), f, packed);
 }
-/* Reduces an operand. Inlined, because the map that follows waits for this result: a call and its spills would be on
- * the critical path. */
+/* Reduces an operand. Inlined, because row_map, which comes next, waits for this result: a call and its register
+ * spills would be on the critical path. */
 INLINE reduced row_reduce(const row *r, row_operand x, const reducer *f) {
     if (r->length > REDUCE_BLOCK || x.stride != ROW_ITEM) {
         return row_reduce_long(r, x, f);
@@ -107,7 +107,7 @@ INLINE float row_reduce_float32(const row *r, row_operand x, const reducer *f) {
     return reduced_float32(&result);
 }
 
-/* Computes a vector of the result from x, one vector of each operand, and from `numbers`, which are constant along the
+/* Computes a vector of the result from x[o], a vector of operand o, and from `numbers`, which are constant along the
  * row. */
 typedef vf32 row_expression(const vf32 *x, const vf32 *numbers);
 
@@ -184,9 +184,9 @@ INLINE void row_chunk(row_source *in, int operands, int64_t count, const vf32 *n
     }
 }
 
-/* Computes the result from the operands, one of which may be the result itself. An absent operand has the constant
- * value in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in
- * reduce_block.h, and chunks in float64. */
+/* Computes a row of the result from the operands, one of which may be the result itself. An absent operand has the
+ * constant value in `absent`. If `summed`, returns the sum of the results: each chunk is summed in 64 partials as in
+ * reduce_block.h, and the sums of the chunks are added in float64. */
 INLINE double row_map(const row *r, const row_operand *operands, int count, const float *absent, const vf32 *numbers,
                       row_expression *expression, int summed) {
     float packed[ROW_OPERANDS][ROW_CHUNK];

@@ -1,6 +1,6 @@
-/* Search kernels: the position of each element in a sorted row, which is the number of the row's elements before it.
+/* Search kernels: the position of each element of x2 in the sorted row x1, which is the number of elements before it.
  *
- * The layout iterates over x2 and the result; x1, the row, is fixed. Parameters: the length of x1, its stride in bytes,
+ * The layout iterates over x2 and the result; x1 is fixed. Parameters: the length of x1, its stride in bytes,
  * and whether the position is after equal elements. Elements are compared by their keys (index_reduction.h): NaN is the
  * largest, and -0 equals 0.
  *
@@ -34,8 +34,8 @@ INLINE void search_positions(const char *row, const lw_scalar *parameters, int32
         target[v] = key(vi32_load(elements + v * VF32_LANES));
         position[v] = vi32_set(0);
     }
-    /* Invariant: the result is in position .. position + length. If the middle element comes before the target, so do
-     * all elements up to it, which are skipped; with an even length, the middle element itself stays in the range. */
+    /* Invariant: the result is in position .. position + length. If the middle element comes before the target,
+     * skips the elements before the middle and, if the length is odd, the middle element, too. */
     while (length > 0) {
         int32_t half = length / 2;
         for (int v = 0; v < SEARCH_VECTORS; v++) {

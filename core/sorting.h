@@ -43,7 +43,7 @@ typedef struct sort_row {
     int64_t x_stride, out_stride;
     int64_t length, count;       /* elements of x; results to write */
     int32_t flip;                /* XORed with the keys: 0, or -1 to sort in descending order */
-    int elements, gives_indices; /* an enum sort_elements; whether the results are positions */
+    int elements, gives_indices; /* a value of enum sort_elements; whether the results are positions */
 } sort_row;
 
 /* Processes elements begin .. end - 1 of a pass. */
@@ -135,7 +135,8 @@ typedef struct sort_radix_state {
     int digit;
 } sort_radix_state;
 
-/* Defines sort_radix_<bits>, which sorts `bits`-bit items by the 32 bits from bit `low` on, and its two passes. */
+/* Defines two passes over blocks of items, and sort_radix_<bits>, which uses them to sort `bits`-bit items by the 32
+ * bits from bit `low` on. */
 #define SORT_RADIX_PASSES(bits, low)                                                                                \
     static void sort_count_digits_##bits(void *argument, int64_t begin, int64_t end) {                              \
         const sort_radix_state *state = argument;                                                                   \
@@ -196,7 +197,7 @@ static lw_status sort_radix(lw_context *context, void **items, void **spare, int
 SORT_RADIX_PASSES(32, 0)
 SORT_RADIX_PASSES(64, 32)
 
-/* A key and a position as one integer that compares like the key. */
+/* Returns a key and a position as one integer that compares like the key or, of equal keys, like the position. */
 INLINE uint64_t sort_pair(int32_t key, int64_t index) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
 }
@@ -244,7 +245,7 @@ typedef struct sort_selection {
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
     int64_t next;    /* the first element that has not been examined */
-    int is_full;     /* `row->count` candidates are known; `limit` is the key of the last */
+    int is_full;     /* whether the first `row->count` results so far are known; `limit` is the key of the last */
     int32_t limit;
 } sort_selection;
 
@@ -280,7 +281,7 @@ static lw_status sort_collect(lw_context *context, int64_t task, const void *arg
     return LW_OK;
 }
 
-/* Selects the first results. `pairs` and `spare` have room for sort_candidates() pairs. */
+/* Finds and writes the first s->count results. `pairs` and `spare` have room for sort_candidates() pairs. */
 static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
     sort_selection state = {.row = s, .pairs = pairs, .limit = INT32_MAX}, *argument = &state;
     lw_status status = LW_OK;
@@ -346,8 +347,8 @@ static void sort_write_values(void *argument, int64_t begin, int64_t end) {
                  sizeof *keys);
 }
 
-/* Sorts the values without their positions, or writes no results and sets *is_ambiguous. `keys` and `spare` have room
- * for the row and one more vector. */
+/* Sorts the values without their positions; if one is NaN or -0, instead sets *is_ambiguous and writes no results.
+ * `keys` and `spare` have room for the row and one more vector. */
 static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *keys, uint32_t *spare,
                              int *is_ambiguous) {
     sort_values_state state = {.row = s, .keys = keys};
@@ -398,7 +399,7 @@ typedef struct sort_call {
     int64_t rows, per_task;
 } sort_call;
 
-/* `scratch` has room for 2 * `items` pairs; it is NULL for rows that need none. */
+/* `scratch` has room for 2 * `items` pairs; it is NULL for bools and for rows short enough for rank sort. */
 static lw_status sort_one_row(lw_context *context, const sort_row *s, uint64_t *scratch, size_t items) {
     if (s->elements == SORT_BOOL) {
         PATH("sort: counts bools");

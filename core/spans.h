@@ -25,7 +25,7 @@ typedef struct spans {
     int streamed;
 } spans;
 
-enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS */
+enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS of random.h */
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;

@@ -36,14 +36,14 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 
 typedef struct window_run {
     int64_t image, from; /* byte offsets: of the image in x; of the run's first element in a channel */
-    int64_t to, count;   /* the run's results: index of the first in the strip; count */
+    int64_t to, count;   /* the run's results: index of the first one in the strip; how many */
 } window_run;
 
 typedef struct window_strip {
     const lw_window_layout *layout;
     int64_t count, step;     /* number of results; bytes from one element of a run to the next */
     int64_t lowest, highest; /* lowest and highest byte offset of an element of a channel */
-    int64_t runs;            /* number of runs of the window's first tap, which include padding */
+    int64_t runs;            /* number of runs; `run` has those of the window's first tap, padding included */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* row and column of the first result */
     int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
@@ -56,12 +56,12 @@ typedef struct window_tap {
     int64_t covered; /* number of results in all runs */
     window_run run[WINDOW_STRIP];
     int32_t rows_inside[WINDOW_STRIP]; /* mask of the results for which the tap's row is in the image */
-    /* Mask of the results for which the tap's row and column are in the image, with room to load a vector at any. */
+    /* Mask of the results for which the tap's row and column are in the image, with room to load a vector from any. */
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps a row or column of the results to an int32. Keeps the order of all rows, or columns, in one strip: they are near
- * that of the strip's first result or, where the strip continues in a new row or image, near 0. */
+/* Maps the index of a row or column of results to an int32 that compares like it within one strip, whose indices are
+ * near `first`, that of its first result, or near 0, where the strip continues in a new row or image. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);

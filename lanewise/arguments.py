@@ -72,7 +72,7 @@ def normalize_axes(operation: str, axes: Any, ndim: int) -> list[int]:
 
 
 def refuse_split_shape(operation: str, arguments: Sequence[Any]) -> None:
-    """Raises the error for a call such as zeros(2, 3), which passes one shape as separate ints."""
+    """Raises an error if the arguments are those of a call such as zeros(2, 3): a shape as separate ints."""
     if len(arguments) > 1 and all(isinstance(one, int) for one in arguments):
         ints = ", ".join(map(str, arguments))
         raise ArgumentTypeError(

@@ -29,7 +29,7 @@ _IS_TRUE: Final = bytes(map(bool, range(256)))  # table for bytes.translate: 0 s
 
 
 def read(obj: Any, copy: bool | None) -> Tensor:
-    """Returns the elements as a new tensor; uint8 becomes int32. Checks all fields that it uses before reading data."""
+    """Returns the elements of `obj` as a new tensor; uint8 becomes int32. Checks the interface before reading data."""
     interface = obj.__array_interface__
     if not isinstance(interface, Mapping):
         raise _error("a dict", interface)
@@ -88,7 +88,7 @@ def _strides(strides: Any, row_major: tuple[int, ...], itemsize: int) -> tuple[i
         return row_major
     fits = isinstance(strides, tuple) and len(strides) == len(row_major)
     if not fits or not all(_is_int(step) and step % itemsize == 0 and abs(step) < 2**31 for step in strides):
-        raise _error(f"None or {len(row_major)} multiples of {itemsize} below 2^31 as strides", strides)
+        raise _error(f"None or {len(row_major)} multiples of {itemsize} between -2^31 and 2^31 as strides", strides)
     return tuple(strides)
 
 
@@ -109,7 +109,7 @@ def _bytes(obj: Any, interface: Mapping[str, Any], low: int, high: int) -> bytes
     except TypeError:
         raise _error("data to be a buffer or a pair of address and read-only flag", data) from None
     if not _is_int(offset) or offset + low < 0:
-        raise _error(f"an offset of at least {-low}", offset)
+        raise _error(f"an int offset of at least {-low}", offset)
     if offset + high > len(content):
         raise _error(f"at least {offset + high} bytes of data", len(content))
     return content[offset + low : offset + high]

@@ -24,7 +24,7 @@ from lanewise.timing import Contestant, Timing, duration, limit_blas_threads, me
 __all__ = ["main"]
 
 SIZES = (1 << 14, 1 << 20)  # numbers of elements: the first size fits the L2 cache, the second does not
-LARGEST_EDGE = 512  # maximum rows and columns of matmul's inputs: larger ones take seconds in scalar code
+LARGEST_EDGE = 512  # most rows and columns of matmul's inputs: larger inputs take seconds in scalar code
 REPEATS = 5
 SAMPLE_SECONDS = 0.01
 TOLERANCE = 1e-4  # relative to the largest element; loose, because the tests check accuracy
@@ -42,7 +42,7 @@ class Work(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The times of one operation at one size, by contestant, and the backends whose results were wrong."""
+    """The times of one operation at one size, by name of backend or "numpy", and the backends with wrong results."""
 
     operation: str
     shape: Shape

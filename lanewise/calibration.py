@@ -202,10 +202,10 @@ def _parse(text: str, path: str) -> Calibration | None:
         raise ValueError(f"expected date to be a string such as 2026-01-31, got {date!r:.40}")
     times = content["times"]
     if not (isinstance(times, dict) and times and times.keys() <= {backend.value for backend in CPU_BACKENDS}):
-        raise ValueError(f"expected times by name of CPU backend, got {times!r:.80}")
+        raise ValueError(f"expected times to map names of CPU backends to times, got {times!r:.80}")
     rows = {Backend(name): _row(row) for name, row in times.items()}
     if any(min(row[kind] for row in rows.values()) != 1.0 for kind in KINDS):
-        raise ValueError(f"expected 1.0 as the time of the fastest backend of each kind, got {times!r:.80}")
+        raise ValueError(f"expected the time 1.0 for the fastest backend in each kind of operation, got {times!r:.80}")
     return Calibration({backend: rows[backend] for backend in PRIORITY if backend in rows}, date, path)
 
 
@@ -218,5 +218,5 @@ def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
 def _row(value: Any) -> dict[str, float]:
     row = _table(value, set(KINDS), "times")
     if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
-        raise ValueError(f"expected multiples of the fastest time, 1.0 to {MAX_RELATIVE_TIME:g}, got {row!r:.80}")
+        raise ValueError(f"expected multiples of the fastest time from 1.0 to {MAX_RELATIVE_TIME:g}, got {row!r:.80}")
     return {kind: row[kind] for kind in KINDS}

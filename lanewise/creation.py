@@ -144,7 +144,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
     if chosen.kind == "b" or (chosen.kind == "i" and not whole):
         raise DTypeError(
-            f"arange: expected numbers of dtype {chosen}, got start {first}, stop {last}, step {distance}; use float32"
+            f"arange: expected a dtype for start {first}, stop {last}, step {distance}, got dtype {chosen}; use float32"
         )
     end = first + max(count - 1, 0) * distance
     if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
@@ -279,7 +279,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
         if not isinstance(obj, list | tuple):
             raise
         result = None
-    if result is None:  # obj is a list of arrays, or of another package's numbers
+    if result is None:  # obj is a list or tuple of arrays, or of another package's numbers
         return _ext.from_object(_to_lists(obj), dtype, copy)
     if result is not NotImplemented:
         return result
@@ -306,7 +306,7 @@ def _from_object(obj: Any, dtype: DType | None, copy: bool | None) -> Tensor:
 
 
 def _shared(obj: Any) -> Any:
-    """Returns a tensor that shares the memory of `obj`, or a NumPy array if Lanewise lacks the dtype."""
+    """Returns a tensor that shares the memory of `obj`, or `obj` as a NumPy array if Lanewise lacks its dtype."""
     try:
         return from_dlpack(obj)
     except DTypeError:

@@ -86,7 +86,7 @@ def refuse_keyword(operation: str, name: str) -> None:
 
 
 def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
-    """Raises the error for zeros(2, 3) or concat(x, y): separate arguments in place of one tuple or list."""
+    """Raises an error for a call such as zeros(2, 3) or concat(x, y): separate arguments instead of a tuple or list."""
     if operation in ("ones", "rand", "randn", "zeros"):
         refuse_split_shape(operation, arguments)
     if operation in ("concat", "stack") and arguments and isinstance(arguments[0], Tensor):
@@ -96,7 +96,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _rename(error: LanewiseError, operation: str) -> None:
-    """Makes an error name the operation that the user called, not one that this operation calls internally."""
+    """Changes an error's message to name the operation that the user called where it names one called internally."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (name in ("getitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)):
@@ -128,5 +128,5 @@ def _operand(operation: str, one: operations.Input, value: Any) -> Any:
     if _is_native(value):
         return value
     if isinstance(value, list | tuple) and not value:
-        return creation.asarray(value, one.dtype)  # without a dtype, an empty list becomes float32
+        return creation.asarray(value, one.dtype)  # float32 if the contract fixes no dtype
     return creation.tensor_of(operation, one.name, value)

@@ -47,7 +47,7 @@ def describe(value: Any) -> str:
         if isinstance(shape, tuple) and shape:
             return f"{describe_type(value)} of shape {tuple(shape)}"
         text = " ".join(_repr.repr(value).split())
-    except Exception:  # the value's own shape or __repr__ failed
+    except Exception:  # reading the value's shape or calling its __repr__ failed
         return describe_type(value)
     if text.startswith("<") and not isinstance(value, type):  # <object at 0x...>
         return describe_type(value)

@@ -66,7 +66,7 @@ def free_memory() -> int | None:
 
 
 def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
-    """Reads `name: value` lines in the first `max_characters` of a file, or in all. Of equal names the first counts."""
+    """Reads `name: value` lines in the first `max_characters` of a file (-1: all). Of equal names the first is kept."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:
@@ -85,7 +85,7 @@ def _meminfo(name: str) -> int | None:
 
 
 def _container(name: str) -> int | None:
-    """Returns a number of bytes from the control group, by which Linux limits the memory of a container."""
+    """Returns the number of bytes in a file of a Linux container's control group, None if the file has no number."""
     try:
         text = Path("/sys/fs/cgroup", name).read_text().strip()
     except OSError:

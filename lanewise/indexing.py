@@ -103,7 +103,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         tensor[plan.basic] = value
         return
     view = tensor[plan.basic]
-    if isinstance(value, int | float):  # it has to fit the dtype, as with a key without arrays
+    if isinstance(value, int | float):  # this assignment refuses numbers that do not fit the dtype
         (number := _ext.zeros((), dtype=tensor.dtype))[...] = value
         value = number
     values = _ext.astype(tensor_of("setitem", "value", value), tensor.dtype)
@@ -230,7 +230,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
         return plan.groups[0].indices
     if math.prod(extents) >= 2**31:
         raise IndexOutOfRangeError(
-            f"getitem: expected indexed axes of fewer than 2^31 positions together, got extents {tuple(extents)}"
+            f"getitem: expected indexed axes whose extents have a product below 2^31, got {tuple(extents)}"
         )
     shape = plan.index_shape()
     total = _nonnegative_indices(plan.groups[0], extents[0])

@@ -23,7 +23,7 @@ _DTYPES: Final[dict[str, DType]] = {
     "Int32Array": dtypes.int32,
     "BigInt64Array": dtypes.int64,
 }
-_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # converted to int32
+_WIDENED: Final = ("Uint8Array", "Uint8ClampedArray")  # from_js() converts them to int32
 _KNOWN: Final = ", ".join([*_DTYPES, *_WIDENED])
 _ARRAYS: Final[dict[DType, str]] = {dtype: name for name, dtype in _DTYPES.items()} | {dtypes.bool: "Uint8Array"}
 

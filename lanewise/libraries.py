@@ -43,7 +43,7 @@ class Manifest(NamedTuple):
 def find(name: str) -> Library | None:
     """Returns the library of the backend `name`, such as "avx2", or None if this build has none.
 
-    Raises LibraryError if the manifest is missing, damaged, or of another build than the extension.
+    Raises LibraryError if the manifest is missing or damaged, or if its ABI or signature is not the extension's.
     """
     return _read(DIRECTORY / "manifest.json").libraries.get(name)
 
@@ -56,7 +56,7 @@ def left_out(name: str) -> str:
 def checked_path(name: str) -> Path:
     """Returns the path of a backend's library, after checking its size and, except in WebAssembly, its SHA-256.
 
-    Raises LibraryError if either differs from the manifest, or if there is no such library.
+    Raises LibraryError if either differs from the manifest, or if the build or the file system lacks the library.
     """
     library = find(name)
     if library is None:

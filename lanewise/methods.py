@@ -169,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# Lanewise's function for each NumPy ufunc that implements an operator. Most of these ufuncs have our name.
+# Lanewise's function for each NumPy ufunc that implements an operator. Most have the same name in both.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)
@@ -186,7 +186,7 @@ _OPERATORS: Final = {
 
 
 def format_item(self: Tensor, specification: str) -> str:
-    """Formats a tensor. A specification, as in f"{tensor:.2f}", requires a tensor with one element."""
+    """Formats a tensor. A format specification, as in f"{tensor:.2f}", requires a tensor with one element."""
     if not specification:
         return str(self)
     if self.size != 1:
@@ -200,7 +200,7 @@ def format_item(self: Tensor, specification: str) -> str:
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(f"round: expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for one")
+        raise ArgumentError(f"round: expected no ndigits, got {describe(ndigits)}; write round(x * 10) / 10 for one")
     return _ext.round(self)
 
 

@@ -1,7 +1,7 @@
 """Formats numbers with equal width, as NumPy prints the elements of an array. Used by printing.py.
 
-A float is shown with the fewest digits that read back as the same float of its dtype. Python's repr does that for
-float64; for narrower dtypes, digits are added until the text reads back as the same float.
+A float has the fewest digits that read back as the same float of its dtype, or fewer if `precision` limits them. For
+float64, Python's repr finds these digits; for narrower dtypes, digits are added until the text reads back correctly.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
-# Parameters of NumPy and PyTorch, and our names for them; of several, errors show the first that the operation has.
+# Parameters of NumPy and PyTorch, and Lanewise's names for them; errors show the first one that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
     "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
@@ -22,7 +22,7 @@ PARAMETERS: Final[dict[str, str]] = {
     "unbiased": "correction", "values": "x2",
 }  # fmt: skip
 
-# Functions and dtypes of NumPy and PyTorch, and our names for them.
+# Functions and dtypes of NumPy and PyTorch, and Lanewise's names for them.
 FUNCTIONS: Final[dict[str, str]] = {
     "amax": "max", "amin": "min", "arccos": "acos", "arccosh": "acosh", "arcsin": "asin", "arcsinh": "asinh",
     "arctan": "atan", "arctan2": "atan2", "arctanh": "atanh", "array": "asarray", "bitwise_not": "bitwise_invert",
@@ -98,7 +98,7 @@ _ATTRIBUTES: Final[dict[str, str]] = {
     "expand": "use broadcast_to(x, shape)",
     "numel": "use size",
 }
-# Functions without an equivalent. The hint is to call numpy.NAME, which works on the memory of a tensor.
+# Functions without an equivalent. The hint is to call numpy.NAME, which can read a tensor's memory.
 _NUMPY_ONLY: Final = (
     "allclose append apply_along_axis argpartition argwhere array_equal average bincount convolve correlate cross "
     "cumprod delete diag diagonal digitize fft gradient histogram in1d inner insert interp intersect1d isclose isin "
@@ -126,7 +126,7 @@ def suggestion(name: str) -> str:
 
     import lanewise
 
-    # A wrong guess is worse than none, so suggest only names that are likely to be meant.
+    # A wrong guess is worse than none, so suggest only names that the user is likely to have meant.
     names = [known for known in (*lanewise.__all__, *FUNCTIONS) if len(name) >= 4 and known[0] == name[0] != "_"]
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.8)
     return f"; did you mean {FUNCTIONS.get(close[0], close[0])}?" if close else ""

@@ -191,7 +191,7 @@ def _brackets(
     """Returns nested brackets, in lines of at most `width` characters; all lines but the first begin with `indent`."""
     if not elided:
         return show(values)
-    width -= 1  # for the closing bracket
+    width -= 1  # leave room for the closing bracket
     parts = [
         value if value is ... else _brackets(value, elided[1:], show, separator, indent + " ", width)
         for value in ([*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if elided[0] else values)

@@ -64,7 +64,7 @@ def outer(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
 
 
 def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Tensor:
-    """Returns the scaled dot product of each query with each key: (..., d) or (..., m, d) with (..., n, d)."""
+    """Returns the scaled dot product of each query (..., d) or (..., m, d) with each key (..., n, d)."""
     rows, columns = tensor_of("attention_scores", "query", query), tensor_of("attention_scores", "keys", keys)
     if rows.ndim < 1 or columns.ndim < 2 or rows.shape[-1] != columns.shape[-1]:
         raise ShapeError(
@@ -80,7 +80,7 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
 
 
 def weighted_sum(weights: Any, rows: Any) -> Tensor:
-    """Returns the sum of rows, each multiplied by its weight: (..., n) or (..., m, n) with (..., n, d)."""
+    """Returns the sum of rows (..., n, d), each multiplied by its weight: weights (..., n) or (..., m, n)."""
     factors, values = tensor_of("weighted_sum", "weights", weights), tensor_of("weighted_sum", "rows", rows)
     if factors.ndim < 1 or values.ndim < 2 or factors.shape[-1] != values.shape[-2]:
         raise ShapeError(

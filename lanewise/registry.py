@@ -71,7 +71,7 @@ def _cpu_bits() -> int:
 
 @functools.cache
 def _hidden_bits() -> int:
-    """Returns the LW_CPU_* bits of the features in LANEWISE_HIDE, which tests set to run as on an older CPU."""
+    """Returns the LW_CPU_* bits of the features in LANEWISE_HIDE, by which tests simulate an older CPU."""
     names = [name.strip().lower() for name in os.environ.get("LANEWISE_HIDE", "").split(",") if name.strip()]
     unknown = [name for name in names if name not in _FEATURES]
     if unknown:
@@ -158,7 +158,7 @@ class UnsupportedGpu:
         self._reason = reason
 
     def missing(self) -> str:
-        """Returns the reason given at construction, or that LANEWISE_FORCE_CPU excludes GPUs."""
+        """Returns the reason given at construction or, if LANEWISE_FORCE_CPU excludes GPUs, a text that says so."""
         return "LANEWISE_FORCE_CPU keeps GPUs out; unset it" if force_cpu() else self._reason
 
     def devices(self) -> Sequence[DeviceInfo]:
@@ -178,7 +178,7 @@ _providers: dict[Backend, Provider] = {
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, DeviceInfo | None] = {}  # the device opened; None stands for the first one
+_opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backend; None stands for its first one
 _lock = threading.RLock()
 
 
@@ -194,7 +194,7 @@ def register(backend: Backend, provider: Provider) -> None:
 
 
 def missing(backend: Backend) -> str:
-    """Returns why this machine does not have `backend`, "" if it has it. Determined once per process."""
+    """Returns why this machine does not have `backend`, "" if it has it. Determined once per provider."""
     with _lock:
         if backend not in _missing:
             _missing[backend] = _providers[backend].missing()

@@ -32,8 +32,8 @@ __all__ = [
 ]  # fmt: skip
 
 _calibration: Calibration | None = None
-_order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of the enum, or that of a calibration
-_priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or the one that the user has set
+_order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of lw.Backend, or that of a calibration
+_priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or that of set_backend_priority()
 _is_named = False  # whether LANEWISE_BACKEND names the default backend
 _default = Backend.AUTO
 _strict = False
@@ -48,7 +48,7 @@ def initialize() -> None:
     try:
         _initialize()
     except LanewiseError as error:
-        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # argv[0] is "-m" only during this import
+        if sys.argv[:1] == ["-m"] and "lanewise" in sys.orig_argv:  # argv[0] is "-m" only until the import ends
             raise SystemExit(f"lanewise: {error}") from None
         raise
 
@@ -64,7 +64,7 @@ def _initialize() -> None:
 
 
 def follow(result: Calibration | None) -> None:
-    """Makes AUTO use a calibration's order, or the enum's if `result` is None. The user's choices stay in effect."""
+    """Makes AUTO use a calibration's order, or that of lw.Backend for None. The user's choices stay in effect."""
     _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())
@@ -84,7 +84,7 @@ def _set_calibration(result: Calibration | None) -> None:
 
 
 def _first_that_opens() -> Backend:
-    """Opens the best CPU backend, to run all work that the user has not placed elsewhere, and returns it.
+    """Opens and returns the best CPU backend, which then runs all work that the user has not placed elsewhere.
 
     A damaged library is skipped with a warning, so that `python -m lanewise info` can say what is wrong.
     """
@@ -107,7 +107,7 @@ def default_backend() -> Backend:
 def available(request: Request, operation: str) -> list[Backend]:
     """Returns the backends of this machine that satisfy a request, best first.
 
-    Requests for several backends skip software adapters. Raises BackendUnavailableError if no backend is left.
+    Requests for several backends ("gpu") skip software adapters. Raises BackendUnavailableError if none is left.
     """
     candidates = request.candidates
     if request.name == "auto":
@@ -242,7 +242,7 @@ def is_strict() -> bool:
 def _set_strict(enabled: bool) -> bool:
     """Turns the rule of strict_backends() on or off, and returns the previous setting."""
     global _strict
-    _ext.set_strict_backends(enabled)  # the extension applies the rule to operations that have kernels
+    _ext.set_strict_backends(enabled)  # for operations with kernels; placement.py checks the others
     previous, _strict = _strict, enabled
     return previous
 
@@ -254,7 +254,7 @@ def _set_default(backend: Backend) -> None:
 
 
 def _rank(backend: Backend) -> int:
-    """Returns a backend's position in the user's order; backends that this order leaves out come last."""
+    """Returns a backend's position in the order that AUTO uses; backends that this order leaves out come last."""
     return _priority.index(backend) if backend in _priority else len(_priority) + _order.index(backend)
 
 

@@ -26,10 +26,10 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; a loop over rows of at most this length takes longer than copying them
+_SHORT_ROW: Final = 16  # elements; for rows of at most this length, a loop over the rows costs more than the copying
 
 
-# views
+# operations that return views where possible
 
 
 def flatten(x: Any, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -51,7 +51,7 @@ def flip(x: Any, axis: Any = None) -> Tensor:
 
 
 def moveaxis(x: Any, source: Any, destination: Any) -> Tensor:
-    """Moves axes to new positions; the others keep their order."""
+    """Moves axes to new positions; the other axes keep their order."""
     tensor = tensor_of("moveaxis", "x", x)
     sources, destinations = (
         normalize_axes("moveaxis", source, tensor.ndim),
@@ -86,7 +86,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
     return [tensor[(*before, slice(start, stop))] for start, stop in zip([0, *cuts], [*cuts, None], strict=True)]
 
 
-# copies
+# operations that return copies
 
 
 def concat(arrays: Iterable[Any], axis: int | None = 0) -> Tensor:
@@ -126,14 +126,14 @@ def roll(x: Any, shift: Any, axis: Any = None) -> Tensor:
         totals[place] += amount
     rolled = tensor
     for place, amount in totals.items():
-        if first := -amount % max(tensor.shape[place], 1):  # index of the element that becomes the first
+        if first := -amount % max(tensor.shape[place], 1):  # index of the slice that becomes the first along this axis
             before = (_ALL,) * place
             rolled = _join("roll", [rolled[(*before, slice(first, None))], rolled[(*before, slice(first))]], place)
     return tensor.copy() if rolled is tensor else rolled
 
 
 def repeat(x: Any, repeats: Any, axis: int | None = None) -> Tensor:
-    """Repeats each element, or each slice along an axis; the copies are adjacent."""
+    """Repeats each element, or each slice along an axis; the copies of one element or slice are adjacent."""
     tensor = tensor_of("repeat", "x", x)
     tensor = tensor.reshape(-1) if axis is None else tensor
     axis = normalize_axis("repeat", 0 if axis is None else axis, tensor.ndim)
@@ -182,7 +182,7 @@ def pad(x: Any, pad_width: Any, mode: str = "constant", *, constant_values: Any 
         padded[tuple(inside)] = tensor
         return padded
     if mode not in _SOURCES:
-        raise ArgumentError(f"pad: expected mode 'constant', {', '.join(map(repr, _SOURCES))}, got {describe(mode)}")
+        raise ArgumentError(f"pad: expected one of constant, {', '.join(_SOURCES)} for mode, got {describe(mode)}")
     padded = tensor
     for axis, (before, after) in enumerate(widths):
         extent = tensor.shape[axis]
@@ -238,7 +238,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
     if tensor.ndim < 2:
         raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # all k beyond a corner have the same result
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # all k past a corner of the matrix give the same result
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 
@@ -294,7 +294,7 @@ def _repeated(x: Tensor, axis: int, count: int) -> Tensor:
     repeated = result.reshape((before * extent, count, after))
     if count > _SHORT_ROW or after > _SHORT_ROW:
         repeated[...] = parts
-    else:  # few copies of short rows: write one copy of all rows at a time
+    else:  # few copies of short rows: in each pass, write one copy of every row
         for place in range(count):
             repeated[:, place] = parts[:, 0]
     return result

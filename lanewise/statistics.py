@@ -25,7 +25,7 @@ def normalize(x: Any, *, axis: int = -1, eps: float = 1e-12) -> Tensor:
 
 
 def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
-    """Returns the distances from the mean along an axis, in standard deviations."""
+    """Returns each element's difference from the mean along an axis, in standard deviations."""
     tensor = tensor_of("zscore", "x", x)
     scaled = _ext.layer_norm(tensor, axis=axis, eps=0.0)
     degrees = _degrees("zscore", tensor.shape[axis], correction)
@@ -37,7 +37,7 @@ def zscore(x: Any, axis: int = -1, *, correction: float = 0.0) -> Tensor:
 def add_rms_norm(
     x: Any, residual: Any, weight: Any = None, *, axis: int = -1, eps: float = 1e-5
 ) -> tuple[Tensor, Tensor]:
-    """Returns rms_norm(x + residual) and the sum x + residual, which is the next residual."""
+    """Returns rms_norm(x + residual) and the sum x + residual, the residual for the next layer."""
     total = _ext.add(tensor_of("add_rms_norm", "x", x), tensor_of("add_rms_norm", "residual", residual))
     scale = None if weight is None else tensor_of("add_rms_norm", "weight", weight)
     return _ext.rms_norm(total, scale, axis=axis, eps=eps), total
@@ -58,13 +58,13 @@ def correlation(x1: Any, x2: Any, *, axis: int = -1) -> Tensor:
 
 
 def cov(x: Any, y: Any = None, *, rowvar: bool = True, correction: float = 1.0) -> Tensor:
-    """Returns the covariance matrix of the rows of x and y, or of their columns."""
+    """Returns the covariance matrix of the variables in the rows of x and y, or in their columns."""
     rows = _centered(_variables("cov", x, y, rowvar), -1)
     return _ext.squeeze(_ext.divide(_ext.matmul(rows, rows.mT), _degrees("cov", rows.shape[-1], correction)))
 
 
 def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
-    """Returns the correlation matrix of the rows of x and y, or of their columns."""
+    """Returns the correlation matrix of the variables in the rows of x and y, or in their columns."""
     rows = _unit(_centered(_variables("corrcoef", x, y, rowvar), -1), -1)
     products = _ext.clip(_ext.matmul(rows, rows.mT), -1.0, 1.0)
     diagonal = eye(products.shape[0], dtype=bool)
@@ -78,12 +78,12 @@ def _centered(x: Tensor, axis: int) -> Tensor:
 
 
 def _unit(x: Tensor, axis: int) -> Tensor:
-    """Divides vectors by their length; those of length 0 become NaN."""
+    """Divides the vectors along an axis by their length; vectors of length 0 become NaN."""
     return _ext.divide(x, _ext.norm_l2(x, axis=axis, keepdims=True))
 
 
 def _degrees(operation: str, count: int, correction: Any) -> float:
-    """Returns the divisor of a sum of squares or products: count - correction, but at least 0, as in var."""
+    """Returns the divisor of a sum of `count` squares or products: count - correction, but at least 0, as in var."""
     return max(count - _ext.number_of(operation, "correction", correction), 0.0)
 
 
@@ -101,7 +101,7 @@ def _one_axis(operation: str, axis: int, x: Tensor) -> int:
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
-    """Returns the variables of x and y as the rows of one matrix."""
+    """Returns one matrix whose rows are the variables of x and y, the rows or columns of these inputs."""
     in_rows = to_bool(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:

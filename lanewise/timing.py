@@ -35,8 +35,8 @@ class Contestant:
 
     `context` surrounds the calls and is not timed (lw.use_backend, for example). `finish` receives the last result and
     is timed: it waits for work that runs on a device. `batch`, in place of an expression, is a function that takes
-    the number of evaluations and returns when all are done. If `timed`, `batch` returns the nanoseconds that these
-    took, so that the cost of calling into a browser or another process does not count.
+    the number of evaluations and returns when all are done. If `timed`, `batch` returns their total time in
+    nanoseconds, so that the cost of calling into a browser or another process does not count.
     """
 
     name: str
@@ -62,7 +62,7 @@ class Contestant:
         context: Callable[[], AbstractContextManager[Any]] = nullcontext,
         finish: Callable[[Any], object] | None = None,
     ) -> Contestant:
-        """Returns a contestant that calls `function`. Its expression names each argument: unpacking would be timed."""
+        """Returns a contestant that calls `function`. Its expression has no *arguments: unpacking would be timed."""
         positional = {f"argument{i}": value for i, value in enumerate(arguments)}
         named = dict(keywords or {})
         arguments_text = ", ".join([*positional, *(f"{keyword}={keyword}_" for keyword in named)])
@@ -107,15 +107,15 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Timing:
-    """The mean time of an evaluation in each round, in nanoseconds."""
+    """A contestant's times: for each round, the mean nanoseconds of one evaluation."""
 
     name: str
-    calls: int  # number of evaluations in a sample
+    calls: int  # number of evaluations in each round
     samples: tuple[float, ...] = field(repr=False)
 
     @property
     def minimum(self) -> float:
-        """The best estimate: noise only adds time."""
+        """The least time, which is the best estimate: noise only adds time."""
         return min(self.samples)
 
     @property
@@ -128,8 +128,8 @@ class Timing:
 class Ratio:
     """The time of one contestant divided by that of another."""
 
-    minimum: float  # the ratio of their minima
-    median: float  # the median of each round's ratio: within a round, both run under the same conditions
+    minimum: float  # the ratio of the two minima over all rounds
+    median: float  # the median of the rounds' ratios: within a round, both run under the same conditions
 
 
 def ratio(timing: Timing, base: Timing) -> Ratio:
@@ -149,7 +149,7 @@ def measure(
     """Times the contestants in turn, in `repeats` rounds that each start with a different contestant.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
-    it is known how many calls fill `sample_seconds`. Garbage collection is off. `progress` is called with a
+    it is known how many evaluations fill `sample_seconds`. Garbage collection is off. `progress` is called with a
     contestant's name after each of its samples. Raises ValueError unless `repeats` is at least 1.
     """
     if repeats < 1:
@@ -188,7 +188,7 @@ def _sample(loop: Loop, contestant: Contestant, calls: int) -> int:
 
 
 def _warm_up(loop: Loop, contestant: Contestant, nanoseconds: int) -> None:
-    """Repeats calls until `nanoseconds` have passed."""
+    """Runs a contestant until `nanoseconds` have passed."""
     calls = 1
     while nanoseconds > 0:
         nanoseconds -= _sample(loop, contestant, calls)

@@ -1,10 +1,10 @@
 """lw.calibrate(): measures which CPU backend is the fastest on this machine.
 
 A processor reports its instruction sets, but not which is the fastest: some processors lower their clock for wide
-registers, or process each in two halves. timing.py times each kind of operation at sizes from 10 to a million elements,
-all backends in turn. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest overall and, for
-each kind, less than 10 % slower than the best backend, so choosing per kind would gain little. calibration.py stores
-the result, and selection.py uses it.
+registers, or process such a register in two halves. timing.py times each kind of operation, on all backends in turn, at
+sizes from 10 to a million elements. One backend is chosen for all kinds: on Zen 4 (2026-11), AVX-512 is the fastest
+overall and, for each kind, less than 10 % slower than the best backend, so choosing per kind would gain little.
+calibration.py stores the result, and selection.py uses it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def calibrate(*, save: bool = True) -> Calibration:
 
     It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
     LANEWISE_CACHE_DIR, stores the result, and later processes use it if processor, operating system and version are the
-    same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result applies to the page only.
+    same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result is lost with the page.
     LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() override it; lw.reset_calibration() removes it.
 
     >>> import lanewise as lw
@@ -110,7 +110,7 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns the nanoseconds on each backend: for each kind, one dictionary per operation and size."""
+    """Returns, for each kind of operation, a dictionary per operation and size: the nanoseconds on each backend."""
     from lanewise.timing import measure
 
     samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}

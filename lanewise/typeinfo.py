@@ -51,7 +51,7 @@ class IntInfo(NamedTuple):
 
 
 def _dtype_of(value: Any, operation: str) -> DType:
-    """Returns a dtype argument, or the dtype of an array, as a DType."""
+    """Returns the DType that `value` names, or that of the array `value`."""
     if not isinstance(value, type) and not isinstance(value, DType | str) and hasattr(value, "dtype"):
         value = value.dtype
     return as_dtype(value, operation=operation)
@@ -119,8 +119,8 @@ def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
 def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
-    It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Python scalars, and NumPy's
-    next to arrays or dtypes, are weak: they widen no dtype of their kind. int64 and a weak float give float64.
+    It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Weak scalars (Python's,
+    and NumPy's beside an array or dtype) widen no dtype of their kind. int64 and a weak float give float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)

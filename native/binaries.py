@@ -26,7 +26,7 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """Deletes a kernel library and raises BuildError unless it imports nothing and exports only its table."""
+    """Deletes a kernel library and raises BuildError unless it imports nothing and exports only its kernel table."""
     symbols = read(path)
     problems = []
     if symbols.undefined:
@@ -40,7 +40,7 @@ def check_kernels(path: Path) -> None:
 
 def check_extension(path: Path) -> None:
     """Deletes the extension and raises BuildError unless it exports only its initialization function and, if it
-    is a WebAssembly module, imports only what Pyodide has, which the linker does not check."""
+    is a WebAssembly module, imports only functions that Pyodide has. The linker does not check imports."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):
@@ -105,8 +105,8 @@ def _elf(data: bytes) -> Symbols:
 
 
 def _macho(data: bytes) -> Symbols:
-    """Reads the external symbols (mach-o/loader.h, nlist.h), without those that the linker adds to every library, and
-    without libSystem, which every library loads."""
+    """Reads the external symbols (mach-o/loader.h, nlist.h) except those that the linker adds to every library, and the
+    names of the libraries to load except libSystem, which every library loads."""
     SYMTAB, LOAD_DYLIB, STAB, PRIVATE, TYPE, EXTERNAL = 0x2, 0xC, 0xE0, 0x10, 0x0E, 0x01
     undefined: list[str] = []
     exported: list[str] = []
@@ -178,7 +178,7 @@ def _pe(data: bytes) -> Symbols:
 
 
 def _wasm(data: bytes) -> Symbols:
-    """Reads the imports and exports, except those for the dynamic linker."""
+    """Reads the imports and exports of a WebAssembly module, except those that exist for the dynamic linker."""
     parsed = module.read(data)
     undefined = dict.fromkeys(entry.name for entry in parsed.imports if entry.name not in imports.LINKER)
     exported = tuple(name for name in parsed.exports if name not in imports.HOOKS)

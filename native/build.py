@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT))  # `native` is not installed
+sys.path.insert(0, str(ROOT))  # for the imports of `native`, which is not installed
 
 from native import binaries, compiler, steps  # noqa: E402
 from native.compiler import Compiler  # noqa: E402
@@ -67,7 +67,7 @@ def binaries_of(target: Target, using: Compiler, only: Sequence[str] = ()) -> Fi
     `only` restricts the build to some of the platform's instruction sets.
     """
     if not using.can_build(target):
-        raise BuildError(f"CC compiles for {using.target.name}; unset it to build for {target.name}")
+        raise BuildError(f"CC names a compiler for {using.target.name}; unset it to build for {target.name}")
     generate()
     name = target.name if using.family == "zig" else f"{target.name}-{using.family}"
     folder = BUILD / "-".join(filter(None, (name, using.sanitizer, *only)))
@@ -187,7 +187,7 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why others are missing."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are left out."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:
@@ -210,7 +210,7 @@ def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, st
 
 
 def _literal(header: Path, macro: str) -> int:
-    """Returns the value of a numeric macro."""
+    """Returns the value of a macro that a header defines as a number."""
     match = re.search(rf"#define {macro}\s+\(?(?:UINT64_C\()?(0x[0-9a-fA-F]+|\d+)", header.read_text(encoding="utf-8"))
     if not match:
         raise BuildError(f"{header}: expected a definition of {macro}")
@@ -222,7 +222,7 @@ def _table() -> Path:
 
 
 def included(include: tuple[Path, ...], *suffixes: str) -> list[Path]:
-    """Returns all files that an #include could find, so that a new header counts as a change."""
+    """Returns all files that an #include could find, so that adding a header rebuilds what might include it."""
     own = {path for folder in include if folder != GENERATED for path in _files(folder)}
     return sorted({path for path in own if path.suffix in suffixes} | set(GENERATED.glob("*.h")))
 

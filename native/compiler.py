@@ -18,7 +18,7 @@ from native.targets import TARGETS, Isa, Target, host
 __all__ = ["SANITIZERS", "Compiler", "choose"]
 
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
-# A kernel library calls nothing outside itself: no C library, and no helpers that CFLAGS of distributions make it call.
+# A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
 # The scalar library is the baseline of speedups, and a reference that a bug of the vectorizer cannot affect.
 _NOT_VECTORIZED = {
@@ -33,8 +33,8 @@ SANITIZERS = {
     "thread": ("-fsanitize=thread",),
 }
 
-# These let the compiler ignore NaN, infinity or signed zeros, reorder, fuse or approximate arithmetic, or flush
-# denormals, which would break special values and bit-identical results. -Ofast also links code that flushes denormals.
+# Flags that let the compiler ignore NaN, infinity or signed zeros, reorder, fuse or approximate arithmetic, or flush
+# denormals: results would no longer be bit-identical. -Ofast also links code that makes the CPU flush denormals.
 _REFUSED = frozenset(
     {
         *("-ffast-math", "-Ofast", "-funsafe-math-optimizations", "-fassociative-math", "-freciprocal-math"),
@@ -56,7 +56,7 @@ class Compiler:
     command: tuple[str, ...]
     family: str  # zig, clang, gcc or emcc
     version: str  # printed by the compiler; part of each step's key, so an upgrade rebuilds everything
-    cflags: tuple[str, ...] = ()  # the user's flags; ours follow and take precedence
+    cflags: tuple[str, ...] = ()  # from CPPFLAGS and CFLAGS; ours follow and take precedence
     ldflags: tuple[str, ...] = ()
     sanitizer: str = ""  # a key of SANITIZERS, or empty
 
@@ -71,7 +71,7 @@ class Compiler:
 
     @property
     def portable(self) -> bool:
-        """Whether its binaries run on other systems: zig links against an old C library on purpose, and emcc's imports
+        """Whether the binaries run on other systems: zig links against an old C library on purpose, and emcc's imports
         are limited to what every Pyodide has (wasm/imports.py)."""
         return self.family in ("zig", "emcc")
 
@@ -136,7 +136,7 @@ class Compiler:
         if target.binary_format != "wasm":
             command += ["-falign-loops=32"]  # a short loop that crosses a fetch line can take twice as long
         if self.family == "gcc":
-            command += ["-Wno-psabi"]  # the ABI of vector arguments is irrelevant: kernels are one file
+            command += ["-Wno-psabi"]  # the ABI of vector arguments does not matter, as all kernels are in one file
         return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:

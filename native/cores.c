@@ -1,6 +1,6 @@
 /* Counts the processors that this process may use. Containers limit CPU time, not processors: a quota of 200 ms per
- * period of 100 ms is worth two processors, however many the machine has. The tightest limit of a group and its
- * ancestors applies. A limit is rounded up to whole processors, because its fraction would otherwise never be used. */
+ * period of 100 ms is worth two processors, however many the machine has. The tightest limit of a control group and its
+ * ancestors applies. A limit is rounded up to whole processors: rounded down, its fraction would never be used. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* sched_getaffinity */
 #endif
@@ -54,7 +54,7 @@ static void read_numbers(const char *root, const char *folder, const char *group
     fclose(file);
 }
 
-/* Returns how many processors one group may use, rounded up; 0 if it has no limit. */
+/* Returns the limit of one control group in processors, rounded up; 0 if it has none, or one above any machine. */
 static int group_limit(const char *root, const char *group, int is_unified) {
     long long quota = -1, period = 0, unused = 0;
     if (is_unified) {
@@ -68,9 +68,9 @@ static int group_limit(const char *root, const char *group, int is_unified) {
 
 static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; }
 
-/* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of version 2
+/* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of cgroup v2
  * names no controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy. In a
- * container, the line may have the path on the host: then only the root exists, and it is the container's group. */
+ * container, the line may have the path on the host: then only the root exists, and it is the container's own group. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

@@ -1,6 +1,6 @@
 /* Detects instruction sets with CPUID, not by the processor's model, so that processors newer than this code run the
  * fastest kernels, too. A vector register is usable only if the operating system saves it when it switches threads,
- * which XGETBV reports. Needs no C library. */
+ * which XGETBV reports. This file needs no C library. */
 #include "cpu.h"
 #include "lanewise.h"
 
@@ -17,7 +17,7 @@ typedef struct {
     uint32_t a, b, c, d;
 } leaf;
 
-#if defined(LW_DESCRIBED_CPU) /* tests/native/processor.c, which includes this file, describes the processor */
+#if defined(LW_DESCRIBED_CPU) /* tests/native/processor.c includes this file and simulates a processor */
 
 static leaf cpuid_part(uint32_t number, uint32_t part);
 static uint64_t saved_state(void);
@@ -122,6 +122,6 @@ uint64_t lw_cpu_features(void) { return 0; }
 
 size_t lw_cpu_cache_bytes(void) {
     return 0;
-} /* only used for streaming stores, which kernels have on x86-64 only (core/stream.h) */
+} /* the size matters only for streaming stores, which kernels use on x86-64 only (core/stream.h) */
 
 #endif

@@ -71,7 +71,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Compresses the browser's wheel further, because a page downloads it before its first operation."""
+        """Compresses the browser's wheel better than hatchling does: a page downloads it before its first operation."""
         if version != "editable" and self._target.binary_format == "wasm":
             compress.compress(Path(artifact_path))
 
@@ -90,7 +90,7 @@ def _python_for_browsers(left_out: Collection[str]) -> build.Files:
 
 
 def _refuse_interpreters() -> None:
-    """Refuses Pythons that cannot load the extension, which supports only CPython with the GIL."""
+    """Raises BuildError for a Python that cannot load the extension: it supports only CPython with the GIL."""
     if sys.implementation.name != "cpython":
         raise BuildError(f"expected CPython, got {sys.implementation.name}; use CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):

@@ -313,7 +313,7 @@ void PyEval_RestoreThread(PyThreadState *);
 #endif
 #endif /* LW_PYABI_CHECK */
 
-/* Type checks, most of them by flag, like the macros of the limited API. */
+/* Type checks, most of them by a flag of the type, as the macros PyLong_Check etc. of the limited API do. */
 static inline int lw_has_type_flag(PyObject *object, unsigned long flag) {
     return (PyType_GetFlags(Py_TYPE(object)) & flag) != 0;
 }

@@ -44,7 +44,7 @@ class Step:
     def run(self) -> None:
         self.output.parent.mkdir(parents=True, exist_ok=True)
         self.stamp.unlink(missing_ok=True)
-        key = self.key()  # computed before the command runs, so that a file edited meanwhile counts as changed
+        key = self.key()  # before the command runs, so that an input edited meanwhile counts as changed
         result = subprocess.run(self.command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if result.returncode:
             raise BuildError(f"{shlex.join(self.command)}\n{result.stdout}{result.stderr}")

@@ -33,7 +33,7 @@ class Target:
     """A platform, which has one wheel."""
 
     name: str
-    zig_triple: str  # zig's name of the platform, with the oldest system that it supports
+    zig_triple: str  # zig's name of the platform, with the oldest supported version of its system
     wheel_platform: str
     binary_format: str  # elf, macho, pe or wasm
     library_suffix: str
@@ -86,7 +86,7 @@ _WASM32 = (
     ),
 )
 
-# The platform tags of Pyodide 0.27 to 314, by their old and new names, in the order of auditwheel-emscripten.
+# The platform tags of Pyodide 0.27 to 314, some under a new and an old name, in the order of auditwheel-emscripten.
 _PYODIDE = ".".join(
     (
         *("pyemscripten_2024_0_wasm32", "pyemscripten_2025_0_wasm32", "pyemscripten_2026_0_wasm32"),

@@ -25,7 +25,7 @@
 
 enum {
     SPIN_PAUSES = 1000,   /* about 40 us on Zen 4, 2026-11; sleeping and waking up takes 5 to 50 us */
-    MAX_RANGES = 64,      /* with more threads, several start with the same range */
+    MAX_RANGES = 64,      /* if a job has more threads, several start with the same range */
     STACK_BYTES = 2 << 20 /* kernels use up to 100 KB of stack; the default stacks of macOS and musl are small */
 };
 
@@ -85,7 +85,7 @@ typedef struct range {
     int64_t end;
 } range;
 
-enum { INTERRUPTED = -1 }; /* the value of job.failed after the host has asked to stop */
+enum { INTERRUPTED = -1 }; /* the value of job.failed after the caller's `interrupted` has asked to stop */
 
 typedef struct job job;
 struct job {
@@ -107,7 +107,7 @@ struct job {
     char message[sizeof(((lw_context *)NULL)->message)];
 };
 
-/* A task's context, followed by what run_nested() needs. */
+/* The context that a task receives, followed by what run_nested() needs. */
 typedef struct task_context {
     lw_context context; /* must be first: pointers to it are cast to task_context */
     job *job;
@@ -118,8 +118,8 @@ static struct {
     mutex mutex;
     condition offered;  /* idle workers sleep on this */
     condition left;     /* callers sleep on this until the last worker has left their job */
-    atomic_int threads; /* the limit, including the caller; 0 before the first use */
-    atomic_uint news;   /* incremented when a spinning worker should look at the pool again */
+    atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
+    atomic_uint news;   /* incremented by each new job and each new limit; ends the spinning of workers */
     int workers, asleep, busy;
     job *jobs; /* oldest first */
     unsigned forks;
@@ -160,7 +160,7 @@ static void record_failure(job *job, int64_t index, lw_status status, const lw_c
     unlock(&pool.mutex);
 }
 
-/* Returns whether the job was interrupted. Only the calling thread asks the host; it records an interruption in
+/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`; it records an interruption in
  * `failed`, where the workers see it. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
@@ -169,7 +169,7 @@ static int is_interrupted(task_context *own) {
     return atomic_load_explicit(&own->job->failed, memory_order_relaxed) == INTERRUPTED;
 }
 
-/* Implements lw_context.run in the context of a task: runs the nested tasks in order, on the thread of that task. */
+/* Implements lw_context.run for calls by a task: runs the nested tasks in order, on the thread of that task. */
 static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     for (int64_t index = 0; index < count; index++) {
         lw_status status = task(context, index, argument);
@@ -183,7 +183,7 @@ static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, c
     return LW_OK;
 }
 
-/* Runs tasks of one range until none is left. */
+/* Runs tasks of one range until none is left, a task before them has failed, or the job is interrupted. */
 static void work_at_range(job *job, range *range, task_context *own) {
     int64_t index;
     while ((index = atomic_fetch_add_explicit(&range->next, 1, memory_order_relaxed)) < range->end) {
@@ -320,7 +320,7 @@ static void *worker_on_posix(void *number) {
     return NULL;
 }
 
-/* Blocks signals, so that Python's threads handle them, except those that report a fault of the thread itself. */
+/* Blocks all signals but those that report a fault of the thread itself: Python's threads handle the blocked ones. */
 static void block_signals(sigset_t *before) {
     static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
     sigset_t signals;
@@ -424,7 +424,7 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
         work(&job, 0, interrupted);
         if (forks == pool.forks) {
             withdraw(&job);
-        } else if (atomic_load(&job.helpers)) { /* the child of a fork() during the job lacks the helpers */
+        } else if (atomic_load(&job.helpers)) { /* this is the child of a fork(); the workers stayed behind */
             static const char message[] =
                 "a signal handler called fork(), and the child lacks the threads that ran some tasks";
             memcpy(context->message, message, sizeof message);

@@ -25,14 +25,14 @@ FOLDER = ROOT / ".cache" / "venv"
 # Large packages from PyPI (0.8 GB), installed only if the user requires them.
 PEERS = {"torch": "torch==2.13.0"}
 
-# Names of browsers that tests/wasm runs, Debian's name first
+# Command names of the browsers that tests/wasm runs, Debian's name first
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 FIREFOX = ("firefox-esr", "firefox")
 WEBKIT_DRIVER = "WebKitWebDriver"
 
 
 def program(names: Iterable[str]) -> str | None:
-    """Returns the path of the first of these programs that is installed."""
+    """Returns the path of the first of these programs that is installed, or None."""
     return next(filter(None, map(shutil.which, names)), None)
 
 
@@ -42,7 +42,7 @@ def minibrowser() -> Path | None:
 
 
 def webkit() -> bool:
-    """Returns whether what tests of WebKitGTK need is installed: its driver, its browser, and a virtual display."""
+    """Returns whether tests of WebKitGTK can run: its driver, its browser and a virtual display are installed."""
     return bool(shutil.which(WEBKIT_DRIVER) and minibrowser() and shutil.which("Xvfb"))
 
 
@@ -144,7 +144,7 @@ def testable() -> dict[str, str]:
 
 
 def required() -> str:
-    """Returns LANEWISE_REQUIRE for this machine: all that it can test, so that nothing is skipped unnoticed.
+    """Returns the value of LANEWISE_REQUIRE: all that this machine can test, so that nothing is skipped unnoticed.
 
     LANEWISE_ALSO_REQUIRE adds what must be tested even where this machine lacks it, as CI does: a browser that could
     not be installed, or PyTorch as a peer."""

@@ -40,8 +40,8 @@ class Array:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of `ulp` units, `absolute`, `relative` * |reference| and `magnitude` * the case's.
-    If all are 0, the result must be the reference rounded once."""
+    """The allowed error: the largest of `ulp` units, `absolute`, `relative` * |reference|, and
+    `magnitude` * Case.magnitude. If all are 0, the result must be the reference rounded once."""
 
     ulp: float
     absolute: float

@@ -74,7 +74,7 @@ class Runner:
         before = stage.failed
         if report.exists():
             _count(report, stage)
-        if status and stage.failed == before:  # pytest crashed, or collected no test
+        if status and stage.failed == before:  # pytest crashed, or found no test
             stage.failed += 1
 
     def _run(self, stage: Stage, title: str, words: Sequence[str | Path]) -> int:
@@ -109,7 +109,7 @@ def _count(report: Path, stage: Stage) -> None:
 
 
 def build(runner: Runner, stage: Stage) -> bool:
-    """Installs the package in place, with the environment's compiler, and writes the oracle for the tests."""
+    """Installs the package in place with the environment's compiler, and writes the oracle, the expected results."""
     pip = [runner.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return (
         runner.command(stage, "install in place", *pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)

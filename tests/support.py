@@ -1,4 +1,4 @@
-"""Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use it.
+"""Writes the support matrix, and skips tests that this machine cannot run. Several folders of tests use this module.
 
 The support matrix has a row for each operation and a column for each backend, and shows the tests of this run only.
 Each folder of tests runs in a separate process. Before the process ends, it saves the outcomes of its tests to a file
@@ -29,7 +29,7 @@ def note(operation: str, backend: str, passed: bool) -> None:
 
 
 def save(folder: str) -> None:
-    """Writes this folder's outcomes, then the table of all folders."""
+    """Writes the outcomes that this process recorded for its folder, then the table of all folders."""
     if not _seen:
         return
     SAVED.mkdir(parents=True, exist_ok=True)

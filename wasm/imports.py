@@ -1,4 +1,4 @@
-"""Lists what the extension may import as a WebAssembly module. The linker accepts undefined symbols, because Python and
+"""Lists what the extension, a WebAssembly module, may import. The linker accepts undefined symbols, because Python and
 the C library are in Pyodide's main module. If the build did not check them, a function that Pyodide lacks would be
 noticed only when somebody imports the package. tests/wasm checks the same imports, and signatures, for each Pyodide."""
 
@@ -14,7 +14,7 @@ PYABI = Path(__file__).resolve().parent.parent / "native" / "pyabi.h"
 
 # Imports that the dynamic linker provides to every side module.
 LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__table_base", "__stack_pointer"})
-# Exports that the dynamic linker calls. A module may have them in addition to its one other export.
+# Exports that the dynamic linker calls. A module may have them besides PyInit__ext or lanewise_kernels.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
 # The C functions that include/ declares, and __multi3 (a 128-bit product) of the compiler's runtime, which emcc

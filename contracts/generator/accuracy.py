@@ -41,7 +41,9 @@ def measured(fields: Fields) -> Measured | None:
     names = [name for name in ("all", *GROUPS) if name in section]
     worst = {name: _worst(Fields(section.value(name), fields.where, f"measured: {name}")) for name in names}
     if names != ["all"] and not {"fma", "plain"} <= set(names):
-        raise section.error(f"expected all alone, or fma and plain, got {', '.join(names) or 'none'}; {REMEDY}")
+        raise section.error(
+            f"expected field all alone, or fields fma and plain, got {', '.join(names) or 'none'}; {REMEDY}"
+        )
     section.finish()
     return Measured(draws, worst)
 
@@ -51,12 +53,13 @@ def check(contract: Contract) -> None:
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:
-            raise _error(contract, "expected measured only with a tolerance, got it for results without one")
+            raise _error(contract, "expected measured only with a tolerance above 0, got it without one; remove it")
         return
     if found is None:
-        raise _error(contract, f"expected measured beside tolerance, got none; {REMEDY} {contract.operation}")
+        raise _error(contract, f"expected field measured beside tolerance, got none; {REMEDY} {contract.operation}")
     if contract.is_unary != (found.draws is None):
-        expected = "no draws, because every float is measured" if contract.is_unary else "draws, the results compared"
+        number = "draws, the number of results compared"
+        expected = "no draws, because every float is measured" if contract.is_unary else number
         raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {REMEDY}")
     if found.draws is not None and found.draws < FEWEST_DRAWS:
         raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {REMEDY}")
@@ -64,7 +67,9 @@ def check(contract: Contract) -> None:
         limit = getattr(allowed, measure)
         sizes = [getattr(each.bound, measure) for each in found.worst.values()]
         if any((size == 0) != (limit == 0) for size in sizes):
-            raise _error(contract, f"measured: expected the measures of tolerance, got {measure} in only one; {REMEDY}")
+            raise _error(
+                contract, f"measured: expected the same measures as in tolerance, got {measure} in only one; {REMEDY}"
+            )
         if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
             raise _error(
                 contract,
@@ -88,7 +93,7 @@ def _worst(fields: Fields) -> Worst:
     if not isinstance(at, str) and not (
         isinstance(numbers, list) and numbers and all(isinstance(each, (int, float)) for each in numbers)
     ):
-        raise fields.error(f"expected at to be an argument, a list of arguments or the name of a case, got {at!r}")
+        raise fields.error(f"expected field at to be an argument, a list of arguments or a case's name, got {at!r}")
     place: Any = at if isinstance(at, str) else tuple(map(float, numbers))
     worst = Worst(_bound(fields, why=""), place, fields.mapping("with"))
     fields.finish()

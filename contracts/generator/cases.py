@@ -57,14 +57,14 @@ class Case:
     """The inputs and parameters of one call."""
 
     name: str
-    dtype: str  # the computed dtype
+    dtype: str  # the dtype that the operation computes in
     inputs: Mapping[str, Any]  # name -> array, list of arrays for a sequence, or None if absent
     parameters: Mapping[str, Any]  # every parameter, with its value
     special: Special | None = None
 
 
 def cases(contract: Contract) -> Iterator[Case]:
-    """Yields every case of a contract: drawn inputs, then special values."""
+    """Yields every case of a contract: random inputs, then special values."""
     for dtype in contract.computed:
         for settings in settings_of(contract, dtype):
             yield from _of_kind(contract, dtype, settings)
@@ -77,7 +77,7 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields parameters to test: the defaults; if the contract has no `cases`, also with one choice or float changed.
+    """Yields parameters to test: the defaults; if the contract has no `cases`, also with a choice or a float changed.
 
     For a cast, yields the defaults with each target dtype instead.
     """
@@ -150,7 +150,7 @@ def _extent(shape: tuple[int, ...], axis: Any) -> int:
 
 
 def drawn(contract: Contract, dtype: str, shapes: Mapping[str, Any], parameters: dict[str, Any]) -> Case:
-    """Returns a case with drawn inputs of these shapes."""
+    """Returns a case whose inputs have these shapes and random values."""
     name = _name(dtype, " ".join(_text(shape) for shape in shapes.values()), parameters)
     inputs = {each.name: _input(contract, each, dtype, shapes, parameters, name) for each in contract.inputs}
     return Case(name, dtype, inputs, parameters)
@@ -192,7 +192,7 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
 
 
 def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:
-    """Returns COPIES of a special value: along a new first axis, or as the rows (axis 1) or columns (0) of a matrix."""
+    """Returns COPIES copies of a special value: along a new first axis (axis ()), as rows (1) or as columns (0)."""
     if value is None:
         return None
     if axis == ():

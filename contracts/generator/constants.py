@@ -15,7 +15,7 @@ ISAS = ("scalar", "sse2", "avx", "avx2", "avx512", "neon", "simd128", "relaxed_s
 
 
 def values(name: str) -> tuple[int, ...]:
-    """Returns the different values of a constant on all instruction sets, in ascending order."""
+    """Returns the distinct values that a constant has on the instruction sets, in ascending order."""
     return tuple(sorted({of(isa)[name] for isa in ISAS}))
 
 
@@ -34,10 +34,10 @@ def of(isa: str) -> dict[str, int]:
     found |= {"SIMD_PARTIAL": found.get("SIMD_PARTIAL", 1), f"LW_ISA_{isa.upper()}": 1}
     headers = [path.read_text(encoding="utf-8") for path in sorted(CORE.glob("*.h"))]
     pending = [each for text in headers for each in _enumerators(text, found)]
-    while pending:  # constants may refer to those of later headers
+    while pending:  # a constant may refer to one of a later header
         left = [(name, text) for name, text in pending if not _define(found, name, text)]
         if len(left) == len(pending):
-            return found  # each of the rest needs something that only a C compiler knows
+            return found  # the rest cannot be computed without a C compiler
         pending = left
     return found
 
@@ -61,7 +61,7 @@ def _evaluate(text: str, names: dict[str, int]) -> Any:
 
 
 def _enumerators(text: str, names: dict[str, int]) -> list[tuple[str, str]]:
-    """Returns the name and the expression of each enumerator with a value, in the branches of #if that apply."""
+    """Returns name and expression of each enumerator with an explicit value, in the branches of #if that apply."""
     lines, applies, taken = [], [True], [True]
     for line in re.sub(r"/\*.*?\*/", "", text, flags=re.S).splitlines():
         directive = re.match(r"\s*#\s*(if|ifdef|ifndef|elif|else|endif)\b(.*)", line)
@@ -86,4 +86,4 @@ def _holds(condition: str, names: dict[str, int]) -> bool:
     try:
         return bool(_evaluate(python, names))
     except (NameError, SyntaxError):
-        return False  # for example a condition on the compiler
+        return False  # Python cannot evaluate it, for example a condition on the compiler

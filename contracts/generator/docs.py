@@ -65,7 +65,7 @@ def docstring(contract: Contract) -> str:
 
 
 def summary_of(contract: Contract, name: str) -> str:
-    """Returns the short docstring of a method or an alias, which refers to the function."""
+    """Returns the short docstring of a method or an alias; it refers to the function that has the full one."""
     if name != contract.operation:
         return f"Alias of lanewise.{contract.operation}.\n"
     return f"{contract.summary}\n\nSee the function lanewise.{contract.operation}.\n"
@@ -113,7 +113,7 @@ def _arguments(contract: Contract) -> list[str]:
 
 
 def _in_place(contract: Contract) -> str:
-    """Returns a clause on which input may also be passed as `out`; empty if none may."""
+    """Returns a clause that names the input that may also be passed as `out`, or "" if none may."""
     any_input = "one of the inputs" if len(contract.inputs) > 1 else contract.inputs[0].name
     allowed = {"any": any_input, "first": contract.inputs[0].name}
     return f"; it may be {allowed[contract.kind.in_place]}" if contract.kind.in_place in allowed else ""
@@ -123,7 +123,7 @@ def _errors(contract: Contract) -> dict[str, str]:
     """Returns the condition under which each error class is raised.
 
     kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
-    error of the kind is listed only if a special row raises it or the arguments imply it.
+    error of the kind is listed only if a row of `special` raises it or the arguments imply it.
     """
     errors = dict(contract.kind.errors)
     raised = {each.raises for each in contract.special}
@@ -133,7 +133,7 @@ def _errors(contract: Contract) -> dict[str, str]:
         errors = {name: when for name, when in errors.items() if name in raised or implied.get(name)}
     else:
         if contract.kind.name in ("elementwise", "rows") and len(contract.inputs) == 1:
-            del errors["ShapeError"]  # a single input cannot mismatch another
+            del errors["ShapeError"]  # a single input has no shape to mismatch
         if not has_axis:
             errors.pop("AxisError", None)
     if contract.refuses_empty:
@@ -173,7 +173,7 @@ def _either(names: Iterable[str]) -> str:
 
 
 def _accuracy(contract: Contract) -> Iterator[str]:
-    """Yields a sentence on the largest error on a CPU, or nothing if results are rounded once."""
+    """Yields a sentence that states the largest error on a CPU, or nothing if results are rounded once."""
     bound = contract.tolerance.bound
     limits = {
         "ulp": bound.ulp,

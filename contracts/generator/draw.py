@@ -1,4 +1,4 @@
-"""Draws the tests' inputs from a contract's domains. Names are the seeds, so every machine draws the same values."""
+"""Draws the tests' inputs from a contract's domains. The seeds are names, so every machine draws the same values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def generator(*names: object) -> np.random.Generator:
 
 
 def draw(contract: Contract, name: str, dtype: str, shape: Sequence[int], *seeds: object) -> Array:
-    """Returns values of input `name` for an operation that computes in `dtype`. Other `seeds` give other values."""
+    """Returns random values of input `name` if the operation computes in `dtype`. Other `seeds` give other values."""
     own = contract.input(name).dtype or dtype
     random = generator(contract.operation, name, dtype, tuple(shape), *seeds)
     return _values(contract.range(name, own), own, tuple(shape), random)
@@ -35,7 +35,7 @@ def everywhere(dtype: str, count: int, *seeds: object) -> Array:
 
 
 def indices(extent: int, shape: Sequence[int], *seeds: object) -> Array:
-    """Returns random valid indices of an axis; about half are negative, which count from the end."""
+    """Returns random valid indices of an axis of size `extent`; about half are negative and count from the end."""
     random = generator("indices", extent, tuple(shape), *seeds)
     return random.integers(-extent, max(extent, 1), tuple(shape), dtype="i4")
 
@@ -48,7 +48,7 @@ def _values(interval: Range, dtype: str, shape: tuple[int, ...], random: np.rand
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
         close = np.clip(random.integers(-9, 10, shape), low, high)
         return np.where(random.random(shape) < 0.5, wide, close).astype(dtype)
-    # Mixes uniform values, such values times 2^-20 to 1 (if the range includes 0), and integers, which often repeat.
+    # Mixes uniform values, uniform values times 2^-20 to 1 (if the range includes 0), and integers, which often repeat.
     even = random.uniform(interval.low, interval.high, shape)
     small = even * 2.0 ** random.uniform(-20, 0, shape)
     choice = random.integers(0, 3, shape) if interval.low <= 0 <= interval.high else random.integers(0, 2, shape) * 2

@@ -11,8 +11,8 @@ from . import docs
 from .schema import DTYPES, Contract, Parameter, all_kernels
 
 PARAMETER_TYPES = {
-    "scalar": "FLOAT",  # creation functions parse it in the result's dtype instead
-    "axes": "AXIS",  # the kind determines how many axes are allowed
+    "scalar": "FLOAT",  # a scalar is parsed as a float, except by creation functions, which use the result's dtype
+    "axes": "AXIS",  # the operation's kind determines whether several axes are allowed
 }
 
 
@@ -149,7 +149,7 @@ def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
     def position(name: str) -> str:
         return f"LW_KERNEL_{name}" if name in names else "-1"
 
-    if contract.kind.name == "cast":  # a cast to the same dtype is a copy
+    if contract.kind.name == "cast":  # a cast to the same dtype has -1, because it uses the operation copy
         for target in DTYPES:
             yield [position(f"{contract.operation}_{source}_{target}") for source in DTYPES]
     else:

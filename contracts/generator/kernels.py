@@ -1,6 +1,6 @@
 """Emits kernels.c and cuda_kernels.cu, the only translation units of the kernel libraries for CPUs and for CUDA.
 
-Both files hold the loops around the expressions of elementwise operations and casts, and end with the library's table.
+Both files apply the expressions of elementwise operations and casts to arrays, and end with a table of the kernels.
 kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
 """
 
@@ -13,7 +13,7 @@ from .schema import Contract, Kernel, Parameter
 
 # Minimum elements per parallel task, by complexity: 10 to 30 us on one thread. Measured on Zen 5, 4 GHz, AVX2, 2026-11.
 GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
-LOOPED = ("elementwise", "cast")  # the kinds whose loops are emitted here
+LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Vector:
         return f"{self.type}_set({value})"
 
 
-# Kernels whose items all have at most 32 bits use 32-bit lanes (NARROW); kernels with 64-bit items use 64-bit lanes
+# Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
 # (LONG). Casts use WIDE, where a vector of 64-bit lanes has as many of them as a NARROW vector has 32-bit lanes.
 NARROW = {
     "bool": Vector("vm32", "uint8_t", 1, "_bool"),
@@ -66,14 +66,14 @@ class Loop:
     """The loop of an elementwise kernel or a cast: its expression and the vectors that it processes."""
 
     kernel: Kernel
-    expression: str  # name of the C function
+    expression: str  # name of the C function that computes one vector
     inputs: tuple[tuple[str, Vector], ...]
     output: Vector
-    parameters: tuple[tuple[str, str], ...]  # C names of the parameters broadcast to vectors, and their scalar values
+    parameters: tuple[tuple[str, str], ...]  # C name of each parameter broadcast to a vector, and its scalar value in C
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
     grain: int
-    is_short: bool  # unrolls the loop; large results are written with streaming stores
+    is_short: bool  # cheap expression: the loop is unrolled, and large results are written with streaming stores
 
     @property
     def call(self) -> str:
@@ -82,7 +82,7 @@ class Loop:
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of both files by name."""
+    """Returns the text of kernels.c and cuda_kernels.cu by file name."""
     return {"kernels.c": kernels_c(contracts), "cuda_kernels.cu": cuda_kernels(contracts)}
 
 
@@ -117,7 +117,7 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. SIMD_REPRODUCIBLE may make it NULL; the host then uses another library's."""
+    """Returns a kernel's table entry. If SIMD_REPRODUCIBLE makes it NULL, the host uses another library's kernel."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 
@@ -152,13 +152,13 @@ def _loop(contract: Contract, kernel: Kernel) -> Loop:
 
 
 def _value(vector: Vector, index: int, parameter: Parameter) -> str:
-    """Returns a C expression: a parameter, converted to the computed dtype."""
+    """Returns a C expression for the value of a parameter, converted to the computed dtype."""
     value = f"parameters[{index}].{'f' if parameter.type == 'float' else 'i'}"
     return f"{value} != 0" if vector.storage == "_bool" else f"({vector.element}){value}"
 
 
 def _c_loop(loop: Loop) -> str:
-    """Returns three definitions: the loop over contiguous arrays, its description for elementwise.h, and the kernel."""
+    """Returns C definitions of the loop over contiguous arrays, its description for elementwise.h, and the kernel."""
     name, out = loop.kernel.name, loop.output
     pointers = "".join(
         f"    const {vector.element} *in_{each} = inputs[{i}];\n" for i, (each, vector) in enumerate(loop.inputs)

@@ -41,7 +41,7 @@ def contiguous(shape: Sequence[int], item: int) -> Operand:
 
 
 def gapped(shape: Sequence[int], item: int) -> Operand:
-    """Returns an operand with its axes in reverse order, every other item unused, and some negative strides."""
+    """Returns an operand whose axes are reversed in memory, with gaps between items and some negative strides."""
     strides, step = [], item
     for axis, extent in enumerate(shape):  # the first axis is the innermost in memory
         strides.append(2 * step if (len(shape) - 1 - axis) % 2 else -2 * step)
@@ -72,7 +72,7 @@ def call(contract: Contract, parameters: dict[str, Any], inputs: Sequence[Operan
         return Call(_reduction(inputs, out, parameters.get("axis"), parameters.get("keepdims", False)))
     if kind == "rows":
         return Call(_rows(inputs, out, -1 if parameters["axis"] is None else parameters["axis"]))
-    if kind == "sort":  # the scalar is the number of elements to sort
+    if kind == "sort":  # the scalar is the number of elements along the axis
         return Call(_rows(inputs, out, parameters["axis"]), (out.shape[parameters["axis"]],))
     if kind == "search":
         row = _required(inputs[0])
@@ -99,7 +99,7 @@ def _required(operand: Operand | None) -> Operand:
 
 
 def _pack(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int) -> bytes:
-    """Returns an lw_layout."""
+    """Returns an lw_layout; `strides` has those of each operand, and `inner` goes into the field of that name."""
     words = [*_zero_padded(shape, MAX_NDIM)]
     for operand in range(MAX_OPERANDS):
         words += _zero_padded(strides[operand] if operand < len(strides) else (), MAX_NDIM)
@@ -111,7 +111,7 @@ def _zero_padded(values: Sequence[int], count: int) -> list[int]:
 
 
 def _broadcast(operand: Operand | None, shape: Sequence[int]) -> list[int]:
-    """Returns the strides of an operand when broadcast to a shape; 0 if it is absent."""
+    """Returns the strides of an operand when broadcast to a shape; all are 0 if it is absent."""
     if operand is None:
         return [0] * len(shape)
     pairs = zip(operand.shape, operand.strides, strict=True)
@@ -163,7 +163,7 @@ def _rotation(x: Operand, out: Operand, axis: int) -> bytes:
 
 
 def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) -> bytes:
-    """Returns an lw_matrix_layout. A vector is a row on the left, a column on the right; a weight is transposed."""
+    """Returns an lw_matrix_layout. A vector is a row as left factor, a column as right one; `weight` is transposed."""
     a, b = _required(inputs[0]), _required(inputs[1])
     bias = inputs[2] if len(inputs) > 2 else None
     one_row, one_column = a.ndim == 1, b.ndim == 1
@@ -255,7 +255,7 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
     """Returns the call of take, take_along_axis or put. For put, x holds the values, and the indices address `out`."""
     addressed = out if contract.internal else x
-    if axis is None:  # indices address the flattened tensor, which is contiguous here
+    if axis is None:  # indices address the flattened tensor; cases without an axis are contiguous
         item = addressed.strides[-1] if addressed.ndim else 0
         addressed, axis = Operand((math.prod(addressed.shape),), (item,)), 0
     axis %= addressed.ndim

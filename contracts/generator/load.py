@@ -187,7 +187,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
         limits=_limits(fields, kind),
     )
     if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
-        raise fields.error(f"expected a default {result.limits.says}, got {default!r}")
+        raise fields.error(f"expected the default to be {result.limits.says}, got {default!r}")
     fields.finish()
     return result
 
@@ -208,7 +208,7 @@ def _limits(fields: Fields, kind: str) -> Limits | None:
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
-    """Returns whether the operation moves data of any dtype, and the result dtype of each computed dtype."""
+    """Returns whether the operation only moves data, of any dtype; and the result dtype of each computed dtype."""
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:
@@ -325,12 +325,15 @@ def _special(
         listed = (settings["dtype"],)
     dtypes = listed or _dtypes_of(shared, computed)
     if not dtypes or not set(dtypes) <= set(computed):
-        raise fields.error(f"expected values of {', '.join(computed)}; write 1.0 for floats, 1 for integers")
+        found = ", ".join(dtypes) or "others"
+        raise fields.error(
+            f"expected values of {', '.join(computed)}, got {found}; write 1.0 for floats, 1 for integers"
+        )
     return Special(values, settings, out, raises, dtypes, unless)
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the dtypes a special row tests: floats if it has a float or no value, bool if only bools, else ints."""
+    """Returns the dtypes that fit values: floats if one is a float or none exist, bool if all are, else ints."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -362,7 +365,7 @@ def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
 
 
 def _bench(fields: Fields) -> dict[str, Any]:
-    """Returns the benchmark fields, which tests/bench/cases.py describes."""
+    """Returns the field `bench`, whose entries tests/bench/cases.py describes."""
     bench = fields.mapping("bench")
     for name in bench:
         if name not in BENCH_FIELDS:
@@ -401,7 +404,7 @@ def _check(fields: Fields, contract: Contract) -> None:
     _check_facts(fields, contract)
     several = contract.returns != "Tensor"
     if several and contract.reference:
-        raise fields.error("expected no reference for several tensors, got one; compare them with NumPy in the laws")
+        raise fields.error("expected no reference for several results, got one; compare each with NumPy in the laws")
     for dtype in contract.computed:
         text = contract.expression(dtype)
         if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):
@@ -425,7 +428,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the kind allows the FACTS set, and that special rows agree with refuses_empty and takes_number."""
+    """Checks that the kind allows each flag of FACTS that is set, and that special rows agree with the last two."""
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:
@@ -456,7 +459,8 @@ def _check_names(contracts: tuple[Contract, ...]) -> None:
                 raise ContractError(f"contracts/{contract.path.name}: expected lower-case names, got {name!r}")
             if name in owners:
                 raise ContractError(
-                    f"contracts/{contract.path.name}: expected unused names, got {name!r} of {owners[name]}"
+                    f"contracts/{contract.path.name}: expected each name once, got {name!r}, already a name of "
+                    f"{owners[name]}; rename one"
                 )
             owners[name] = contract.operation
 
@@ -467,8 +471,8 @@ def _check_lenders(contracts: tuple[Contract, ...]) -> None:
         lender = lenders.get(contract.lender) if contract.lender else None
         if contract.lender and not (lender and _has_same_operands(contract, lender)):
             raise ContractError(
-                f"contracts/{contract.path.name}: expected kernels of an operation with the same dtypes, inputs and "
-                f"kernel parameters, got {contract.lender!r}"
+                f"contracts/{contract.path.name}: expected kernels to name an operation with the same dtypes, "
+                f"inputs and kernel parameters, got {contract.lender!r}"
             )
 
 

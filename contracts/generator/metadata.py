@@ -42,7 +42,7 @@ def _entry(contract: Contract) -> dict[str, Any]:
 
 
 def _kernels(contract: Contract) -> list[dict[str, str]]:
-    """Returns, for each variant, the kernel of each dtype."""
+    """Returns, for each variant, the name of the kernel of each dtype; nothing for a cast."""
     names = contract.kernel_names
     if not names or contract.kind.name == "cast":
         return []

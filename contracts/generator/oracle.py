@@ -1,8 +1,8 @@
 """Writes one binary file per contract: inputs, the kernel's arguments and references. contracts/README.md
 describes the format.
 
-The cases of paths.py go into a second file, in a folder beside the first. Each of them also has other layouts of its
-operands.
+The cases of paths.py go into a second file, in a folder beside the first. Each of these cases also has other layouts
+of its operands.
 
 Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
@@ -34,7 +34,7 @@ PLACEMENTS: tuple[Placement, ...] = (layouts.gapped, layouts.reversed_axes)  # f
 
 
 def write(contracts: tuple[Contract, ...], folder: Path, only: list[str] | None, verbose: bool) -> None:
-    """Writes <operation>.bin for every contract with a reference; if `only` is given, for those that it names."""
+    """Writes <operation>.bin for every contract with a reference; if `only` is given, just for those named there."""
     unknown = sorted(set(only or ()) - {contract.operation for contract in contracts})
     if unknown:
         raise ContractError(f"--only: expected operations, got {unknown[0]!r}")
@@ -192,7 +192,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Returns the inputs in order; absent ones are their defaults, or None."""
+    """Returns the input arrays in order; an absent one is replaced by its default, if any, or else None."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]

@@ -21,7 +21,7 @@ LANES = largest("VF32_LANES")
 
 
 def cases(contract: Contract) -> Iterator[Case]:
-    """Yields the cases of a contract; most have none."""
+    """Yields the cases of a contract; most contracts have none."""
     rows = _KINDS.get(contract.kind.name)
     for dtype in contract.computed if rows else ():
         for chosen in settings_of(contract, dtype) if contract.kind.name == "cast" else (_defaults(contract, dtype),):
@@ -34,7 +34,7 @@ def _defaults(contract: Contract, dtype: str) -> dict[str, Any]:
 
 
 def _for_all(contract: Contract, *shapes: tuple[int, ...]) -> dict[str, Any]:
-    """Returns the shape of each input; inputs beyond the last shape have that shape too."""
+    """Returns a shape for each input; if there are more inputs than shapes, the rest have the last shape."""
     names = [each.name for each in contract.inputs]
     return {name: shapes[min(i, len(shapes) - 1)] for i, name in enumerate(names)}
 
@@ -43,7 +43,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
     chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
-    rows = 2 * chunk // short + 3  # two calls of the kernel's body begin within a row
+    rows = 2 * chunk // short + 3  # two of the calls of the kernel's body begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
@@ -51,7 +51,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
         return
     for row in (short, long - 1, long, long + 1):
         whole = (2 * chunk // row + 3, row)
-        for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, one element, a number
+        for other in ((row,), (whole[0], 1), (1, 1), ()):  # a row, a column, a 1 x 1 matrix, a 0-d tensor
             yield _for_all(contract, whole, other), {}
             yield _for_all(contract, other, whole), {}
         yield _for_all(contract, (3, *whole), (3, 1, row)), {}
@@ -77,12 +77,13 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
     shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # the outputs are adjacent
-    shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]  # groups are transposed
+    # From 4 outputs on, groups of them are transposed, because each has few elements.
+    shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
-        shapes += [((3, grain // 400, 201), 2)]  # the second task begins within a line
+        shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks; three, each a task
+        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks of one output; of nine
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]
     if contract.operation == "vecdot":
@@ -99,7 +100,7 @@ def _rows(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], int]] = [((3, length), 1) for length in range(step - 1, step + LANES + 2)]
     shapes += [((2, chunk + 1), 1), ((2, 2 * block + 5), 1), ((chunk + 9, 3), 0)]
     if contract.operation in ("softmax", "layer_norm"):
-        shapes += [((2, largest("ROWS_GRAIN") // 400, 250), 2)]  # the second task begins within a line
+        shapes += [((2, largest("ROWS_GRAIN") // 400, 250), 2)]  # the second task begins in the middle of axis 1
     first, *others = contract.inputs
     for shape, axis in shapes:
         for count in (0, len(others)) if others else (0,):
@@ -189,7 +190,7 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
         return
     block, channels, taps = 2 * largest("GEMM_KC") // 9 + 9, largest("CONV_CHANNELS") + 1, largest("CONV_TAPS")
     yield {"x": (1, channels, 30, 30), "weight": (channels, 1, 3, 3), "bias": (channels,)}, {"groups": channels}
-    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # images share a matrix product
+    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # one product for several images
     yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
     yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}

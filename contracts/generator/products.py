@@ -21,7 +21,7 @@ Product = tuple[int, int, int]  # m, k, n
 
 
 def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
-    """Yields the inputs' shapes and the parameters."""
+    """Yields the inputs' shapes and the parameters of each case."""
     if contract.operation == "linear":
         for m, k, n in _transposed():
             yield {"x": (m, k), "weight": (n, k), "bias": (n,)}, {}
@@ -34,12 +34,12 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
     side = 40  # tasks divide the products of a batch among themselves
     batch = 2 + SMALL // side**3
     yield {"x1": (batch, side, side), "x2": (batch, side, side)}, {}
-    yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # large products: tasks divide one after another
+    yield {"x1": (2, 110, 110), "x2": (2, 110, 90)}, {}  # large products: one after another, each divided into tasks
     yield {"x1": (3, 7, 5), "x2": (5, 9)}, {}
 
 
 def _unpacked() -> Iterator[Product]:
-    """Small products: each number of columns up to more than the registers hold, then blocks of k."""
+    """Small products: every number of columns that registers hold, and some more; then several blocks of k."""
     columns = largest("UNPACKED_NR_VECTORS") * LANES
     for n in range(1, columns + LANES + 2):
         yield FEW + n % FEW, 5, n
@@ -52,7 +52,7 @@ def _unpacked() -> Iterator[Product]:
 
 
 def _streamed() -> Iterator[Product]:
-    """Few rows and a large B."""
+    """Few rows and a large B, which is read once."""
     wide, columns = largest("UNPACKED_STREAM_NC"), largest("UNPACKED_NC")
     for n in (*range(columns + 1, columns + LANES + 2, 3), columns + LANES):
         yield FEW - 1, WORK // ((FEW - 1) * n) + 9, n
@@ -69,7 +69,7 @@ def _skinny() -> Iterator[Product]:
         yield m, WORK // (m * n) // block * block + block + 3, n
     yield SKINNY, block, NR + 9
     yield FEW + 1, most, 9
-    yield FEW + 1, most + 1, 9  # too many blocks: packed
+    yield FEW + 1, most + 1, 9  # too many blocks of k: A and B are packed
     yield MR + 4, 2 * block + 3, 2 * strip + 9  # several strips in a task
     yield SKINNY, 3 * block - 3, strip + 9  # several tasks
 
@@ -87,7 +87,7 @@ def _packed() -> Iterator[Product]:
     yield largest("GEMM_MC") + MR - 4, 150, NARROW + 9
     yield largest("GEMM_MC") + 9, largest("GEMM_KC") + 9, NR + 9
     yield largest("GEMM_PACKED_ROWS") + 3, 5, 17
-    yield largest("GEMM_MC") + 1, 2, largest("GEMM_NC") + 9  # two blocks of columns that tasks share
+    yield largest("GEMM_MC") + 1, 2, largest("GEMM_NC") + 9  # two blocks of columns of B, which tasks share
 
 
 def _transposed() -> Iterator[Product]:
@@ -100,7 +100,7 @@ def _transposed() -> Iterator[Product]:
     for lanes in values("VF32_LANES"):
         for k in (block * lanes, block * lanes + 1, 2 * block * lanes + lanes // 2 + 1):
             yield FEW - 1, k, 5
-    yield 2 * FEW, block, 40  # the most rows that are computed as dot products
+    yield 2 * FEW, block, 40  # the most rows for which dot products are used
     yield 2 * FEW + 1, block, 40
     yield 2 * FEW, block - 1, 40
     yield FEW, block, SMALL // (FEW * block) + 9  # several tasks
@@ -109,7 +109,7 @@ def _transposed() -> Iterator[Product]:
 
 
 def _epilogues() -> Iterator[Product]:
-    """Bias and activation on each path."""
+    """Products for which bias and activation are tested, one or more for each path."""
     yield 3, 5, 9
     yield 9, 5, 9
     yield SKINNY + 1, 17, NR + 9

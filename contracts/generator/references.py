@@ -25,7 +25,7 @@ def erf(x: Array) -> Array:
 
 
 def fma(x1: Array, x2: Array, x3: Array) -> Array:
-    """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64: rounding that to float32 gives the fma."""
+    """Returns x1 * x2 + x3 of float32 values, rounded to odd in float64, so that rounding to float32 gives the fma."""
     product = x1 * x2  # exact, because both significands have 24 bits
     total = product + x3
     virtual = total - product
@@ -137,7 +137,7 @@ def minmax(x: Array, axis: int) -> Array:
 
 
 def activate(x: Array, activation: str) -> Array:
-    """Applies an activation of the operation linear."""
+    """Applies the activation of this name, one of those that the operation `linear` offers."""
     functions: dict[str, Callable[[], Array]] = {
         "none": lambda: x,
         "relu": lambda: np.maximum(x, 0),
@@ -172,7 +172,7 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
 
 
 def _windows(x: Array, size: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]) -> Array:
-    """Returns the windows of padded images, as (N, C, rows, columns, window height, window width)."""
+    """Returns the windows of images already padded: (N, C, rows, columns, window height, window width)."""
     spans = [(size[i] - 1) * dilation[i] + 1 for i in (0, 1)]
     views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
     return np.asarray(views[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]])
@@ -219,7 +219,7 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """Returns scaled_dot_product_attention. Queries that attend to no key give zeros; masked values may be NaN."""
+    """Returns scaled_dot_product_attention. Queries that attend to no key give 0; hidden keys' values may be NaN."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))
@@ -273,7 +273,7 @@ def uniform(shape: Any, seed: int, offset: int) -> Array:
 
 
 def normal(shape: Any, seed: int, offset: int) -> Array:
-    """Returns the numbers of the operation randn, from Python's inverse of the normal distribution."""
+    """Returns the numbers of the operation randn, from Python's inverse of the normal distribution function."""
     inverse = NormalDist().inv_cdf
     return np.array([inverse((word + 0.5) * 2.0**-32) for word in _philox(shape, seed, offset)]).reshape(shape)
 

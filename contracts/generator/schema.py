@@ -1,6 +1,7 @@
 """Contracts as immutable dataclasses, which every emitter reads.
 
-generator/load.py makes them from the YAML files and checks them. Contract.kernels lists the kernel table's entries.
+generator/load.py makes them from the YAML files and checks them. Contract.kernels lists an operation's entries in the
+kernel table.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of error
 GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that agree in the bits of operations that are not reproducible
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # if its bits differ from those of fma, because of tables or tiles of another shape
+    "avx512": ("avx512",),  # if its bits differ from those of the group fma: tables or tiles of another shape
 }
-MIXED = "relaxed_simd"  # has the bits of fma or plain, depending on the machine
+MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on the machine that runs it
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
@@ -62,13 +63,13 @@ class Kind:
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor argument. Inputs without a dtype share the computed dtype."""
+    """A tensor argument. Inputs without a dtype have the dtype that the kernel computes in: the computed dtype."""
 
     name: str
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # an absent input stands for this value of its dtype
+    default: Literal["lowest", "highest"] | None = None  # if absent: this value of its dtype is used
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -104,7 +105,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variants:
-    """A choice that selects the C expression: stems[i] names the kernels of the parameter's i-th choice."""
+    """The choice parameter that selects the C expression: stems[i] starts the kernel names of its i-th choice."""
 
     parameter: str
     stems: tuple[str, ...]
@@ -130,7 +131,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Special:
-    """Inputs and the result required of every backend: exact, or within the tolerance if finite and nonzero.
+    """Inputs and the result required of every backend: within the tolerance if finite and nonzero, else exact.
 
     Values are numbers or nested lists of them.
     """
@@ -145,7 +146,10 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """An allowed or measured error: the largest of the parts. If all are 0, results are the reference rounded once."""
+    """An allowed or measured error: the largest of its four measures.
+
+    If all are 0, results are the reference rounded once.
+    """
 
     ulp: float = 0.0  # in units in the last place of the reference, in the result's dtype
     absolute: float = 0.0
@@ -163,7 +167,7 @@ class Tolerance:
     """The allowed error of results."""
 
     bound: Bound
-    backends: Mapping[str, Bound]  # GPU backends with another bound; `why` is the reason
+    backends: Mapping[str, Bound]  # GPU backends with another bound; its `why` is the reason
 
     def of(self, backend: str) -> Bound:
         return self.backends.get(backend, self.bound)
@@ -171,10 +175,10 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. With several measures, it is the same multiple of the tolerance in each."""
+    """The largest error measured. If the tolerance has several measures, `bound` is one factor times each."""
 
     bound: Bound
-    at: tuple[float, ...] | str  # the arguments, or the name of the case
+    at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
     parameters: Mapping[str, Any]  # the parameters that differ from their defaults
 
 
@@ -183,10 +187,10 @@ class Measured:
     """The largest errors measured on CPU backends: over every float32, or over drawn inputs."""
 
     draws: int | None  # the number of results compared; None means every float32
-    worst: Mapping[str, Worst]  # by name: "all" alone, or names of GROUPS
+    worst: Mapping[str, Worst]  # by group of backends: only "all", or names of GROUPS
 
     def of(self, backend: str) -> Worst | None:
-        """Returns the largest error measured in the group of this backend; None for GPUs."""
+        """Returns the largest error measured in the backend's group, for MIXED in any group; None for GPUs."""
         if backend == MIXED:
             return max(self.worst.values(), key=lambda each: [getattr(each.bound, one) for one in MEASURES])
         names = [name for name, backends in reversed(tuple(GROUPS.items())) if backend in backends]
@@ -195,7 +199,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Law:
-    """A named property. `holds` is a Python expression of op, lw, np and the inputs."""
+    """A property that tests check. `holds` is a Python expression of op (the operation), lw, np and the inputs."""
 
     name: str
     says: str
@@ -207,7 +211,7 @@ class Law:
 class Kernel:
     """One entry of the kernel table."""
 
-    name: str  # add_float32, astype_int32_bool, take_bits16: also lw_<name> in C and the field in lw_kernels
+    name: str  # such as add_float32 or take_bits16; the field of lw_kernels; with lw_ in front, the C function
     operation: str
     stem: str  # the operation or a variant; names the expression op_<stem>_<dtype> in core/ops
     dtype: str  # the computed dtype, or bits8 to bits64; for a cast, the dtype that it reads
@@ -236,7 +240,7 @@ class Contract:
     cases: tuple[Shapes, ...]
     special: tuple[Special, ...]
     tolerance: Tolerance
-    measured: Measured | None  # None if results are rounded once
+    measured: Measured | None  # None if results are the reference rounded once
     laws: tuple[Law, ...]
     aliases: tuple[str, ...]
     example: str  # doctest lines; `lw` is imported
@@ -245,11 +249,11 @@ class Contract:
     method: bool  # is also a method of Tensor
     has_out: bool  # the Python function accepts `out=`
     device: bool  # accepts `device=`, as the array API's creation functions do
-    is_short: bool = False  # elementwise, cast: a few instructions per element, so large arrays are memory-bound
-    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity
-    takes_number: bool = False  # rows: an input without dimensions is a row of one element
-    returns: str = "Tensor"  # the Python type; several tensors are a list or a tuple
-    # For docstrings; these override what follows from the kind and from `dtypes`.
+    is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
+    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity element
+    takes_number: bool = False  # for rows: accepts an input without dimensions, as a row of one element
+    returns: str = "Tensor"  # the Python type of what it returns; several tensors are a list or a tuple
+    # For docstrings: the next three, if not empty, override what follows from the kind and from `dtypes`.
     result_shape: str = ""
     result_dtype: str = ""
     errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
@@ -279,8 +283,8 @@ class Contract:
     def judged_by(self, backend: str) -> Bound:
         """Returns the largest error that tests accept.
 
-        On a CPU, this is the measured error if every float was measured. Otherwise it is the tolerance: draws may
-        have missed a larger error and GPUs compute other bits.
+        On a CPU, this is the measured error if every float was measured. Otherwise it is the tolerance: random inputs
+        may have missed a larger error, and GPUs compute other bits.
         """
         worst = self.measured.of(backend) if self.measured and self.measured.draws is None else None
         return worst.bound if worst else self.tolerance.of(backend)
@@ -358,5 +362,5 @@ DEFAULT_RANGES: Mapping[str, Range] = {
 
 
 def all_kernels(contracts: tuple[Contract, ...]) -> tuple[Kernel, ...]:
-    """Returns the kernel table: operations by name, each with its variants and dtypes in order."""
+    """Returns the kernel table: the kernels of all contracts, in the order of the contracts."""
     return tuple(kernel for contract in contracts for kernel in contract.kernels)

@@ -1,4 +1,4 @@
-"""Checks that core/ops and webgpu/ops have a file for each contract that needs one, and no others."""
+"""Checks that core/ops and webgpu/ops have a file for each contract that needs one, and none without a contract."""
 
 from __future__ import annotations
 

@@ -175,7 +175,7 @@ def _declared(node: ast.stmt) -> Iterator[str]:
 
 
 def _all(tree: ast.Module) -> list[str]:
-    """Returns the literal part of __all__ in __init__.py, which adds the operations at run time."""
+    """Returns the names that __init__.py lists in __all__; it adds those of the operations at run time."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed = ast.literal_eval(node.value)
@@ -184,7 +184,7 @@ def _all(tree: ast.Module) -> list[str]:
 
 
 def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
-    """Yields an import that re-exports its names, which a stub must write as `a as a`."""
+    """Yields an import that re-exports names: a stub does so only for names imported as `a as a`."""
     if pairs:
         yield f"from {module} import ("
         yield from (f"    {name} as {alias}," for name, alias in pairs)
@@ -192,7 +192,7 @@ def _imported(module: str, pairs: list[tuple[str, str]]) -> Iterator[str]:
 
 
 def _type_of(value: ast.expr) -> str:
-    """Returns the type of a constant: that of a literal, or float for an attribute of math."""
+    """Returns the type of a constant: that of a literal, or Final[float] for another expression, such as math.pi."""
     if isinstance(value, ast.Constant):
         return "None" if value.value is None else type(value.value).__name__
     return "Final[float]"

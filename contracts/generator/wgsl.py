@@ -23,7 +23,7 @@ from .fields import ContractError
 from .schema import Contract, Kernel, Parameter
 
 WEBGPU = Path(__file__).resolve().parents[2] / "webgpu"
-COMPONENTS = "xyzw"  # component n holds the offset of operand n, or parameter n
+COMPONENTS = "xyzw"  # component n of a vec4 holds the offset of operand n, or parameter n
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,9 @@ class Library:
         for path in sorted([*folder.glob("math/*.wgsl"), *folder.glob("ops/*.wgsl"), layout]):
             for match in self.declaration.finditer(path.read_text()):
                 if match[1] in self.texts:
-                    raise ContractError(f"{path}: expected unused names, got {match[1]} of {self.paths[match[1]]}")
+                    raise ContractError(
+                        f"{path}: expected unused names, got {match[1]} of {self.paths[match[1]]}; rename one"
+                    )
                 self.texts[match[1]] = match[0]
                 self.paths[match[1]] = path
 
@@ -105,7 +107,7 @@ class Library:
         """Returns the result type of a function."""
         match = re.search(r"->\s*([^{]+?)\s*\{", self.texts[name])
         if not match:
-            raise ContractError(f"{self.paths[name]}: expected {name} to return a value, got no result type")
+            raise ContractError(f"{self.paths[name]}: expected {name} to return a value, got no result type; add one")
         return match[1]
 
 
@@ -119,7 +121,7 @@ class Module:
 
     @cached_property
     def operands(self) -> list[tuple[str, Item]]:
-        """The inputs, then the result."""
+        """The names and items of the inputs, then of the result."""
         dtypes = [each.dtype or self.kernel.dtype for each in self.contract.inputs]
         names = [each.name for each in self.contract.inputs]
         return [
@@ -138,7 +140,7 @@ class Module:
         return self.library.require(self.contract, f"lw_{self.stem}{suffix}")
 
     def bindings(self, scratch: str = "") -> str:
-        """Returns the bindings: operands in the contract's order, scratch memory, then layout and parameters."""
+        """Returns the bindings: the operands, scratch memory if its element type is given, layout and parameters."""
         lines = []
         for position, (name, item) in enumerate(self.operands):
             last = position == len(self.operands) - 1
@@ -152,7 +154,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand from its buffer, or from `buffer`; `at` holds the offsets."""
+        """Returns an expression that loads an operand from its buffer, or from `buffer`, at a byte offset in `at`."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -177,7 +179,7 @@ class Module:
         return self.out.store.replace("$value", value)
 
     def parameters(self, value: str) -> list[str]:
-        """Returns the function's parameters as expressions of type `value`."""
+        """Returns the parameters as arguments for the WGSL function: bools and choices as i32, others as `value`."""
         return [_parameter(position, each, value) for position, each in self.contract.expression_parameters]
 
 
@@ -275,7 +277,8 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
     required = contract.kind.backends["webgpu"] == "now" and contract.fallback is None
     if required and emitter is None:
         raise ContractError(
-            f"contracts/kinds.yaml: {contract.kind.name}: expected a template in webgpu/kinds, got none; write it"
+            f"contracts/kinds.yaml: {contract.kind.name}: expected an emitter in wgsl.py, got none; write it, "
+            "with a template in webgpu/kinds"
         )
     if emitter is None or contract.fallback is not None:
         return
@@ -298,12 +301,12 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
 
 
 def _part(facts: Mapping[str, object], text: str) -> str:
-    """Returns a part of shaders.wgsl."""
+    """Returns a part of shaders.wgsl: the facts as a comment in JSON, then the text without comments."""
     return f"//{json.dumps(facts)}\n{_strip(text)}"
 
 
 def _scratch_bytes(library: Library, text: str) -> int:
-    """Returns the bytes per partial result (a 32-bit scalar, two, or a struct of float32); 0 without scratch memory."""
+    """Returns the bytes per partial result (32-bit scalar, vec2 or struct of float32); 0 without scratch memory."""
     match = re.search(r"scratch_buffer: array<(.*)>;", text)
     if not match:
         return 0
@@ -317,7 +320,7 @@ def _template(name: str) -> str:
 
 
 def _indent(statement: str, template: str) -> str:
-    """Indents the further lines of a statement as the template indents `$store`."""
+    """Indents the lines after the first as far as the template indents `$store`."""
     margin = re.search(r"^( *)\$store", template, re.M)
     return statement.replace("\n", "\n" + (margin[1] if margin else ""))
 

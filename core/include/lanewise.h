@@ -33,7 +33,8 @@ typedef enum lw_status {
     LW_DEVICE_ERROR /* a GPU reported a fault; lw_context.message says which */
 } lw_status;
 
-/* CPU features that a library needs. The host can read them before it runs any of the library's code. */
+/* What a library needs: CPU features, or a CUDA device. The host can read this before it runs any of the library's
+ * code. */
 enum {
     LW_CPU_SSE2 = 1 << 0,
     LW_CPU_AVX = 1 << 1,
@@ -74,7 +75,7 @@ struct lw_context {
     size_t cache_bytes; /* size of the last-level cache; larger results use streaming stores. 0 disables them */
 };
 
-/* The elements of each operand. Operands are numbered inputs first, then outputs. Strides are in bytes, may be
+/* Where the elements of each operand are in memory. Inputs are numbered before outputs. Strides are in bytes, may be
  * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all
  * operands allow it, but never a reduced one with one that is kept. So an elementwise layout of contiguous operands has
  * one dimension. Row-major: the last dimension is the innermost. */
@@ -99,7 +100,7 @@ typedef struct lw_matrix_layout {
 /* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last, as far as they
  * exist. Operands: query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is
  * added to the scores, and the result. Where heads share keys and values, the batch strides of these are 0. Requires
- * `allocate`. */
+ * lw_context.allocate. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
@@ -111,8 +112,9 @@ typedef struct lw_attention_layout {
     int64_t column_strides[LW_MAX_OPERANDS];
 } lw_attention_layout;
 
-/* Windows over images. Images have dimensions NCHW and weights OIHW; the strides allow any order in memory. Operands:
- * x, then weight and bias if the operation has them, then the result. Arrays of two elements are (height, width). */
+/* Windows over images, for convolution and pooling. Images have dimensions NCHW and weights OIHW; the strides allow any
+ * order in memory. Operands: x, then weight and bias if the operation has them, then the result. Arrays of two elements
+ * are (height, width). */
 typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];
@@ -140,7 +142,7 @@ typedef struct lw_library_head {
     uint32_t kernel_count;
     uint64_t signature; /* hash of all operation names, kinds and dtypes, in table order */
     uint64_t cpu_features;
-    const char *name; /* as in lanewise.Backend, in lower case */
+    const char *name; /* the backend, as in lanewise.Backend but in lower case */
     lw_memory memory;
 } lw_library_head;
 

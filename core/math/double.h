@@ -5,7 +5,7 @@
 
 #include "math/constants.h"
 
-#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* added to x, it leaves no bits for a fraction, so the sum is an integer */
+#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* x plus this has no bits for a fraction, so the sum is an integer */
 #define DOUBLE_LOG2_E 0x1.71547652b82fep0
 
 /* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. k has up to 11 bits, so its product with the first part is exact. */

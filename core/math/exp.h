@@ -24,7 +24,7 @@
 typedef struct exp_parts {
     vf32 r;       /* the reduced argument, x - k ln 2 */
     vf32 k;       /* round(x / ln 2), as a float */
-    vf32 k_magic; /* k + magic: its low bits hold k */
+    vf32 k_magic; /* k plus the `magic` of exp_reduce: its low bits hold k */
 } exp_parts;
 
 /* Defines name(r) = unit * q(unit * r), so that e^(unit r) - 1 = unit * (r + r^2 * name(r)) for |unit * r| <= 0.3468.
@@ -43,8 +43,8 @@ EXP_MINIMAX(exp_minimax, 1)
 /* e^r - 1 for a reduced r; the result is in [-0.30, 0.42]. NaN stays NaN. */
 INLINE vf32 exp_expm1(vf32 r) { return vf32_fma(exp_minimax(r), r * r, r); }
 
-/* Step 1 for |x| <= 170; the r of NaN is NaN. magic is SIMD_ROUND_MAGIC for vf32_scale(y, k_magic), or
- * SIMD_EXPONENT_MAGIC for vf32_power_of_two(k_magic). */
+/* Step 1 for |x| <= 170; the r of NaN is NaN. magic must be SIMD_ROUND_MAGIC if k_magic is passed to vf32_scale or
+ * vf32_scale_normal, and SIMD_EXPONENT_MAGIC if it is passed to vf32_power_of_two. */
 INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     exp_parts parts;
     parts.k_magic = vf32_fma(x, vf32_set(LOG2_E), magic);
@@ -62,7 +62,7 @@ INLINE int exp_is_normal(vf32 x) {
     return !vm32_any(vi32_gt(vf32_bits(vf32_abs(x)), vf32_bits(vf32_set(EXP_NORMAL_BOUND))));
 }
 
-/* e^x where exp_is_normal(x). */
+/* e^x if exp_is_normal(x). */
 INLINE vf32 exp_normal(vf32 x) {
     exp_parts parts = exp_reduce(x, vf32_set(SIMD_ROUND_MAGIC));
     return vf32_scale_normal(exp_expm1(parts.r) + vf32_set(1), parts.k_magic);

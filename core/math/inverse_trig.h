@@ -6,7 +6,7 @@
 
 typedef struct asin_parts {
     vf32 angle;         /* asin s */
-    vm32 is_complement; /* where true, asin |x| = pi/2 - 2 * angle; elsewhere, asin |x| = angle */
+    vm32 is_complement; /* true where asin |x| = pi/2 - 2 * angle; elsewhere, asin |x| = angle */
 } asin_parts;
 
 /* Computes asin |x| from asin s, 0 <= s <= 1/2. If |x| > 1, the square root makes the result NaN.

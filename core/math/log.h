@@ -81,7 +81,7 @@ INLINE vf32 log_minimax(vf32 f) {
     return f * vf32_fma(r, f, vf32_set(-0.5f));
 }
 
-/* Steps 2 and 3: the natural logarithm of the x that has these parts. */
+/* Steps 2 and 3: ln x, given the k and f of x. */
 INLINE vf32 log_natural(log_parts parts) {
     vf32 low = vf32_fma(parts.f, log_minimax(parts.f), parts.k * vf32_set(LN2_LO_15BIT));
     return vf32_fma(parts.k, vf32_set(LN2_HI_15BIT), parts.f + low);

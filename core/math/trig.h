@@ -67,9 +67,9 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     return parts;
 }
 
-/* Steps 1 and 2 for size = |x|. Subtracting parts 1 to 3 is exact; subtracting parts 4 and 5 is exact if the result
- * is small. Otherwise their rounding errors are added in the last step, so r is rounded once and keeps all its digits,
- * however much cancels. */
+/* Steps 1 and 2 for size = |x|. Subtracting n*PI_2_1 to n*PI_2_3 is exact; subtracting n*PI_2_4 and n*PI_2_5 is exact
+ * if the result is small. Otherwise their rounding errors are added in the last step, so r is rounded once and keeps
+ * all its digits, however much cancels. */
 INLINE trig_parts trig_reduce(vf32 size) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);
     vf32 n_magic = vf32_fma(size, vf32_set(TWO_OVER_PI), magic);

@@ -1,6 +1,7 @@
-/* acos x from asin_reduce(x); error < 1.2 ulp.
+/* acos x from the angle that asin_reduce(x) computes; error < 1.2 ulp.
  * 1. |x| <= 1/2: pi/2 - asin x. Otherwise 2 * angle for x > 0 and pi - 2 * angle for x < 0.
- * 2. Each of these is base plus a multiple of angle, where base is 0, pi/2 or pi; PI_2_LO corrects its rounding. */
+ * 2. Each of these is base plus a multiple of angle, where base is 0, pi/2 or pi; PI_2_LO corrects the rounding of
+ *    base. */
 #pragma once
 
 #include "math/inverse_trig.h"

@@ -1,4 +1,4 @@
-/* The indices that sort each row. */
+/* The indices that sort each row (sorting.h). */
 #pragma once
 
 #include "sorting.h"

@@ -1,4 +1,5 @@
-/* asin x = angle, or pi/2 - 2 * angle for |x| > 1/2, from asin_reduce(x), with the sign of x. Error < 2.4 ulp. */
+/* asin x = angle, or pi/2 - 2 * angle for |x| > 1/2, with the sign of x. asin_reduce(x) computes the angle.
+ * Error < 2.4 ulp. */
 #pragma once
 
 #include "math/inverse_trig.h"

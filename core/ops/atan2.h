@@ -11,7 +11,7 @@ INLINE vf32 op_atan2_float32(vf32 x1, vf32 x2) {
     vf32 y = vf32_abs(x1), x = vf32_abs(x2);
     vm32 steep = vf32_gt(y, x), left = vi32_lt(vf32_bits(x2), vi32_set(0));
     vf32 smaller = vf32_select(steep, x, y), larger = vf32_select(steep, y, x);
-    vf32 t = smaller / vf32_at_least(larger, vf32_set(0x1p-149f)); /* the smallest denormal */
+    vf32 t = smaller / vf32_at_least(larger, vf32_set(0x1p-149f)); /* the smallest denormal, so that 0/0 becomes 0 */
     t = vf32_select(vf32_eq(smaller, vf32_set(__builtin_inff())), vf32_at_most(larger, vf32_set(1)), t); /* 1 or NaN */
     vf32 angle = atan_minimax(t);
     angle = vf32_select(vm32_xor(steep, left), -angle, angle);

@@ -1,5 +1,5 @@
 /* The mean of each window (pool.h): the sums of its columns are added, and the total is divided once.
- * parameters: count_include_pad, whether the divisor counts padding elements. */
+ * parameters: count_include_pad, whether the divisor includes padding elements. */
 #pragma once
 
 #include "pool.h"

@@ -4,7 +4,7 @@
  *    result.
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
  * 3. As in NumPy, infinity divided by anything but 0 is NaN. A finite nonzero number divided by the infinity of the
- *    other sign is -1, the floor of a negative quotient too small for any float. */
+ *    opposite sign is -1, the floor of a negative quotient too small for any float. */
 #pragma once
 
 #include "simd/simd.h"

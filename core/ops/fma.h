@@ -1,4 +1,4 @@
-/* x1 * x2 + x3, rounded once on every instruction set. */
+/* x1 * x2 + x3, rounded only once, also on instruction sets without FMA. */
 #pragma once
 
 #include "simd/simd.h"

@@ -3,7 +3,7 @@
 
 #include "creation.h"
 
-enum { FULL_ITEMS = 64 }; /* elements that are copied to the result at a time */
+enum { FULL_ITEMS = 64 }; /* copies of the value that are written to the result at a time */
 
 static void full_items(const span *p, const char *items, int32_t size) {
     int streamed = SIMD_STREAM && p->streamed && p->step[0] == size;

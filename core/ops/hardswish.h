@@ -1,4 +1,4 @@
-/* x (x + 3) / 6 on [-3, 3], 0 below and x above. NaN satisfies neither comparison and stays NaN in the product.
+/* x (x + 3) / 6 on [-3, 3], 0 below and x above. NaN is neither below nor above, and stays NaN in the product.
  * Error < 2.3 ulp. */
 #pragma once
 

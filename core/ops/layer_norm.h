@@ -29,7 +29,7 @@ static const reducer layer_norm_moments = {.size = sizeof(float), .block = momen
 
 RARE void layer_norm_rescale(const row *r, double eps, float scale);
 
-/* One function with and without rescaling, so that row_map is compiled only once for each function passed to it. */
+/* A single function for original and rescaled rows, so that row_map is compiled once per function passed to it. */
 static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float scale = layer_norm_scale(total.moments.squares, eps);
@@ -39,13 +39,14 @@ static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
         return;
     }
     double mean = total.moments.mean, length = (double)r->length;
-    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps)); /* saves one division */
+    /* 1 / sqrt(squares / length + eps), with one division less */
+    float factor = (float)__builtin_sqrt(length / (total.moments.squares + length * eps));
     vf32 numbers[] = {vf32_set((float)mean), vf32_set((float)(mean - (double)(float)mean)), vf32_set(factor)};
     static const float absent[] = {0, 1, -0.0f}; /* an absent weight is 1, an absent bias -0: both change nothing */
     row_map(r, r->in, 3, absent, numbers, layer_norm_scaled, 0);
 }
 
-/* Normalizes x * scale, which it first writes to the result. */
+/* Writes x * scale to the result, and normalizes it there. */
 RARE void layer_norm_rescale(const row *r, double eps, float scale) {
     row rescaled = *r;
     vf32 number = vf32_set(scale);

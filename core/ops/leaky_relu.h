@@ -1,4 +1,4 @@
-/* x, or slope * x for x <= 0. NaN > 0 is false, and NaN stays NaN in the product. */
+/* x, or slope * x for x <= 0. NaN > 0 is false, so NaN is multiplied by slope and stays NaN. */
 #pragma once
 
 #include "simd/simd.h"

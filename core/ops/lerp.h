@@ -1,4 +1,4 @@
-/* x1 + weight * (x2 - x1), computed from the nearer end, so that weights 0 and 1 give x1 and x2 exactly
+/* x1 + weight * (x2 - x1), computed from the nearer of x1 and x2, so that weights 0 and 1 give x1 and x2 exactly
  * unless x2 - x1 overflows. */
 #pragma once
 

@@ -1,4 +1,4 @@
-/* The largest element of each window (pool.h), NaN if one is NaN. The padding is -inf, which no element is below. */
+/* The largest element of each window (pool.h), NaN if one is NaN. The padding is -inf, which changes no maximum. */
 #pragma once
 
 #include "pool.h"

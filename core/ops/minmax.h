@@ -1,6 +1,6 @@
 /* (x - min) / (max - min). Divides instead of multiplying by the reciprocal, so that the largest element becomes
- * exactly 1. If max - min overflows, everything is halved first, which is exact for all but negligible elements. If all
- * elements are equal, the result is 0/0, NaN. */
+ * exactly 1. If max - min overflows, all elements are halved first, which is exact for all but negligible elements. If
+ * all elements are equal, the result is 0/0, NaN. */
 #pragma once
 
 #include "ops/max.h"

@@ -16,7 +16,7 @@
 #define NORM_L2_SCALE_DOWN 0x1p-76f
 
 /* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below
- * 2^52; scaled up, below 2^50: the sum of 4096 squares is finite unless an element is not. */
+ * 2^52; scaled up, below 2^50: the sum of 4096 squares is finite unless an element is infinite or NaN. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     PATH_IF(sum < 1, "norm_l2: scaled up");
     PATH_IF(!(sum < 1), "norm_l2: scaled down");
@@ -25,7 +25,7 @@ RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float s
     return (double)sum_of_squares_reduce_float32(&from, count) / ((double)factor * (double)factor);
 }
 
-/* The sum of squares of a block whose plain sum is `sum`, computed again if that is not accurate. */
+/* The sum of squares of a block whose plain sum is `sum`; computed again, scaled, if `sum` is not accurate. */
 INLINE double norm_l2_rescued(const char *x, int64_t stride, int64_t count, float sum) {
     if (sum >= NORM_L2_SMALL && sum < __builtin_inff()) {
         return (double)sum;

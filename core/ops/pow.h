@@ -35,7 +35,7 @@ INLINE vf32 pow_exp2(wf64 exponent) {
     return vf32_scale(vf32_at_most(vf32_at_least(mantissa, vf32_set(0.5f)), vf32_set(2)), n_magic);
 }
 
-/* Step 4: fixes up zeros, infinities, NaN and negative x, given result = |x|^y. */
+/* Step 4: returns x^y, given result = |x|^y for finite nonzero x and finite y. */
 INLINE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     const vf32 zero = vf32_set(0), one = vf32_set(1), infinity = vf32_set(__builtin_inff());
     vf32 size = vf32_abs(x), y_size = vf32_abs(y);

@@ -1,4 +1,4 @@
-/* target[index[i]] = values[i] along one axis. */
+/* Writes target[index[i]] = values[i] along one axis (gather.h). */
 #pragma once
 
 #include "gather.h"

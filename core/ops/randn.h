@@ -23,7 +23,7 @@ INLINE vf32 randn_polynomial(vf32 x, const float *coefficients, int count) {
     return sum;
 }
 
-/* -ln x for a normal x in (0, 1]. k is so small that ln 2 needs no low part. */
+/* -ln x for a normal x in (0, 1]. k has so few bits that ln 2 need not be split in two. */
 INLINE vf32 randn_minus_log(vf32 x) {
     static const float q[] = {0x1.79ec62p-4f, -0x1.25ef64p-3f, 0x1.2e979ap-3f, -0x1.5330bp-3f,
                               0x1.9913b2p-3f, -0x1.000566p-2f, 0x1.555624p-2f, -0x1.fffffcp-2f};

@@ -11,7 +11,7 @@
  * with the divisor has at most 52 bits, and the difference has no more bits than the divisor. */
 INLINE wf64 remainder_step(wf64 x, wf64 divisor) {
     wf64 reduced = x - wf64_floor(x / divisor) * divisor;
-    return wf64_select(wf64_lt(x, divisor), x, reduced); /* the divisor may be infinite */
+    return wf64_select(wf64_lt(x, divisor), x, reduced); /* `reduced` is NaN if the divisor is infinite */
 }
 
 INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {

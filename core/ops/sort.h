@@ -1,4 +1,4 @@
-/* Sorts each row. */
+/* Sorts each row (sorting.h). */
 #pragma once
 
 #include "sorting.h"

@@ -1,5 +1,5 @@
-/* The sum of float32 elements in double: it has five bits more than a sum compensated with a second float,
- * and takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in memory, because
+/* The sum of float32 elements, in double: a double has five bits more than the two floats of a compensated sum, and
+ * takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in memory, because
  * most instruction sets lack registers for 64 doubles. */
 #pragma once
 
@@ -63,6 +63,6 @@ static const reducer sum_compensated_reducer_float32 = {
     1, sizeof(float), sum_compensated_block, sum_compensated_columns, reduced_join_sums, sum_compensated_finish};
 REDUCTION_KERNEL(sum_compensated, float32)
 
-/* The int32 sum is exact modulo 2^32 already. */
+/* The plain int32 sum is exact modulo 2^32 already. */
 #define sum_compensated_reducer_int32 sum_reducer_int32
 REDUCTION_KERNEL(sum_compensated, int32)

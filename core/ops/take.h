@@ -1,4 +1,4 @@
-/* result[i] = x[index[i]] along one axis. */
+/* Computes result[i] = x[index[i]] along one axis (gather.h). */
 #pragma once
 
 #include "gather.h"

@@ -8,9 +8,9 @@
  *
  * tanh_by_table, where vf32_lookup_32 is one instruction; error < 1 ulp. It needs no division and takes 0.8 times as
  * long as tanh_by_exponential.
- * 1. Split each power of two in [2^-4, 9.1] into quarters; the lowest of these intervals is extended down to 0.
- * 2. tanh |x| = polynomial of degree 5 in |x| - m. m is 0 in the lowest interval, and elsewhere near the middle, chosen
- *    so that tanh m is within 1/1000 ulp of a float. |x| - m is exact.
+ * 1. Split each interval [2^e, 2^(e + 1)) in [2^-4, 9.1] into quarters; the lowest quarter is extended down to 0.
+ * 2. tanh |x| = polynomial of degree 5 in |x| - m. m is 0 in the lowest quarter, and near the middle of any other,
+ *    chosen so that tanh m is within 1/1000 ulp of a float. |x| - m is exact.
  * 3. Coefficients by least squares, weighted for the smallest relative error, each rounded before the next was fitted:
  *    relative error 1.5e-8. */
 #pragma once
@@ -32,8 +32,8 @@ INLINE vf32 tanh_by_exponential(vf32 x) {
 }
 
 INLINE vf32 tanh_by_table(vf32 x) {
-    /* Each line has the four intervals of one power of two. The low bits of the exponent select the line, so the lines
-     * from 2^1 to 2^3 come before those from 2^-4 to 2^0. */
+    /* Each line has the four quarters of one interval [2^e, 2^(e + 1)). The low bits of the exponent select the line,
+     * so the lines from 2^1 to 2^3 come before those from 2^-4 to 2^0. */
     /* clang-format off */
     static const float midpoint[32] = {
         0x1.1fea62p1f, 0x1.5ff05ep1f, 0x1.9feb98p1f, 0x1.dffadap1f,

@@ -7,7 +7,7 @@ INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); 
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm256_fmadd_ps(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
-    __asm__("" : "+x"(one)); /* hides the value from the compiler, which would replace the FMA by an addition */
+    __asm__("" : "+x"(one)); /* hides the 1 from the compiler, which would replace the FMA by an addition */
     return _mm256_fmadd_ps(x, one, y);
 }
 INLINE vu32 vu32_lookup(const uint32_t *table, vi32 i) {

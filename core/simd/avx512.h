@@ -14,7 +14,7 @@ INLINE vf32 vf32_fma(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); 
 INLINE vf32 vf32_fma_strict(vf32 x, vf32 y, vf32 z) { return _mm512_fmadd_ps(x, y, z); }
 INLINE vf32 vf32_add_on_fma_unit(vf32 x, vf32 y) {
     vf32 one = vf32_set(1);
-    __asm__("" : "+v"(one)); /* hides the value from the compiler, which would replace the FMA by an addition */
+    __asm__("" : "+v"(one)); /* hides the 1 from the compiler, which would replace the FMA by an addition */
     return _mm512_fmadd_ps(x, one, y);
 }
 /* vrangeps orders -0 below +0 but ignores NaN. In lanes where an operand is NaN, the masked addition makes the result

@@ -22,8 +22,8 @@ INLINE vi32 vf32_to_vi32(vf32 x) {
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
-/* The largest double below 2^63 is 2^63 - 1024. Lanes above it are replaced by it, and after the conversion get
- * the last ten bits of INT64_MAX. */
+/* The largest double below 2^63 is 2^63 - 1024. Lanes above it are converted as this number; setting the last ten bits
+ * of the result then makes it INT64_MAX. */
 INLINE wi64 wf64_to_wi64(wf64 x) {
     const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
     wm64 over = wf64_gt(x, high);
@@ -41,7 +41,7 @@ INLINE vi32 wf64_to_vi32(wf64 x) {
 INLINE wi64 vf32_to_wi64(vf32 x) { return wf64_to_wi64(vf32_to_wf64(x)); }
 
 /* Rounds to odd: truncates, and sets the last bit if the result is inexact. A second rounding to at most 22 bits, such
- * as float16, then equals a single rounding. */
+ * as that to float16, then gives the same as rounding x directly. */
 INLINE vf32 wf64_to_vf32_odd(wf64 x) {
     vf32 nearest = __builtin_convertvector(x, vf32);
     wf64 widened = __builtin_convertvector(nearest, wf64);

@@ -115,7 +115,7 @@ INLINE float vf32_maximum(float a, float b) {
     return a > b ? a : b;
 }
 
-/* Multiplies by two factors, as portable_scale does. */
+/* x * 2^(k_magic - SIMD_ROUND_MAGIC), by two factors as in portable_scale. */
 INLINE float vf32_scale(float x, float k_magic) {
     int32_t power = (int32_t)(k_magic - SIMD_ROUND_MAGIC), half = power >> 1;
     return x * __int_as_float((half + 127) << 23) * __int_as_float((power - half + 127) << 23);

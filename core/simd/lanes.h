@@ -54,8 +54,8 @@ INLINE vi32 vi32_or(vi32 a, vi32 b) { return a | b; }
 INLINE vi32 vi32_xor(vi32 a, vi32 b) { return a ^ b; }
 INLINE vi32 vi32_not(vi32 a) { return ~a; }
 
-/* These are functions rather than operators, because in CUDA the types are plain int32_t, and shifting a negative one
- * left is undefined. */
+/* Shifts are functions rather than operators, because in CUDA, vi32 is int32_t, and C++ does not define shifting a
+ * negative int32_t left. */
 INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
 INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
 INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
@@ -69,7 +69,7 @@ INLINE vi32 vi32_shift_right_each(vi32 x, vi32 n) {
 }
 INLINE vi32 vi32_min(vi32 a, vi32 b) { return vi32_select(a < b, a, b); }
 INLINE vi32 vi32_max(vi32 a, vi32 b) { return vi32_select(a > b, a, b); }
-INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* INT32_MIN stays */
+INLINE vi32 vi32_abs(vi32 x) { return vi32_select(x < 0, -x, x); } /* INT32_MIN stays INT32_MIN */
 
 INLINE vf32 vf32_abs(vf32 x) { return (vf32)((vi32)x & vi32_set(0x7fffffff)); }
 INLINE vm32 vf32_isnan(vf32 x) { return (vm32)(x != x); }

@@ -1,5 +1,5 @@
-/* Primitives for instruction sets that lack the instruction, in plain GNU vectors. The header of an instruction set
- * calls them by name, so that it shows what each primitive costs. */
+/* Primitives for instruction sets that have no instruction for them, in plain GNU vectors. The header of an instruction
+ * set calls them by name, so that it shows what each primitive costs. */
 #pragma once
 
 #include "simd/lanes.h"

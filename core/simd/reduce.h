@@ -1,6 +1,6 @@
 /* Reductions of one register to a number by the halving tree: combine lane i with lane i + n, for n = lanes/2 ... 1.
- * Callers first combine their registers by halves, so the tree over all elements is the same on every instruction
- * set. */
+ * Callers with several registers first combine these by halves, so the tree over all elements is the same on every
+ * instruction set. */
 #pragma once
 
 #include "simd/lanes.h"

@@ -1,8 +1,8 @@
 /* The SIMD vocabulary for one instruction set, chosen by -DLW_ISA_<NAME>. README.md in this folder lists every name. */
 #pragma once
 
-/* 1.5 * 2^23. x + SIMD_ROUND_MAGIC rounds a small x to the nearest integer k and holds k in its low bits; subtracting
- * SIMD_ROUND_MAGIC again gives k as a float. */
+/* 1.5 * 2^23. For |x| <= 2^22, x + SIMD_ROUND_MAGIC rounds x to the nearest integer k and holds k in its low bits;
+ * subtracting SIMD_ROUND_MAGIC again gives k as a float. */
 #define SIMD_ROUND_MAGIC 0x1.8p23f
 
 /* SIMD_ROUND_MAGIC plus the exponent bias: the low bits of k + SIMD_EXPONENT_MAGIC are the exponent bits of 2^k. */
@@ -52,7 +52,7 @@ INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
 #endif
 
 #ifndef SIMD_REPRODUCIBLE
-#define SIMD_REPRODUCIBLE(kernel) (kernel) /* the table entry of a bit-reproducible kernel */
+#define SIMD_REPRODUCIBLE(kernel) (kernel) /* the entry of a bit-reproducible kernel in the kernel table */
 #endif
 
 #include "simd/convert.h"

@@ -7,7 +7,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define RARE static __attribute__((noinline))
-#pragma GCC diagnostic ignored "-Wpsabi" /* about the ABI of vector arguments, irrelevant to static functions */
+#pragma GCC diagnostic ignored "-Wpsabi" /* warns about the ABI of vector arguments, irrelevant to static functions */
 
 /* The number of 64-bit lanes in a register. */
 #if VF32_LANES == 1

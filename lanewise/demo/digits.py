@@ -107,7 +107,7 @@ def unpack_weights(described: Iterable[Mapping[str, Any]], packed: bytes) -> dic
 
 
 def save(digits: Digits, folder: Path) -> int:
-    """Writes the three files and returns their total number of bytes."""
+    """Writes digits.json, images.u4 and weights.f16 to `folder` and returns their total number of bytes."""
     description = json.dumps(
         {
             "labels": "".join(map(str, digits.labels)),

@@ -100,7 +100,7 @@ def accuracy(net: nn.Sequential, images: torch.Tensor, labels: torch.Tensor) -> 
 
 
 def main() -> None:
-    """Trains, rounds the weights to half precision, writes the files and prints the accuracy."""
+    """Trains the network, rounds the weights to half precision, writes the files of data/ and prints the accuracy."""
     torch.manual_seed(SEED)
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["devices", "open"]
 
-# The adapter types of WebGPU, best first. "CPU" is a software adapter, which AUTO never chooses.
+# The types of WebGPU adapters, best first. "CPU" is a software adapter, which AUTO never chooses.
 _TYPES = ("DiscreteGPU", "IntegratedGPU", "VirtualGPU", "Unknown", "CPU")
 
 
@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU reports no memory size: gives the host's if the adapter shares it, else 0."""
+    """Describes an adapter. WebGPU reports no memory size, so it is the host's if the adapter shares that, else 0."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -15,7 +15,7 @@ from lanewise.webgpu.device import Device
 
 __all__ = ["DeviceBuffer", "Pool"]
 
-SMALLEST: Final = 256  # bytes
+SMALLEST: Final = 256  # bytes of the smallest buffer
 MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers above which a pool frees them before it creates a buffer
 
 
@@ -50,14 +50,14 @@ class DeviceBuffer:
 
 
 class Pool:
-    """The buffers of one device. Used under the lock of its executor; only releasing a buffer needs no lock."""
+    """The buffers of one device. Callers hold the executor's lock, except to release a buffer."""
 
     def __init__(self, device: Device, budget: int | None, settle: Callable[[], None]) -> None:
         self._device = device
         self._free: collections.defaultdict[int, list[Any]] = collections.defaultdict(list)
         self._returned: collections.deque[tuple[int, Any]] = collections.deque()
-        # Every handle, in use or not, so that the garbage collector cannot finalize a handle in one cycle with its
-        # DeviceBuffer, whose __del__ would return the dead handle to the pool.
+        # References to all handles: without them, the garbage collector could finalize a handle together with its
+        # DeviceBuffer, whose __del__ would then return the dead handle to the pool.
         self._handles: dict[int, Any] = {}
         self._settle = settle  # submits recorded commands and drops bindings, so that memory can be freed
         self.budget = budget  # limit of `allocated` in bytes; if None, only the device sets a limit
@@ -70,7 +70,7 @@ class Pool:
         if size > limit:
             raise OutOfMemoryError(
                 f"wgpu: expected a tensor of at most {limit} bytes, the limit of a buffer on this device, got "
-                f"{size}; split it, or keep it on the CPU"
+                f"{size} bytes; split it, or keep it on the CPU"
             )
         capacity = min(size_class(size), limit)
         self._collect()

@@ -20,7 +20,7 @@ SLOTS = 256  # maximum number of dispatches in one submission
 @functools.cache
 def adapters() -> tuple[Any, ...]:
     """Returns the adapters of wgpu except those of OpenGL, which offer the same hardware with fewer features."""
-    with contextlib.suppress(RuntimeError):  # raised if the process has created a wgpu instance before
+    with contextlib.suppress(RuntimeError):  # raised if the process already has a wgpu instance
         from wgpu.backends.wgpu_native import extras
 
         extras.set_instance_extras(backends=["Vulkan", "Metal", "DX12"])
@@ -104,7 +104,7 @@ class DesktopDevice:
             return self._device.create_bind_group(layout=self._layout(access), entries=entries)
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
-        """Submits one command buffer, in which consecutive dispatches share a compute pass."""
+        """Submits the commands in one command buffer, in which consecutive dispatches share a compute pass."""
         with _translate_errors("submitting work"):
             if parameters:
                 self._queue.write_buffer(self._parameters, 0, parameters)

@@ -70,13 +70,13 @@ class Device(Protocol):
     def pipeline(
         self, label: str, source: str, entry: str, access: Sequence[Access], constants: Mapping[str, float]
     ) -> Any:
-        """Compiles an entry point of a WGSL module. `access` lists the buffers' uses; the parameters are bound last."""
+        """Compiles an entry point of a WGSL module. `access` has an entry per buffer; the parameters are bound last."""
         ...
 
     def bind(self, pipeline: Any, buffers: Sequence[Any]) -> Any:
-        """Binds buffers to the bindings of a pipeline, in order. Ignores the buffers of unused bindings."""
+        """Binds buffers to the bindings of a pipeline, in order. Ignores the buffers of bindings with access ""."""
         ...
 
     def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
-        """Submits recorded commands. `parameters` are those of all dispatches, PARAMETER_BYTES each."""
+        """Submits recorded commands. `parameters` has PARAMETER_BYTES for each dispatch among them."""
         ...

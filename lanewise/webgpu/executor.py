@@ -56,7 +56,7 @@ class WebGpuExecutor:
         """Copies contiguous host bytes to the start of a buffer."""
         data = data.cast("B")
         with self._lock:
-            if id(buffer.handle) in self._busy:  # a write would overtake the recorded commands
+            if id(buffer.handle) in self._busy:  # without this, the write would run before the recorded commands
                 self.flush()
             whole = data.nbytes // 4 * 4
             if whole:
@@ -190,7 +190,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers. Replaces those that are the result's by a copy, except the first if `keep`."""
+        """Returns the inputs' buffers, with a copy in place of the result's buffer, except for input 0 if `keep`."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:
@@ -230,7 +230,7 @@ class WebGpuExecutor:
         self._busy.update(id(handle) for handle in handles if handle is not None)
 
     def _groups(self, count: int) -> int:
-        """Returns a number of workgroups within the device's limit; shaders loop over the remaining work."""
+        """Returns `count`, but at most the device's limit of workgroups; shaders loop over the remaining work."""
         return min(count, self._gpu.limits.groups)
 
     def _settle(self) -> None:
@@ -247,7 +247,7 @@ def _present(inputs: Sequence[tuple[DeviceBuffer | None, int]]) -> DeviceBuffer:
     for buffer, _ in inputs:
         if buffer is not None:
             return buffer
-    raise ArgumentError("launch: expected at least one input, got none")
+    raise ArgumentError("launch: expected at least one input with a buffer, got none")
 
 
 def _budget() -> int | None:

@@ -21,7 +21,7 @@ MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
 
 
 class Strided:
-    """The fields of a lw_layout, and what follows: `count` results, each from `length` elements in `blocks` blocks."""
+    """The fields of a lw_layout, and the work: `count` results, each from `length` elements in `blocks` blocks."""
 
     __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
 
@@ -49,7 +49,7 @@ class Strided:
         return offset % 4 == 0
 
     def parameters(self, offsets: Sequence[int], scalars: Sequence[float], packed: bool) -> bytes:
-        """Returns the bytes of struct LwLayout."""
+        """Returns struct LwLayout as bytes. `packed` is fills_words() of the result."""
         words = _words(offsets, OPERANDS) + _scalars(scalars)
         words += _words(self.shape, DIMENSIONS) + _transposed(self.strides)
         words += [self.count, int(packed), self.outer, self.ndim, self.length, self.blocks]
@@ -99,7 +99,7 @@ def _float32(value: float) -> bytes:
 
 
 def _transposed(strides: Sequence[Sequence[int]]) -> list[int]:
-    """Returns, for each dimension in turn, a vector of the strides of all operands."""
+    """Returns, for each dimension in turn, the strides of all operands, padded to OPERANDS."""
     padding = [0] * (OPERANDS - len(strides))
     words = [word for each in zip(*strides, strict=True) for word in (*each, *padding)]
     return _words(words, DIMENSIONS * OPERANDS)

@@ -24,7 +24,7 @@ class Shader:
     source: str
     inputs: int
     item_bytes: int  # size of an element of the result
-    in_place: bool  # whether it has an entry point for a result that overwrites the first input
+    in_place: bool  # whether the module has an entry point for a result that overwrites the first input
     scratch_bytes: int  # size of the partial result of one block, in a reduction
 
 
@@ -47,7 +47,7 @@ def kernel_names(file: Path) -> Collection[str]:
 @cache
 def _read(file: Path) -> tuple[dict[str, str], dict[str, tuple[dict[str, Any], str]]]:
     """Returns the declarations that modules share, by name, and for each kernel its metadata and its module without
-    them. Each part of the file starts with its metadata, in a comment, and has no other comments."""
+    these declarations. Each part of the file starts with its metadata, in a comment, and has no other comments."""
     text = file.read_text(encoding="utf-8") if file.exists() else ""
     declarations, modules = {}, {}
     for part in text.split("//")[1:]:

@@ -16,7 +16,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # `native` is not installed
+sys.path.insert(0, str(ROOT))  # for the imports of `native`, which is not installed
 
 from native import binaries, build, steps  # noqa: E402
 from native.errors import BuildError  # noqa: E402
@@ -27,7 +27,7 @@ LIBRARY = build.BUILD / "cuda" / "kernels_cuda.so"
 
 # Machine code for Hopper, and PTX for other GPUs since Turing, whose driver compiles it when it loads the library.
 ARCHITECTURES = ("-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=compute_75")
-# As on the CPU: no fused multiply-add, correctly rounded division and square root, denormals kept.
+# For the same results as on the CPU: no fused multiply-add, correctly rounded division and square root, denormals kept.
 EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")
 
 

@@ -23,7 +23,7 @@ template <int Operands> struct strided {
     int64_t strides[Operands][LW_MAX_NDIM];
 };
 
-/* Returns how many contiguous elements a thread processes at once: as many as fit in 16 bytes of the widest operand. */
+/* Returns how many contiguous elements a thread processes at once: as many of the widest operand as fit in 16 bytes. */
 template <int First, int... Rest> constexpr int per_packet() {
     int widest = First;
     for (int size : {First, Rest...}) {
@@ -139,7 +139,7 @@ template <int per, int... Sizes> static bool is_aligned(const strided<sizeof...(
 }
 
 /* Launches a kernel for a part of the layout, which has extents `shape` and begins at `base`. Splits a part in two
- * until 32-bit indices suffice for each. */
+ * until each has fewer than 2^31 elements, for which 32-bit indices suffice. */
 template <int... Sizes, class Element>
 static lw_status elementwise_part(lw_context *context, const char *name, const lw_layout *layout, const int64_t *shape,
                                   char *const *base, const Element &element) {

@@ -14,7 +14,7 @@ static void *cuda_allocate(lw_context *context, size_t bytes) {
     return nullptr;
 }
 
-/* Ignores errors: after a device fault nothing can be freed, and this function has no way to report errors. */
+/* Ignores errors: after a device fault nothing can be freed, and this function returns no status. */
 static void cuda_release(lw_context *context, void *memory) {
     if (memory) {
         (void)cudaFreeAsync(memory, stream_of(context));

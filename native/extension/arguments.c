@@ -35,8 +35,8 @@ static PyObject *new_element(PyObject *object, Py_ssize_t index) {
     return element;
 }
 
-/* Raises the error for a status other than INT_READ; that of INT_FAILED is already set. `expected` describes what the
- * whole argument should have been. */
+/* Returns -1 with the error for a status other than INT_READ; for INT_FAILED it is already set. `expected` describes
+ * what the whole argument should have been. */
 static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
                       int_status status, lw_error too_large) {
     if (status == INT_EXPECTED) {

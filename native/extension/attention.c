@@ -56,15 +56,15 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
         int64_t own = other->ndim > 2 ? other->shape[other->ndim - 3] : -1;
         if (heads < 0 || own < 1 || heads % own || own != operands[KEY].shape[operands[KEY].ndim - 3]) {
             refuse(operation, query, other,
-                   "shapes (..., heads, length, depth) with enable_gqa, with one number of heads in key and value that "
-                   "divides that in query");
+                   "shapes (..., heads, length, depth) with enable_gqa, equally many heads in key and value, "
+                   "and a multiple of that number in query");
             return -1;
         }
     }
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
 }
 
-/* Sets the scale, and the range of keys that are visible to a query, relative to the position of the query. */
+/* Sets the scale, and the first and last key that a query sees, relative to the position of the query. */
 static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
                                  lw_attention_layout *layout) {
     int has_window = lw_has_parameter(arguments, "window");
@@ -128,8 +128,8 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         return -1;
     }
     if (ndim + (group > 1) > LW_MAX_NDIM - 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most 6 batch dimensions, got %d", operation->name,
-                     ndim);
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most 6 dimensions before the last two, got %d",
+                     operation->name, ndim);
         return -1;
     }
     for (int i = 0; i < 4; i++) {

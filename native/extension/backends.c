@@ -34,7 +34,7 @@ static _Thread_local struct {
     int depth;
     int8_t backends[MAX_NESTED];
 } chosen;
-static int threads_with_choice; /* number of threads in a use_backend() block */
+static int threads_with_choice; /* number of threads that are in a use_backend() block */
 
 const char *lw_backend_name(int backend) { return names[backend]; }
 
@@ -133,16 +133,16 @@ static int check_head(const char *path, int backend, const lw_library_head *head
     }
     uint64_t missing = lw_is_host(backend) ? head->cpu_features & ~lw_cpu_features() : 0;
     if (missing) {
-        PyErr_Format(
-            lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-            "%s: this CPU or its operating system lacks features that %s needs (bits %llx); choose another backend",
-            path, names[backend], (unsigned long long)missing);
+        PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
+                     "%s: this CPU or its operating system lacks features that %s needs (LW_CPU_* bits 0x%llx); choose "
+                     "another backend",
+                     path, names[backend], (unsigned long long)missing);
         return -1;
     }
     return 0;
 }
 
-/* Returns a copy of the library in which kernels of `base` fill in for missing ones. The copy is never freed, as
+/* Returns a copy of the library in which each missing kernel is replaced by that of `base`. The copy is never freed, as
  * libraries are never closed. */
 static const lw_library *complete_library(const lw_library *library, const lw_library *base) {
     lw_library *copy = malloc(sizeof *copy);

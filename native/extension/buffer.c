@@ -60,7 +60,7 @@ static int read_integer_scalar(PyObject *object, lw_operand *operand) {
     return 1;
 }
 
-/* Returns whether a type code is that of complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
+/* Returns whether a type code stands for complex numbers: Zf, Zd or Zg in NumPy, F or D in Python 3.14. */
 static int is_complex(const char *code) {
     if (!code || code[0] != 'Z') {
         return code && (code[0] == 'F' || code[0] == 'D');
@@ -110,7 +110,7 @@ static void refuse_elements(const char *operation, const char *format, const cha
                  operation, name, format, dtype);
 }
 
-/* Replaces the exporter's error, such as NumPy's for dates, by an error that names this operation. */
+/* Replaces the exporter's error, such as NumPy's for dates, by a Lanewise error that names the operation. */
 static void reword_refusal(const char *operation, PyObject *object) {
     if (!PyErr_ExceptionMatches(PyExc_ValueError) && !PyErr_ExceptionMatches(PyExc_BufferError)) {
         return;
@@ -126,7 +126,8 @@ static void reword_refusal(const char *operation, PyObject *object) {
     Py_XDECREF(traceback);
 }
 
-/* Reads the shape and strides of a buffer. An exporter may leave out either of them; ctypes leaves out the strides. */
+/* Reads the shape and strides of a buffer. An exporter may leave out the strides, as ctypes does, or the shape of its
+ * only dimension. */
 static int read_geometry(const char *operation, const Py_buffer *view, lw_operand *operand) {
     if (view->ndim > LW_MAX_NDIM) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected an array of at most %d dimensions, got %d",

@@ -31,7 +31,7 @@ typedef struct collected {
     PyObject *out;
 } collected;
 
-/* Stores a keyword argument. Returns -1 with an error set on failure. */
+/* Stores a keyword argument as an input, a parameter or `out`. Returns -1 with an error set on failure. */
 static int store_keyword(collected *arguments, PyObject *name, PyObject *value) {
     const lw_operation *operation = arguments->operation;
     for (int i = 0; i < operation->parameter_count; i++) {
@@ -60,7 +60,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    /* The hook raises the error, which suggests Lanewise's name of the parameter if it knows one. */
+    /* The hook raises the error, and suggests Lanewise's name if another library's name was given. */
     Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
     return -1;
 }
@@ -313,7 +313,7 @@ static int parse_choice(const lw_operation *operation, const lw_parameter *param
     return -1;
 }
 
-/* Checks that a value is within the limits of the contract. NaN is outside all limits. */
+/* Checks that a value is within the limits that the contract sets for the parameter. NaN is outside all limits. */
 static int check_limits(const lw_operation *operation, const lw_parameter *parameter, PyObject *object, double value) {
     if (value >= parameter->low && value <= parameter->high) {
         return 0;

@@ -22,9 +22,10 @@ typedef struct lw_arguments {
 /* Passes the original call to lanewise/dispatch.py and returns its result. */
 PyObject *lw_call_python(const lw_arguments *arguments);
 
-/* Encodes the kernel parameters in the contract's order. Returns their number, or -1 with an error set. */
+/* Parses the parameters that the kernel receives, in the contract's order. Returns their number, or -1 with an error
+ * set. */
 int lw_parse_kernel_parameters(const lw_arguments *arguments, lw_scalar *scalars);
-/* Returns NULL if no operation has this name. */
+/* Returns the operation of this name, or NULL. */
 const lw_operation *lw_find_operation(const char *name);
 /* Returns the position of the operation's first parameter of this type, or -1. */
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
@@ -39,7 +40,7 @@ PyObject *lw_call_inputs(const lw_operation *operation, PyObject *const *inputs,
 
 /* Returns a row-major copy of an operand, converted to `dtype` if the operand has another dtype. */
 lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
-/* Broadcasts and casts `source`, and copies it into the elements of `target`. */
+/* Assigns `source`, broadcast and cast, to the elements of `target`. Returns -1 with an error set on failure. */
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
 /* The backend that runs a call, and whether the user chose it. lw_resolve_place() chooses, among the backends on which

@@ -22,7 +22,7 @@ static int parse_kernel_number(const lw_operation *operation, const char *caller
     int is_real = weakness >= LW_WEAK_BIG_INT;
     int as_integer = is_int_parameter(operation, position);
     if (as_integer || dtype == LW_INT32 || dtype == LW_INT64) {
-        int64_t encoded; /* unused: lw_encode() only checks the range here */
+        int64_t encoded; /* unused: lw_encode() is called for its errors only */
         return lw_encode(caller, weakness, *scalar, as_integer ? LW_INT64 : dtype, &encoded);
     }
     if (dtype == LW_BOOL) {
@@ -85,7 +85,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     }
     if (operation->kernels[0][dtype] < 0) {
         return PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                            "%s: expected a dtype with a kernel, got %s; create float32 and use astype", name,
+                            "%s: expected a dtype that it can create, got %s; create float32 and use astype", name,
                             lw_dtype_name(dtype));
     }
     lw_scalar scalars[LW_MAX_PARAMETERS];

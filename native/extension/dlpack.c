@@ -46,7 +46,7 @@ static const struct {
     [LW_FLOAT16] = {DLPACK_FLOAT, 16}, [LW_FLOAT32] = {DLPACK_FLOAT, 32}, [LW_FLOAT64] = {DLPACK_FLOAT, 64},
 };
 
-/* What an exported capsule owns: a reference to the storage, and the arrays that its dl_tensor points to. */
+/* What an exported capsule owns: a reference to the tensor's storage, and the arrays that its dl_tensor points to. */
 typedef struct exported_tensor {
     union {
         managed unversioned;
@@ -56,8 +56,8 @@ typedef struct exported_tensor {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
 } exported_tensor;
 
-/* The consumer may delete the tensor on any thread, with or without the GIL, and even after Python has ended. No thread
- * can take the GIL then, so the memory is left to the system, as in NumPy. */
+/* The consumer may delete the tensor on any thread, with or without the GIL, and even after Python has ended. After
+ * that no thread can take the GIL, so the memory is not freed, as in NumPy. */
 static void release_lent(exported_tensor *exported_tensor) {
 #if !defined(__wasm__)
     if (!Py_IsInitialized() && !PyGILState_GetThisThreadState()) {
@@ -73,7 +73,7 @@ static void release_lent(exported_tensor *exported_tensor) {
 static void delete_unversioned(managed *managed) { release_lent(managed->manager); }
 static void delete_versioned(versioned *versioned) { release_lent(versioned->manager); }
 
-/* Runs when a capsule is deleted. A capsule that no consumer has used still owns its tensor. */
+/* Runs when a capsule is deleted. A capsule that no consumer has used still owns its exported_tensor. */
 static void destroy_capsule(PyObject *capsule) {
     if (PyCapsule_IsValid(capsule, "dltensor")) {
         managed *managed = PyCapsule_GetPointer(capsule, "dltensor");

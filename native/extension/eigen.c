@@ -14,7 +14,7 @@ static int check_square(const lw_operation *operation, const lw_operand *x) {
     return -1;
 }
 
-/* Puts both results into the named tuple of lanewise/results.py. */
+/* Puts eigenvalues and eigenvectors into EighResult of lanewise/results.py. */
 static PyObject *make_named_tuple(const lw_operation *operation, lw_tensor *const *results) {
     return lw_call_hook("several", operation->name, (PyObject *)results[0], (PyObject *)results[1], NULL);
 }

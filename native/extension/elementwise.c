@@ -2,7 +2,7 @@
 #include "arguments.h"
 #include "lanewise_operations.h"
 
-/* Fills in an absent bound of clip: the lowest or highest value of the kernel's dtype. */
+/* Fills in an absent input, a bound of clip: the lowest or highest value of the kernel's dtype. */
 static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     int is_lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.i = 0};
@@ -89,7 +89,7 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
 }
 
 /* Returns the dtype in which to compare integers, chosen so that comparisons with any int are exact; for floats and for
- * other operations, returns `dtype`. An int outside `dtype` is compared in int64. An int beyond 64 bits is replaced by
+ * other operations, returns `dtype`. An int outside int32 is compared in int64. An int beyond 64 bits is replaced by
  * an infinity of its sign, which compares with every integer of at most 64 bits as the int does. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
@@ -130,7 +130,7 @@ static int weaken_numpy_scalars(const lw_operation *operation, lw_operand *opera
     return 0;
 }
 
-/* Converts every operand to the kernel's dtype, or to the dtype that the contract fixes, and fills in absent ones. */
+/* Converts every operand to the kernel's dtype, or to the one that the contract fixes. Fills in absent inputs. */
 static int cast_operands(const lw_operation *operation, lw_operand *operands, int dtype) {
     for (int i = 0; i < operation->input_count; i++) {
         int input_dtype = operation->inputs[i].dtype >= 0 ? operation->inputs[i].dtype : dtype;
@@ -144,8 +144,8 @@ static int cast_operands(const lw_operation *operation, lw_operand *operands, in
     return 0;
 }
 
-/* Raises an error for a negative int exponent of an integer power, as NumPy does. Exponents in an array are not
- * checked. */
+/* Raises an error, and returns 1, for a negative int exponent of an integer power, as NumPy does. Exponents in an array
+ * are not checked. */
 static int refuses_negative_power(const lw_operation *operation, const lw_operand *operands, int dtype) {
     if (operation != &lw_operations[LW_OPERATION_pow] || dtype != LW_INT32 || operands[1].weakness != LW_WEAK_INT ||
         operands[1].scalar.i >= 0) {

@@ -126,7 +126,7 @@ static PyObject *from_bytes(PyObject *module, PyObject *const *arguments, Py_ssi
         char text[LW_SHAPE_TEXT];
         PyErr_Format(
             lw_error_class(LW_ARGUMENT_ERROR),
-            "from_bytes: expected extents of at least 0 and as many bytes as the shape holds, got shape %s and "
+            "from_bytes: expected extents of at least 0 and as many bytes as shape and dtype need, got shape %s and "
             "%zd bytes",
             lw_shape_text(text, ndim, shape), view.len);
         Py_XDECREF((PyObject *)tensor);

@@ -3,13 +3,13 @@
 
 #include "tensor.h"
 
-/* Converts any object that the extension can read to a tensor. Returns the object itself if it is a tensor, a tensor on
- * the memory of a buffer, or a copy of uint8 elements, of a number or of nested sequences, as a new reference. Returns
- * NULL with an error set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
+/* Converts any object that the extension can read to a tensor, a new reference: a tensor is returned as it is, a buffer
+ * shares its memory with the tensor, and uint8 elements, numbers and nested sequences are copied. Returns NULL with an
+ * error set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* Converts a number, or nested sequences of numbers, to a tensor. If `dtype` is -1, the tensor has the first of the
- * dtypes bool, int32, int64 and float32 that can hold the numbers, or float32 if there are none. */
+ * dtypes bool, int32, int64 and float32 that can hold the numbers, or float32 if the sequence is empty. */
 lw_tensor *lw_tensor_from_numbers(const char *operation, PyObject *numbers, int dtype);
 
 /* Converts one element to a Python number. */

@@ -37,7 +37,7 @@ typedef struct gather_plan {
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel, and its number, for errors */
+    lw_scalar parameters[3]; /* of the axis: extent and stride for the kernel, number for errors */
 } gather_plan;
 
 /* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
@@ -280,7 +280,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch, as random masks are unpredictable */
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch on unpredictable elements */
         positions[next] = (int32_t)i;
         next += flat->data[i] != 0;
     }

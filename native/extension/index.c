@@ -68,8 +68,8 @@ static lw_outcome select_slice(const lw_tensor *tensor, int axis, PyObject *obje
     return add_dimension(result, length, length > 1 ? step * tensor->strides[axis] : tensor->strides[axis]);
 }
 
-/* Counts how many dimensions the items of a key consume, and how many items are ellipses. Returns LW_NEEDS_PYTHON if an
- * item is of another type, such as an array, a list or a bool. */
+/* Counts how many dimensions the items in t[...] consume, and how many items are ellipses. Returns LW_NEEDS_PYTHON if
+ * an item is of another type, such as an array, a list or a bool. */
 static lw_outcome count_items(PyObject *const *items, Py_ssize_t count, int *consumed, int *ellipses) {
     *consumed = *ellipses = 0;
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -133,8 +133,8 @@ static lw_outcome select_key(const lw_tensor *tensor, PyObject *key, selection *
     PyObject *items[2 * LW_MAX_NDIM + 1];
     Py_ssize_t count = PyTuple_Size(key);
     if (count > 2 * LW_MAX_NDIM + 1) {
-        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d indices, got %zd", result->operation,
-                     2 * LW_MAX_NDIM + 1, count);
+        PyErr_Format(lw_error_class(LW_INDEX_ERROR), "%s: expected at most %d items between the brackets, got %zd",
+                     result->operation, 2 * LW_MAX_NDIM + 1, count);
         return LW_FAILED;
     }
     for (Py_ssize_t i = 0; i < count; i++) {
@@ -194,7 +194,7 @@ static int set_item(PyObject *self, PyObject *key, PyObject *value) {
     lw_tensor *tensor = (lw_tensor *)self;
     if (!value) {
         PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-                     "delitem: elements of a tensor cannot be deleted; select the others with an index");
+                     "delitem: elements of a tensor cannot be deleted; select the elements to keep with an index");
         return -1;
     }
     if (tensor->read_only) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The last two dimensions of an operand. */
+/* Extents and strides of the last two dimensions of an operand. */
 typedef struct matrix {
     int64_t rows, columns, row_stride, column_stride;
 } matrix;

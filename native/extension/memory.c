@@ -4,7 +4,7 @@
 #if defined(__linux__)
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include <sys/mman.h>
-#define HUGE_PAGE ((size_t)2 << 20) /* on x86, and on ARM with 4 KB pages */
+#define HUGE_PAGE ((size_t)2 << 20) /* bytes on x86, and on ARM with pages of 4 KB */
 /* The length of a mapping is a multiple of this, the largest page size that Linux may use on ARM. */
 #define LARGEST_PAGE ((size_t)64 << 10)
 #endif
@@ -55,7 +55,7 @@ static void unmap(void *block, size_t bytes) { (void)block, (void)bytes; }
 
 #endif
 
-/* The word before a block from malloc() holds the address that malloc() returned. */
+/* In front of a block that is not mapped, a word holds the address that malloc() returned. */
 void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {
         return map(bytes);

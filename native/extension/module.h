@@ -4,7 +4,7 @@
 #include "lanewise_table.h"
 #include "tensor.h"
 
-/* Returns the DType object of lanewise/dtypes.py for an lw_dtype. A borrowed reference. */
+/* Returns the DType object of lanewise/dtypes.py for an lw_dtype, as a borrowed reference. */
 PyObject *lw_dtype_object(int dtype);
 
 /* Calls one of the Python functions that lanewise/__init__.py passed to initialize(). The function receives the
@@ -24,7 +24,7 @@ int lw_find_backend(const char *name); /* -1 if no backend has this name */
 int lw_current_backend(int *committed);
 /* Returns the current backend if it runs on the CPU, else the scalar backend. */
 int lw_host_backend(int *committed);
-LW_HIDDEN int lw_strict_backends; /* if set, a call raises if the user placed its operands on different backends */
+LW_HIDDEN int lw_strict_backends; /* if set, operands placed on different backends are an error */
 LW_HIDDEN PyMethodDef lw_backend_functions[], lw_backend_methods[];
 
 /* Each function writes those slots of the Tensor type that its file implements, and returns their number. */

@@ -20,7 +20,7 @@ typedef struct lw_operand {
     uint8_t weakness; /* an lw_weakness */
     uint8_t has_view; /* `view` holds a buffer to release */
     uint8_t contiguous;
-    lw_scalar scalar; /* the value of a weak operand; once cast, the encoded element */
+    lw_scalar scalar; /* the number in a weak operand; after lw_cast_operand(), the encoded element */
     int64_t local_shape[LW_MAX_NDIM];
     int64_t local_strides[LW_MAX_NDIM];
     Py_buffer view;
@@ -58,7 +58,7 @@ void lw_release_operand(lw_operand *operand);
 
 /* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
-/* Makes an operand weak for which lw_is_numpy_scalar() is true. Returns -1 with an error set on failure. */
+/* Makes an operand weak; lw_is_numpy_scalar() must be true for it. Returns -1 with an error set on failure. */
 int lw_weaken_operand(lw_operand *operand);
 
 static inline void lw_release_operands(lw_operand *operands, int count) {
@@ -82,14 +82,14 @@ static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
 /* Returns the dtype of the kernel for operands that promote to `computed`: that dtype itself, or, for bool and int32,
- * the next of int32 and float32 that has a kernel. Returns -1 with DTypeError set if there is none. `variant` selects a
- * row of operation->kernels. */
+ * the next of int32 and float32 that has a kernel. Returns -1 with DTypeError set if there is no kernel. `variant`
+ * selects a row of operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */
 int lw_cast_operand(const char *operation, lw_operand *operand, int dtype);
 
-/* Reads a Python bool, int or float into `value`, and returns its kind. */
+/* Reads a Python bool, int or float into `value`, and returns which of these it was. */
 lw_weakness lw_parse_number(PyObject *object, lw_scalar *value);
 
 /* Writes a number to `destination` as one element of `dtype`. Returns -1 with an error set if the number does not

@@ -6,7 +6,7 @@
 #include "pyabi.h"
 #include "visibility.h"
 
-/* Each kind has a handler that resolves and runs its operations: see `handlers` in call.c. */
+/* The kind of an operation decides which C function handles its calls: see `handlers` in call.c. */
 typedef enum lw_kind {
     LW_KIND_ELEMENTWISE,
     LW_KIND_CAST,
@@ -64,7 +64,7 @@ typedef struct lw_input {
     const char *name;
     int8_t dtype; /* an lw_dtype if the contract fixes it; -1 to promote with the other inputs */
     uint8_t absent;
-    int8_t ndim;             /* the required number of dimensions, or -1 for any */
+    int8_t ndim;             /* the number of dimensions that the input must have, or -1 for any */
     const char *description; /* the contract's description, for errors about ndim */
 } lw_input;
 
@@ -83,8 +83,8 @@ typedef struct lw_operation {
     int8_t results[LW_DTYPE_COUNT]; /* the dtype of the result for each promoted dtype, or -1 */
     uint8_t takes_out;
     uint8_t in_place;      /* `out` may be one of the first `in_place` inputs */
-    uint8_t takes_number;  /* rows: a 0-dimensional input is accepted, as one row of one element */
-    uint8_t refuses_empty; /* reductions and rows: an axis without elements is an error, as there is no identity */
+    uint8_t takes_number;  /* for LW_KIND_ROWS: a 0-dimensional input is accepted, as one row of one element */
+    uint8_t refuses_empty; /* for reductions and rows: an axis of extent 0 is an error, as there is no identity */
 } lw_operation;
 
 /* The generated table, indexed by LW_OPERATION_add and so on (lanewise_operations.h). */

@@ -1,5 +1,5 @@
-/* Implements the operators of Tensor. Each slot names its operation. If no contract defines that operation, the slot
- * stays empty. */
+/* Implements the operators of Tensor: the functions for the slots of its type, such as nb_add. If no contract defines
+ * the operation of a slot, the slot stays empty. */
 #include "call.h"
 #include "errors.h"
 #include "exchange.h"
@@ -135,7 +135,7 @@ static PyObject *slot_divmod(PyObject *a, PyObject *b) {
         Py_XDECREF(remainder);
         return NULL;
     }
-    PyTuple_SetItem(both, 0, quotient); /* steals the references */
+    PyTuple_SetItem(both, 0, quotient); /* takes over the references */
     PyTuple_SetItem(both, 1, remainder);
     return both;
 }

@@ -2,7 +2,8 @@
 #include "arguments.h"
 #include <string.h>
 
-/* Orders the axes: first those that are kept, then those that are reduced. Returns the number of reduced axes. */
+/* Fills `order` with the axes: first those that are kept, then those that are reduced. Returns the number of the
+ * latter. */
 static int order_axes(int ndim, const uint8_t *reduced, int *order) {
     int position = 0;
     for (int axis = 0; axis < ndim; axis++) {
@@ -69,7 +70,7 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
         strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
     }
     lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
-    if (inner == 0) { /* the inputs are 0-dimensional, or axis=(): each reduction has one element */
+    if (inner == 0) { /* no axis is reduced (0-dimensional inputs, or axis=()): give kernels one of extent 1 */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
         for (int operand = 0; operand <= count; operand++) {
@@ -107,8 +108,8 @@ static int resolve_reduction(const lw_arguments *arguments, const lw_operand *in
             if (r->reduced[axis] && (own < 0 || inputs[i].shape[own] != r->shape[axis])) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: expected shapes that are equal along the axis, got %s and %s", operation->name,
-                             lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
+                             "%s: expected shapes that are equal along the reduced axes, got %s and %s",
+                             operation->name, lw_shape_text(first, inputs[0].ndim, inputs[0].shape),
                              lw_shape_text(second, inputs[count - 1].ndim, inputs[count - 1].shape));
                 return -1;
             }
@@ -191,13 +192,14 @@ static PyObject *compute_rows(const lw_arguments *arguments, lw_operand *operand
     PyObject *axis_object = axis_parameter < 0 ? NULL : arguments->parameters[axis_parameter];
     if (x->ndim == 0 && !operation->takes_number) {
         return PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                            "%s: expected at least 1 dimension, the row, got a 0-dimensional tensor", operation->name);
+                            "%s: expected a tensor of at least 1 dimension, got a 0-dimensional one", operation->name);
     }
     if (axis_parameter >= 0 && operation->parameters[axis_parameter].default_is_none) {
         axis_object = axis_object == Py_None ? NULL : axis_object;
         if (!axis_object && x->ndim > 1) {
-            return PyErr_Format(lw_error_class(LW_AXIS_ERROR), "%s: expected axis= for %d dimensions, got none",
-                                operation->name, x->ndim);
+            return PyErr_Format(
+                lw_error_class(LW_AXIS_ERROR),
+                "%s: expected an axis for a tensor of %d dimensions, got none; pass axis=", operation->name, x->ndim);
         }
     }
     int dimensions = x->ndim ? x->ndim : 1; /* a 0-dimensional tensor is a row of one element */

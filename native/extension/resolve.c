@@ -102,8 +102,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Returns whether `axis` can be merged into `last`, the last dimension that the layout has so far: every operand must
- * step through both with a single stride. */
+/* Returns whether `axis`, of this extent, can be merged into `last`, the last dimension of the layout so far: every
+ * operand must step through both with a single stride. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {

@@ -16,8 +16,8 @@ unsigned long long __stdcall GetTickCount64(void);
 #include <time.h>
 #endif
 
-/* Kernels with less work keep the GIL: they finish in a few microseconds, and releasing it would cost more than it
- * gains. */
+/* Kernels with less work than this keep the GIL: they finish in a few microseconds, and releasing the GIL would cost
+ * more than it gains. */
 enum { WORK_WITHOUT_GIL = 1 << 15 };
 
 /* How often a long kernel checks for Ctrl-C. Checking after every task would take too long: each check has to acquire
@@ -26,7 +26,7 @@ enum { SIGNAL_CHECK_MILLISECONDS = 50 };
 
 /* Minimum work per thread, about 20 microseconds: with less, another thread costs more than it saves. The table has the
  * microseconds that a call takes on one thread (1) and on two (2), where the second thread was awake before the call or
- * was asleep (two Zen 4 cores of a virtual machine that share no cache, 2026-11):
+ * was asleep (two Zen 4 cores of a virtual machine that share no cache, 2026-11; K is 1024 elements):
  *
  *                       awake         asleep
  *                         1     2       1     2
@@ -107,7 +107,7 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
     return lw_share_tasks(context, ((host *)context->host)->threads, count, task, argument, interrupted);
 }
 
-/* lanewise/threads.py has checked the number. */
+/* Called by lanewise/threads.py, which also checks the number. */
 static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
@@ -172,7 +172,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
                      "%s: cannot allocate the kernel's scratch memory; use smaller arrays, or release some",
                      operation->name);
         break;
-    case LW_BAD_INDEX: /* only from kernels that gather.c calls: parameter 0 is the extent, 2 the axis */
+    case LW_BAD_INDEX: /* only from kernels that gather.c calls; their parameter 0 is the extent, 2 the axis */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
@@ -196,7 +196,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* read only for streaming stores, which small results do not use */
+    context.cache_bytes = 0; /* kernels need it only to decide on streaming stores, for large results */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

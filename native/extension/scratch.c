@@ -29,7 +29,7 @@ enum {
 };
 
 typedef struct scratch {
-    size_t bytes; /* of the block, including this header */
+    size_t bytes; /* size of the block, including the header */
 } scratch;
 
 static struct {
@@ -50,7 +50,7 @@ static scratch *pop_slot(int slot) {
 }
 
 static void push_slot(scratch *block) {
-    size_t bytes = block->bytes; /* once in a slot, the block may belong to another thread */
+    size_t bytes = block->bytes; /* read now: another thread may take the block out of its slot */
     atomic_fetch_add(&cached_bytes, (int64_t)bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
         scratch *none = NULL;
@@ -80,7 +80,7 @@ void *lw_aligned_allocate(size_t bytes) {
             continue;
         }
         block = pop_slot(slot);
-        if (block && block->bytes < needed) { /* another thread has replaced the block */
+        if (block && block->bytes < needed) { /* another thread has put a smaller block into the slot */
             push_slot(block);
             block = NULL;
         }

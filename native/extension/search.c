@@ -58,7 +58,7 @@ static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *
     return -1;
 }
 
-/* Orders x1 by the sorter, with the operation take. Errors name searchsorted. */
+/* Returns x1[sorter], computed by the operation take under the name searchsorted, which errors then show. */
 static PyObject *sort_by_sorter(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
     lw_operation take = lw_operations[LW_OPERATION_take];

@@ -2,7 +2,7 @@
 #include "arguments.h"
 #include "lanewise_operations.h"
 
-/* Sorts x along an axis. The result keeps the first `count` elements along it, or all if `count` is negative. */
+/* Computes sort or argsort along an axis. Keeps the first `count` results along it, or all if `count` is negative. */
 static PyObject *sort_along(const lw_operation *operation, lw_operand *x, int axis, int64_t count, int descending,
                             PyObject *out_argument, lw_place place) {
     int64_t extent = x->shape[axis];

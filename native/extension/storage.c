@@ -14,7 +14,7 @@ enum {
     SMALLEST_CLASS = 64,
     CLASSES_PER_OCTAVE = 4,
     CLASS_COUNT = CLASSES_PER_OCTAVE * 58 + 1,
-    LARGE = 1 << 20 /* read_cache_limit() is called before the first block of at least this size */
+    LARGE = 1 << 20 /* bytes; read_cache_limit() is called before the first block of at least this size */
 };
 
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
@@ -61,7 +61,7 @@ static void free_block(lw_storage *storage) {
     lw_block_free(storage, HEADER_BYTES + storage->bytes);
 }
 
-/* Removes a block from the list of a class, which must not be empty. */
+/* Removes the first block from the list of a class and returns it. The list must not be empty. */
 static lw_storage *pop_block(int index) {
     lw_storage *storage = pool[index].first;
     pool[index].first = storage->owner;
@@ -69,7 +69,7 @@ static lw_storage *pop_block(int index) {
     return storage;
 }
 
-/* Frees blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if that is impossible. */
+/* Frees cached blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if they never do. */
 static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
     while (lw_cache_space_left() < bytes) {
         int oldest = -1;
@@ -109,7 +109,7 @@ static int read_cache_limit(void) {
     if (bytes < 0) {
         return -1;
     }
-    if (!cache_limit_is_known) { /* another thread may have set the limit during the hook */
+    if (!cache_limit_is_known) { /* another thread may have set the limit while the hook ran */
         cache_limit_is_known = 1;
         store_bytes(&cache_limit, bytes);
     }
@@ -206,7 +206,7 @@ static PyObject *empty_cache(PyObject *module, PyObject *unused) {
     return none();
 }
 
-/* lanewise/memory.py has checked the number. */
+/* lanewise/memory.py has checked that the number is an int from 0 to 2^63 - 1. */
 static PyObject *set_cache_limit(PyObject *module, PyObject *bytes) {
     (void)module;
     int64_t new_limit = PyLong_AsLongLong(bytes);

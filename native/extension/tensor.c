@@ -18,7 +18,7 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
     for (int i = ndim - 1; i >= 0; i--) {
         strides[i] = bytes;
         if (shape[i] == 0) {
-            empty = 1; /* the other extents must not overflow either, as in NumPy */
+            empty = 1; /* go on: as in NumPy, the product of the other extents must not overflow */
         } else if (shape[i] < 0 || __builtin_mul_overflow(bytes, shape[i], &bytes)) {
             return -1;
         }

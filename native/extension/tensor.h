@@ -49,7 +49,7 @@ typedef struct lw_tensor {
     int8_t backend;
     uint8_t committed;  /* whether the user chose the backend */
     uint8_t contiguous; /* whether the elements are in row-major order without gaps */
-    uint8_t read_only;  /* whether it is on borrowed read-only memory, from broadcast_to, or a view of such */
+    uint8_t read_only;  /* whether writes are refused: borrowed read-only memory, broadcast_to, or a view of either */
     PyObject *weak_references;
     int64_t shape[LW_MAX_NDIM];
     int64_t strides[LW_MAX_NDIM]; /* in bytes */
@@ -73,8 +73,8 @@ lw_tensor *lw_tensor_view(lw_tensor *base, char *data, int ndim, const int64_t *
 lw_tensor *lw_tensor_from_storage(lw_storage *storage, char *data, int dtype, int ndim, const int64_t *shape,
                                   const int64_t *strides, int backend, int committed);
 
-/* Fills in the row-major strides of a shape. Returns the bytes of all elements, or -1 if an extent is negative or the
- * bytes overflow. */
+/* Fills in the row-major strides of a shape. Returns the size of all elements in bytes, or -1 if an extent is negative
+ * or the size overflows. */
 int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 int lw_is_row_major(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);
 

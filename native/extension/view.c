@@ -33,7 +33,7 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
 
 /* Computes the strides of a view in another shape that visits the elements in the same order. Returns 0 if there is
  * no such view, so that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal products;
- * within each run, the old dimensions must be those of one evenly spaced sequence. */
+ * within each run, a single stride must lead through all elements of the old dimensions. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;
@@ -159,7 +159,7 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     if (view) {
-        view->read_only = 1; /* even if no element repeats, so that this does not depend on the shapes */
+        view->read_only = 1; /* even if no element repeats, so that the shapes do not decide whether it is writable */
     }
     return view;
 }

@@ -151,7 +151,7 @@ static PyObject *compute_window(const lw_arguments *arguments, lw_operand *opera
             return NULL;
         }
     } else {
-        layout.groups = parameters[0].i; /* the only kernel parameter of conv2d */
+        layout.groups = parameters[0].i; /* groups, the only kernel parameter of conv2d */
         if (set_weight_layout(operation, &operands[1], &operands[2], &layout) < 0) {
             return NULL;
         }

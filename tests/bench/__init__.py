@@ -1,1 +1,1 @@
-"""The benchmark used to develop Lanewise: `python -m tests.bench` in a checkout; README.md says more."""
+"""The benchmark used to develop Lanewise: `python -m tests.bench` in a checkout; see README.md in this folder."""

@@ -1,7 +1,7 @@
 """The group `call`: what a whole call, a kernel alone and `import lanewise` cost, in nanoseconds and milliseconds.
 
-The times of a call and of a kernel are rows of the goals for a CPU. The import is timed in new processes; the time that
-Python itself takes to start is subtracted.
+The first two are rows of the goals for a CPU (cpu/table.py). The import is timed in new processes; the time that Python
+itself takes to start is subtracted.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
     chosen = [name for name in rows if not names or name.startswith(tuple(names))]
     imports = not names or IMPORT.startswith(tuple(names))
     if not chosen and not imports:
-        raise ArgumentError(f"bench: expected the beginning of {', '.join([*rows, IMPORT])}, got {' '.join(names)}")
+        raise ArgumentError(f"bench: expected the beginning of {'; '.join([*rows, IMPORT])}, got {' '.join(names)}")
     status = cpu.run(chosen, settings) if chosen else 0
     if imports and not settings.as_json:
         print(f"\n{IMPORT}: {duration(import_nanoseconds(settings.repeats))}")

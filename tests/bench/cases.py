@@ -64,7 +64,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One row of the benchmark, before it is run."""
+    """One case of the benchmark, before it is run."""
 
     operation: Operation
     dtype: str
@@ -160,7 +160,7 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the shapes of the inputs: the size; for operations on rows, that of one row for all but the first."""
+    """Returns the shape of each input: the size. For operations on rows, all inputs but the first have one row."""
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}
@@ -183,12 +183,12 @@ def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dic
 
 
 def _evaluate(text: Any, context: Mapping[str, Any]) -> Any:
-    """Evaluates a string as a Python expression and returns anything else. Contracts are trusted code."""
+    """Evaluates a string as a Python expression; other values stay as they are. Contracts are trusted code."""
     return eval(text, {}, dict(context)) if isinstance(text, str) else text
 
 
 def _shape(operation: Operation, described: Any, context: Mapping[str, Any]) -> Shape:
-    """Returns the shape that a list of extents describes; a tuple in it stands for several extents."""
+    """Returns the shape that a list of expressions describes; each gives an extent, or a tuple of several extents."""
     extents: list[int] = []
     for text in described if isinstance(described, Sequence) and not isinstance(described, str) else [described]:
         value = _evaluate(text, context)

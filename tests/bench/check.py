@@ -1,7 +1,8 @@
 """Compares the results of contestants before they are timed.
 
-This catches gross errors: another operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
-the contracts check accuracy. The reference is NumPy in float64 if it is installed, otherwise the first contestant.
+This catches gross errors: a wrong operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
+the contracts check accuracy. The reference is NumPy in float64 if it is installed and has the operation, otherwise the
+first contestant.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ RELATIVE = 1e-4
 OF_LARGEST = 1e-5  # allowed error relative to the largest element or sum of magnitudes, because terms may cancel
 LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
-SPREAD = 4099  # compares about this many elements in between; prime, so that steps rarely divide a row
+SPREAD = 4099  # about this many elements in between, or more; prime, so that their distance rarely divides a row
 
 UNCHECKED = ("rand", "randn")  # every library generates different random numbers
 
@@ -56,7 +57,7 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 
 
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """Says how a result differs, or returns an empty string. For sums, `terms` are the sums of the magnitudes."""
+    """Says how a result differs, or returns an empty string. For sums, `terms` are the sums of absolute values."""
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):

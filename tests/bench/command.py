@@ -16,7 +16,8 @@ from tests.bench.settings import Settings
 
 Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
-# Groups: first words that name a program instead of an operation. The kinds of kinds.yaml are groups of operations.
+# Groups: a first word that selects a program in place of the default one, which takes operations. A kind of kinds.yaml
+# is a group, too: it stands for its operations.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),

@@ -55,7 +55,7 @@ DARK = Palette(accent="#2dd4bf", peer="#4a525c", text="#f0f6fc", faint="#9198a1"
 
 
 class Bar(NamedTuple):
-    """A contestant of one panel; a higher rate is faster."""
+    """A bar of a panel: a contestant, and its rate in that row."""
 
     name: str
     rate: float
@@ -95,7 +95,7 @@ def draw(rows: Sequence[Row], path: Path, place: str) -> None:
 
 
 def _rate(row: Row, measured: Measured, nanoseconds: float) -> float:
-    """Returns the rate in GFLOP/s, or in billions of elements per second."""
+    """Returns the rate in GFLOP/s if that is the goal's unit, else in billions of elements per second."""
     if row.goal.unit == GFLOPS:
         return (measured.flops or 0) / nanoseconds
     return prod(row.goal.work.size) / nanoseconds if row.goal.work else 1 / nanoseconds

@@ -63,9 +63,9 @@ def from_case(
 
 
 def publish(table: Table, settings: Settings, marked: Sequence[Marked]) -> int:
-    """Prints the table or JSON, writes documents and figures, and returns the exit status.
+    """Prints the table or JSON, writes documents and SVG files, and returns the exit status.
 
-    The status is 1 if a result was wrong, if a row has no figure, or, with --firm, if a firm goal is missed.
+    The status is 1 if a result was wrong, if a row was not measured, or, with --firm, if a firm goal is missed.
     """
     if settings.as_json:
         json.dump(as_json(table), sys.stdout, indent=1)
@@ -85,7 +85,7 @@ def publish(table: Table, settings: Settings, marked: Sequence[Marked]) -> int:
 
 
 def complete(rows: Sequence[Row]) -> bool:
-    """Returns whether every row has a figure and no result was wrong."""
+    """Returns whether every row was measured and no result was wrong."""
     return all(row.measured and not (row.details or {}).get("wrong") for row in rows)
 
 
@@ -127,7 +127,7 @@ def _row_as_json(row: Row) -> dict[str, Any]:
 
 
 def markdown(rows: Sequence[Row], columns: Sequence[str], heading: Sequence[str]) -> str:
-    """Returns the table for documents, narrower than on a terminal: no medians, and no peers without a figure."""
+    """Returns the table for documents, narrower than on a terminal: no medians, and no peers that were not measured."""
     shown = [name for name in columns if any(row.measured and name in row.measured.peers for row in rows)]
     head = goals.headings(shown)
     left_out = head.index("median")

@@ -79,10 +79,10 @@ class Against:
 
     peers: tuple[str, ...]
     factor: float = 1.0
-    name: str = ""  # a name for all these peers together, if there is one
+    name: str = ""  # stands for the list of peers in tables, if not empty
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar reached against the fastest peer.
+        """Returns the share of the bar that was reached, measured by the fastest of these peers.
 
         Returns None if no peer was measured, or if the bar is reached but an absent peer might be faster.
         """
@@ -155,7 +155,7 @@ def find(goals: Sequence[Goal], names: Sequence[str]) -> list[Goal]:
     """Returns the goals whose names begin with one of `names`, or all. Raises ArgumentError if a name fits no goal."""
     for name in names:
         if not any(goal.name.startswith(name) for goal in goals):
-            raise ArgumentError(f"bench: no goal begins with {name!r}; there are {', '.join(g.name for g in goals)}")
+            raise ArgumentError(f"bench: no goal begins with {name!r}; there are {'; '.join(g.name for g in goals)}")
     return [goal for goal in goals if not names or goal.name.startswith(tuple(names))]
 
 

@@ -76,7 +76,7 @@ def ascending(x: HostArray) -> HostArray:
 
 
 def typical(dtype: str, within: Range | None) -> tuple[float, float]:
-    """Returns the part of a domain to draw from. Integer domains from 0 or more, as of indices, are used in full."""
+    """Returns the part of a domain to draw from. An integer domain without negative numbers is used in full."""
     if dtype.startswith("int"):
         if within is None:
             return -TYPICAL_INTEGER, TYPICAL_INTEGER

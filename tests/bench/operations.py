@@ -16,7 +16,7 @@ from typing import Any
 
 from lanewise.errors import ArgumentError, LibraryError
 
-CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.json"  # `bench:` of the contracts
+CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.json"  # the `bench:` fields of contracts
 
 
 @dataclass(frozen=True)
@@ -46,9 +46,9 @@ class Operation:
     kind: str
     inputs: tuple[Input, ...]
     dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` if the operation only moves data
-    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for the rest) -> range
+    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for all others) -> range
     aliases: tuple[str, ...]
-    kernels: Mapping[str, str]  # computed dtype -> kernel of the first variant; empty without kernels
+    kernels: Mapping[str, str]  # computed dtype -> kernel, of the first variant if there are several; may be empty
     bench: Mapping[str, Any] = field(default_factory=dict)  # how to make cases, if the kind's default does not fit
 
     @property

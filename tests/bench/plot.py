@@ -14,7 +14,7 @@ COLUMNS = 3
 PEER_STYLE: Mapping[str, Any] = {"linestyle": "--", "marker": "x"}
 STYLE: Mapping[str, Any] = {"linestyle": "-", "marker": "o"}
 SUFFIXES = ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K"))
-TICKS = (1, 2, 5)  # multiples of each power of ten at which a tick may be
+TICKS = (1, 2, 5)  # ticks of rates: these multiples of each power of ten
 
 
 def draw(results: Sequence[Result], path: str) -> None:
@@ -83,7 +83,7 @@ def _extent(result: Result) -> int:
 
 
 def _amount(result: Result) -> int | None:
-    """Returns the amount for the rate: the flops of a matrix product or convolution, else bytes; None for calls."""
+    """Returns the amount for the rate: flops of a matrix product or convolution, else bytes; None to count calls."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 

@@ -1,4 +1,4 @@
-"""Figures of cases as tables for people and as JSON for programs."""
+"""Formats the figures of cases: as tables for people, and as JSON for programs."""
 
 from __future__ import annotations
 

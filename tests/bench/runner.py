@@ -15,7 +15,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
 
-NO_SUCH_OPERATION = "no such operation"  # the reason in `skipped` that does not count as a failure
+NO_SUCH_OPERATION = "no such operation"  # as a reason in `skipped`, it does not count as a failure
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def run_case(
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
-    """Times the contestants of a case. Those whose results are wrong are not timed, and named in `wrong`.
+    """Times the contestants of a case. If a result is wrong, its contestant is named in `wrong` and not timed.
 
     `limit` is measured in the same rounds: a loop that does only the arithmetic, or only the memory traffic.
     """
@@ -158,7 +158,7 @@ def _wait(result: lw.Tensor) -> None:
 
 
 def _one(result: Any) -> Any:
-    """Joins several results into one, so that they are compared together."""
+    """Joins several results into one of one dimension, so that they are compared together."""
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 

@@ -1,7 +1,7 @@
 """The group `threads`: how much faster a call is on several threads than on one.
 
-Each round times both in one process. The column `faster` is the ratio of the shortest times; `median` is the median of
-the ratios of all rounds.
+Each round times the call both ways, in one process. The column `faster` is the ratio of the shortest times; `median` is
+the median of the ratios of all rounds.
 """
 
 from __future__ import annotations

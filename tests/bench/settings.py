@@ -23,6 +23,6 @@ class Settings:
     as_json: bool = False
     plot: str | None = None
     firm: bool = False  # exit with status 1 if a firm goal is missed
-    documents: Sequence[Path] = ()  # write the table of goals into these
-    figures: Sequence[Path] = ()  # draw the rows of goals into these
+    documents: Sequence[Path] = ()  # documents to write the table of goals into
+    figures: Sequence[Path] = ()  # SVG files to draw the rows of goals into
     wheel: Path | None = None  # the wheel that the browser measures; built if None

@@ -1,7 +1,8 @@
 """The group `speedup`: how much faster than scalar code each instruction set runs operations on one array.
 
-The expected factor is at least half the number of lanes of a vector. Operations with few instructions per element are
-limited by the bandwidth of L2 instead; the table then compares them with `negative`, which has one instruction.
+The expected factor is at least half the number of lanes of a vector. Operations with few instructions per element may
+miss it, because the bandwidth of L2 limits them; the table then gives their speed as a share of that of `negative`,
+which has one instruction per element.
 """
 
 from __future__ import annotations

@@ -54,7 +54,7 @@ def cases(names: Sequence[str], sizes: Sequence[str] | None, dtype: str | None) 
 
 
 def available_backends(names: Sequence[str] | None) -> list[str]:
-    """Returns the named backends, or all available ones. Raises what lw.use_backend raises for invalid names."""
+    """Returns the named backends, or all available ones. For an invalid name, raises the error of lw.use_backend."""
     if names is None:
         return [str(info.name) for info in lw.backends() if info.available]
     for name in names:

@@ -21,7 +21,7 @@ GOALS = ["--goals", "--backends", "browser"]
 
 
 def missing():
-    """Returns what the browser's benchmark needs and this machine lacks."""
+    """Returns what this machine lacks for the benchmark in the browser, or an empty string."""
     try:
         chromium_page.require()
     except ArgumentError as error:

@@ -1,4 +1,4 @@
-"""Every public operation has a benchmark case with the right counts of bytes and arithmetic."""
+"""Tests cases.py: every public operation has a case with the right numbers of bytes and of arithmetic operations."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The comparison before timing accepts rounding errors and nothing else."""
+"""Tests check.py: it accepts results with rounding errors or underflow, and names all others."""
 
 from math import inf, nan
 

@@ -37,7 +37,7 @@ def threads():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    """Measures the bandwidth of L1 and L2 only, and that of L2 with smaller arrays."""
+    """Limits the bandwidth measurements to L1 and L2, and uses smaller arrays for L2."""
     monkeypatch.setattr(limits, "LEVELS", {"L1": 1 << 14, "L2": 1 << 16})
 
 
@@ -47,7 +47,7 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: calls and records each contestant once; a test sets times by contestant name."""
+    """Replaces measure(): calls each contestant once and records it; returns the times that a test sets by its name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):
@@ -302,7 +302,7 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
 
 
 def test_auto_is_compared_with_the_best_backend(monkeypatch):
-    """The figure is the median over the grid; differences up to 2 microseconds do not count."""
+    """The figure is the median of the ratios; times that differ by less than 2 microseconds count as equal."""
     best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
     times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
 

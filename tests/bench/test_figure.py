@@ -1,4 +1,4 @@
-"""Tests --figure on rows whose figures are set here."""
+"""Tests --figure, which draws a chart of goals, with measurements defined here."""
 
 import re
 from xml.etree import ElementTree
@@ -28,7 +28,7 @@ ROWS = [
 
 @pytest.fixture
 def drawn(tmp_path):
-    """Draws rows into a file of this name and returns the text of the file."""
+    """A function that draws rows into a file of a given name and returns the text of the file."""
 
     def draw(rows, name="speed-light.svg"):
         figure.draw(rows, tmp_path / name, "in a test")

@@ -1,4 +1,4 @@
-"""Tests tables of goals in documents."""
+"""Tests goal_report.py, which writes tables of goals and measurements into documents."""
 
 import pytest
 
@@ -34,7 +34,7 @@ def page(tmp_path):
 
 def test_tables_replace_what_is_between_their_marks(page):
     places = goal_report.places([page], ["--goals"], [ADD, EXP])
-    for _ in range(2):  # the second time changes nothing
+    for _ in range(2):  # writing the tables again changes nothing
         for place in places:
             place.write(Table(ROWS, ["numpy", "torch"], ["a machine", "limits"], {}))
     table = [

@@ -1,4 +1,4 @@
-"""Tests the tables of goals, and how they judge a measurement."""
+"""Tests the tables of performance goals, and whether a measurement meets a goal."""
 
 import pytest
 
@@ -17,7 +17,7 @@ def test_every_goal_of_the_cpu_can_be_measured(goal):
         assert goal is AUTO
         return
     assert goal.backend in (AVX512, AVX2)
-    if max(goal.work.size) < 1 << 20:  # larger cases are built in the same way, but drawing their inputs takes longer
+    if max(goal.work.size) < 1 << 20:  # drawing the inputs of larger cases would take too long
         case = goal.work.case()
         assert case.dtype == "float32"
         assert case.bytes > 0
@@ -60,7 +60,7 @@ def test_a_row_sum_reduces_each_row_to_one_element():
         (goals.NANOSECONDS, Against(("a",), 0.9), True),
         (goals.NANOSECONDS, Against(("a", "b")), False),
         (goals.NANOSECONDS, Against(("b", "elsewhere")), True),  # the peer `elsewhere` has no such operation
-        (goals.NANOSECONDS, Against(("b", "absent")), None),  # the peer `absent` might have been faster
+        (goals.NANOSECONDS, Against(("b", "absent")), None),  # the peer `absent` did not run and might be faster
         (goals.NANOSECONDS, Against(("a", "absent")), False),
         (goals.NANOSECONDS, Against(("absent",)), None),
         (goals.NANOSECONDS, OfLimit(0.5), True),

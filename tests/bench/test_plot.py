@@ -1,4 +1,4 @@
-"""Tests --plot: ticks and the legend."""
+"""Tests --plot: ticks, labels and the legend."""
 
 import pytest
 

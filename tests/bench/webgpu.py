@@ -12,8 +12,8 @@ from tests.bench import operations, suite
 from tests.bench.settings import Settings
 
 GPU = "wgpu"
-SIZES = ("64K", "4M")  # launching takes most of the time at the first size, computing at the second
-EDGES = ("256", "1024")  # edges of matrices
+SIZES = ("64K", "4M")  # elements: few, so that launching takes most of the time, and many, so that computing does
+EDGES = ("256", "1024")  # numbers of rows, and of columns, of square matrices
 
 
 def with_shader() -> list[str]:

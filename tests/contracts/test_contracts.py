@@ -17,7 +17,7 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Compares finite special values with references, because the tests of backends would not notice a typo in one."""
+    """Compares finite special values with references, because a typo in one would look like a wrong kernel."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)
@@ -63,7 +63,7 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
 def test_axis_is_accepted_by_position(contract):
-    """Except in KEYWORD_AXIS, axis is also accepted by position, after the inputs and earlier parameters."""
+    """Except in KEYWORD_AXIS, axis is also accepted by position, after the inputs and the parameters before it."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
     before = [each.name for each in contract.parameters]

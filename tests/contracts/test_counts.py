@@ -1,4 +1,5 @@
-"""Special rows, laws and promises of the same bits do not vanish unseen: counts.txt has a line about each contract."""
+"""counts.txt has the numbers of special rows and laws of each contract, and whether it promises the same bits on every
+CPU backend. A change that removes any must change counts.txt too, so that a review shows it."""
 
 from pathlib import Path
 

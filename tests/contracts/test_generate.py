@@ -41,7 +41,8 @@ fn lw_slant_float32(x: f32, slope: f32) -> f32 {
 
 
 def test_an_operation_is_three_files(repository, slant):
-    """Adding an operation's three files generates everything else; removing them leaves nothing behind."""
+    """The generator makes all else of an operation from its contract, C header and shader; once these are deleted, its
+    output is what it was before."""
     files = {
         repository / "contracts/slant.yaml": slant,
         repository / "core/ops/slant.h": SLANT_C,

@@ -97,7 +97,7 @@ static const int32_t special_integers[] = {0,
                                            -1431655766};
 enum { INTEGERS = sizeof special_integers / sizeof *special_integers };
 
-/* Returns random bits by xorshift32, so that the numbers are the same everywhere. */
+/* Returns random bits by xorshift32, so that they are the same with every C library. */
 static uint32_t random_state = 2463534242u;
 static uint32_t random_bits(void) {
     random_state ^= random_state << 13;
@@ -120,7 +120,7 @@ static float random_float(void) {
 }
 
 /* Returns x*y + z, rounded once. It replaces fmaf, which is wrong in some C libraries. The exact result is sum + lost;
- * rounding the sum alone to float is wrong only if it is midway between two floats. */
+ * rounding `sum` alone to float is wrong only if `sum` is midway between two floats. */
 static float fused(float x, float y, float z) {
     double product = (double)x * y, sum = product + z;
     double part = sum - product, lost = (product - (sum - part)) + (z - part);

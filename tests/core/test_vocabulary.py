@@ -93,7 +93,7 @@ def test_every_primitive(run: Run, tmp_path: Path) -> None:
     subprocess.run([*command, "-o", str(program)], check=True)
     words = [*run.command, str(program)]
     if "qemu-x86_64" in run.command:
-        words.append("unguarded")  # qemu 7 reads all bytes of a masked load, even beyond the mask
+        words.append("unguarded")  # qemu 7 also reads the bytes that a masked load excludes
     if run.command == NODE:
         words = [*NODE, *(support.relaxed_simd_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

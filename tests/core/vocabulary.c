@@ -316,7 +316,7 @@ static void test_reductions(void) {
 
 static int guarded; /* whether an inaccessible page follows the memory of memory_before_guard */
 
-/* Returns the last `bytes` bytes of the same memory. On Linux, if `guarded`, inaccessible pages follow them. */
+/* Returns the last `bytes` bytes of a static buffer. On Linux, if `guarded`, inaccessible pages follow them. */
 static char *memory_before_guard(size_t bytes) {
 #ifdef __linux__
     static char *pages;
@@ -367,7 +367,7 @@ static void test_gather(void) {
     for (int round = 0; round < 100; round++) {
         int32_t index[VF32_LANES];
         EACH(i) index[i] = (int32_t)(random_bits() % 50);
-        for (int step = -3; step <= 3; step++) { /* backward, one element for all lanes (0), forward */
+        for (int step = -3; step <= 3; step++) { /* step 0 gives all lanes the same element */
             const int32_t *first = step < 0 ? row + 149 : row;
             vi32 got = vi32_gather((const char *)first, step * (int64_t)sizeof *row, vi32_load(index));
             EACH(i) expect(got[i] == first[step * index[i]], "vi32_gather", index[i], step, 0, got[i], 0);

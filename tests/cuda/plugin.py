@@ -63,7 +63,7 @@ class Head(ctypes.Structure):
 
 
 class Plugin:
-    """A loaded library. Loading it works without a GPU, because it does not call CUDA."""
+    """The loaded plugin. Loading it works without a GPU, because that calls no CUDA function."""
 
     def __init__(self, path: Path, names: Sequence[str]) -> None:
         self.library = ctypes.CDLL(str(path))

@@ -55,7 +55,7 @@ def test_oracle(gpu: Plugin, contract, oracle) -> None:
 
 
 def layout_of(shape: tuple[int, ...], *strides: tuple[int, ...]) -> bytes:
-    """Returns an lw_layout as bytes."""
+    """Returns the bytes of an lw_layout: a shape, and the strides of each operand."""
     return layouts._pack(shape, strides, 0)
 
 

@@ -1,8 +1,8 @@
-"""Arguments for every slot, method, attribute and function of the extension, chosen by their kind.
+"""Calls of every slot, method, attribute and function of the extension, and the arguments for them.
 
 Operations take the arguments of small oracle cases, and the same arguments with one of them replaced. METHODS and
-functions() list the arguments of other methods and functions. A slot takes values by the name of its parameter. A name
-for which there are no arguments raises LookupError, so that a new one cannot go untested.
+functions() list the arguments of other methods and functions, PARAMETERS the values of a slot's parameters. A name for
+which there are no arguments raises LookupError, so that a new one cannot go untested.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def tensors() -> list[Any]:
         *(lw.asarray(3), lw.asarray(2.5)),
         lw.broadcast_to(lw.ones(3), (2, 3)),
         lw.asarray(np.arange(3, dtype=np.float32)),
-        lw.rand((400, 2), seed=1),  # has indices beyond the ints that Python caches
+        lw.rand((400, 2), seed=1),  # has indices above 256, the largest int that Python caches
         lw.rand((LARGE,), seed=1),
     ]
 
@@ -129,7 +129,7 @@ def keys() -> list[Any]:
     ]
 
 
-# The values of a slot's parameters, by their names.
+# Name of a slot's parameter -> a function that returns its values.
 PARAMETERS: dict[str, Any] = {
     "value": values,
     "key": keys,
@@ -139,7 +139,7 @@ PARAMETERS: dict[str, Any] = {
 
 
 def slot_arguments(name: str) -> list[tuple[Any, ...]]:
-    """Returns the arguments of a slot, after self."""
+    """Returns the arguments of each call of a slot, without self."""
     parameters = [each for each in inspect.signature(getattr(lw.Tensor, name)).parameters if each != "self"]
     if parameters == ["key", "value"]:
         some = [1, lw.ones(1), [1], [1, Number(None)]]
@@ -165,7 +165,7 @@ KEYWORDS: dict[str, list[dict[str, Any]]] = {
     "__array_namespace__": [{}, {"api_version": "2024.12"}, {"api_version": "1"}],
     "to_device": [{"stream": None}],
 }
-# Arguments of methods that are not operations, after self. A method whose signature has only self needs no entry.
+# Arguments of methods that are not operations, without self. A method whose signature has only self needs no entry.
 METHODS: dict[str, list[tuple[Any, ...]]] = {
     **{name: [()] for name in ("_data_pointer", "__dlpack_device__", "__dlpack__", "__array_namespace__")},
     "_place_on": [("scalar",), ("nothing",), ("cuda",), (1,), (None,), ()],
@@ -229,7 +229,7 @@ def examples(operation: str) -> list[Example]:
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
     """Yields calls of an operation: on tensors and arrays, into `out`, and with wrong arguments. Methods get no arrays.
-    Methods and aliases share the function's code that reads arguments; the function alone gets each one replaced."""
+    Only the function is also called with each argument replaced: its methods and aliases use the same code."""
     described = OPERATIONS[name]
     is_sequence = bool(described["inputs"]) and described["inputs"][0]["sequence"]
     is_method = isinstance(function, types.MethodDescriptorType)
@@ -254,7 +254,7 @@ def operation_calls(name: str, function: Any) -> Iterator[Call]:
 
 
 def _replacements(name: str, function: Any, inputs: list[Any], keywords: dict[str, Any]) -> Iterator[Call]:
-    """Yields calls with one argument replaced, which most operations refuse."""
+    """Yields calls with one argument replaced; most operations refuse these calls."""
     described = OPERATIONS[name]
     wrong = ["text", None, object(), lw.ones((7, 2, 3)), [[1], [2, 3]], [1, Number(None)], Exporter(None), released()]
     wrong += [np.ones(3, "c8"), np.arange(6, dtype=np.uint8).reshape(2, 3), 2, 2.5]
@@ -277,8 +277,8 @@ def _used_twice() -> None:
 
 
 def functions() -> dict[str, list[Any]]:
-    """Returns the arguments of the module's functions that are not operations. A function in a list is
-    called itself, without arguments."""
+    """Returns the arguments of the module's functions that are not operations. A Python function in a
+    list is called instead of the module's, without arguments."""
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats()[4], _ext.get_num_threads(), _ext.default_backend()
@@ -386,7 +386,7 @@ def function_calls(name: str) -> list[Call]:
 
 
 def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Call]:
-    """Yields calls of a method: on the first tensor with all arguments, on the others with a few."""
+    """Yields calls of a method: on the first tensor with all arguments, on the others with the first four."""
     for number, x in enumerate(tensors()):
         for each in arguments[: 4 if number else None]:
             for keywords in KEYWORDS.get(name, [{}]):
@@ -422,5 +422,5 @@ def attribute_calls(owner: type, name: str) -> list[Call]:
 def _takes_only_self(function: Any) -> bool:
     try:
         return len(inspect.signature(function).parameters) == 1
-    except ValueError:  # it has no signature
+    except ValueError:  # the function has no signature
         return False

@@ -20,8 +20,8 @@ from lanewise import _ext, dtypes, errors
 __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
-ROUNDS = 8  # of calls: a loss in each makes a number grow by 8; other growth, such as a dict's, stays below 4
-IMMORTAL = 1 << 30  # immortal objects have at least this many references; ints of Python 3.11 start with 999,999,999
+ROUNDS = 8  # of calls: what each round loses grows by 8 or more; other growth, such as a dict's, is below 4
+IMMORTAL = 1 << 30  # least count of an immortal object; a small int's, in Python 3.11 mortal, starts at 999,999,999
 ATTEMPTS = 3  # measurements; a loss shows in each of them
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
@@ -89,7 +89,7 @@ def _references(value: object) -> int:
 
 
 def _levels(watched: Sequence[object]) -> list[int]:
-    """Returns the blocks, bytes and references to small ints of the process, then the references to each object."""
+    """Returns the numbers of Python's blocks, bytes of tensors, references to small ints and to each watched object."""
     gc.collect()
     ctypes.pythonapi.PyType_ClearCache()  # this cache keeps the names of attributes that were looked up
     return [
@@ -101,7 +101,7 @@ def _levels(watched: Sequence[object]) -> list[int]:
 
 
 def _growth(calls: Sequence[Call]) -> list[str]:
-    """Returns what grew in proportion to the number of calls."""
+    """Returns a message for each number of _levels() that grew in proportion to the number of calls."""
     arguments = [part for call in calls for part in _parts((*call.arguments, *call.keywords.values()))]
     watched = [*WATCHED, *{id(each): each for each in arguments}.values()]
     del arguments
@@ -131,7 +131,7 @@ def _survivors(call: Call) -> list[str]:
 
 
 def losses(calls: Sequence[Call]) -> list[str]:
-    """Runs the calls, many times if Python counts blocks, and returns what they lose, by call."""
+    """Runs the calls, many times if Python counts blocks, and returns a message for each thing that a call loses."""
     lost = [f"{call}: {each}" for call in calls for each in _survivors(call)]  # this also fills caches
     if HAS_BLOCKS and _growth(calls):
         lost += [f"{call}: {each}" for call in calls for each in _growth([call])] or _growth(calls)

@@ -1,6 +1,6 @@
-"""Tests the deleters of DLPack. That of a consumed capsule is called exactly once, after the last user; that of a
-refused capsule is left to its owner. Ours work in threads that Python does not know, without the GIL, and after Python
-has ended."""
+"""Tests the deleters of DLPack. That of a consumed capsule is called exactly once, when the last user is gone; that of
+a refused capsule is left to the capsule's owner. Lanewise's own deleters work in threads that Python does not know,
+without the GIL, and after Python has ended."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ def test_a_capsule_without_a_deleter(kind):
 
 
 # The programs below hand the deleter of a capsule to pthread_create() or atexit() of the C library as the function to
-# run. The memory belongs to an array whose __del__ runs Python code, which needs the GIL.
+# run. The deleter frees an array whose __del__ runs Python code, which needs the GIL.
 PROGRAM = """
 import ctypes, gc, threading
 import numpy as np

@@ -104,14 +104,14 @@ def test_numpy_scalars_that_do_not_fit():
 
 
 def test_numpy_scalars_alone_keep_their_dtype():
-    """A NumPy scalar keeps its dtype if the operation has a kernel for that dtype; otherwise it is weak."""
+    """A NumPy scalar keeps its dtype if the operation has a kernel for it; otherwise it counts as a Python number."""
     assert lw.add(np.float32(1), np.float32(2)).dtype == lw.float32
     assert lw.abs(np.int64(-1)).dtype == lw.int32
     assert lw.abs(np.array(-1.0)).dtype == lw.float32
     assert lw.exp(np.float16(0)).dtype == lw.float32
     assert lw.where(True, np.float16(0), np.float16(1)).dtype == lw.float16
     assert lw.asarray(np.int64(1)).dtype == lw.int64
-    with pytest.raises(lw.DTypeError, match="int64"):  # only scalars are weak, not arrays
+    with pytest.raises(lw.DTypeError, match="int64"):  # unlike a scalar, an array keeps its dtype
         lw.asarray([1]) + np.array([1], "int64")
 
 
@@ -412,7 +412,7 @@ def test_divmod(x, y):
 
 def test_rounding_protocols(x):
     np.testing.assert_array_equal(np.asarray(round(lw.asarray(x))), np.rint(x))
-    with pytest.raises(lw.ArgumentError, match="expected no digits, got 2"):
+    with pytest.raises(lw.ArgumentError, match="expected no ndigits, got 2"):
         round(lw.ones(3), 2)
     one = lw.asarray([-2.5])
     assert (math.floor(one), math.ceil(one), math.trunc(one)) == (-3, -2, -2)

@@ -13,7 +13,7 @@ import pytest
 import lanewise as lw
 
 STEPS = (1, 2, 3, -1, -2, -3)
-LENGTHS = (7, 100, 4000)  # less than a vector, several, and enough that kernels unroll their loops
+LENGTHS = (7, 100, 4000)  # less than a vector, several vectors, and enough that kernels unroll their loops
 
 Views = tuple[str, np.ndarray, np.ndarray]  # a description, the destination, and the source
 
@@ -57,7 +57,7 @@ def rectangles(base: np.ndarray) -> Iterator[Views]:
 
 
 def check(memory: np.ndarray, pairs: Iterator[Views], write: Callable[[Any, Any], object]) -> None:
-    """Compares Lanewise's writes with those of NumPy from a copy of the source. `write` takes target and source."""
+    """Compares what `write(target, source)` writes with Lanewise, and with NumPy from a copy of the source."""
     wrong = []
     initial = memory.copy()
     for label, target, source in pairs:
@@ -117,7 +117,7 @@ def test_put(length, overlapping):
     check(memory, lines(memory, memory, length), write)
 
 
-# Operations of each kind with `out`, with the shapes of the source and the result.
+# Kind of operation -> a call with `out`, the shape of its source and that of its result.
 INTO: dict[str, tuple[Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = {
     "elementwise": (lw.negative, (20, 20), (20, 20)),
     "two inputs": (lambda x, out: lw.add(x, x, out=out), (20, 20), (20, 20)),
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # one pair for each first view
+            if not label.endswith(" 0"):  # keep one pair for each first view
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

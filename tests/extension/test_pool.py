@@ -137,7 +137,7 @@ def test_control_c_interrupts_all_threads(interrupted):
 
 def test_an_idle_pool_uses_no_processor_time():
     """Threads spin briefly for the next call, then sleep. On a busy machine, they may spin later than
-    expected, so one idle interval of several is enough."""
+    expected, so it is enough if one of several intervals is idle."""
     x = lw.rand((1 << 20,))
 
     def idle_seconds() -> float:

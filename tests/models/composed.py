@@ -30,7 +30,7 @@ def normalize(x: Array, axis: int = -1, eps: float = 1e-12) -> Array:
 
 
 def zscore(x: Array, axis: int = -1, correction: float = 0.0) -> Array:
-    """layer_norm without eps, times a factor for the correction."""
+    """layer_norm with eps = 0, times sqrt((n - correction) / n)."""
     scaled = rows.layer_norm(x, axis=axis, eps=0.0)
     count = x.shape[axis]
     degrees = max(count - correction, 0.0)

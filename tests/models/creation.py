@@ -19,7 +19,7 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: str 
 
 
 def linspace(start: float, stop: float, num: int, dtype: str = "float32", endpoint: bool = True) -> Array:
-    """start + i * ((stop - start) / n) in float64, rounded once; n is num, or num - 1 with endpoint, to end at stop."""
+    """start + i * ((stop - start) / n) in float64, rounded once; n is num - 1 with endpoint, otherwise num."""
     distance = (stop - start) / max(num - 1 if endpoint else num, 1)
     result = start + np.arange(num) * distance
     if endpoint and num > 1:

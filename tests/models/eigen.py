@@ -65,7 +65,8 @@ def _dot(rows: Array, v: Array) -> Array:
 
 
 def _tridiagonal(a: Array) -> Tridiagonal:
-    """A -= v q^T + q v^T for the Householder vector v of each row, with q = A v / h - v (v^T A v) / 2h^2."""
+    """Reduces A by A -= v q^T + q v^T for the Householder vector v of each row, where h = v^T v / 2 and
+    q = A v / h - v (v^T A v) / (2 h^2)."""
     size = len(a)
     diagonal, beside, vectors, halves = [0.0] * size, [0.0] * size, {}, {}
     for i in range(size - 1, 0, -1):
@@ -89,7 +90,7 @@ def _tridiagonal(a: Array) -> Tridiagonal:
 
 
 def _accumulate(size: int, reduced: Tridiagonal) -> Array:
-    """Returns Q^T: the identity, after Q^T -= (Q^T v) v^T / h for each Householder vector v."""
+    """Returns Q^T: the identity, after Q^T -= (Q^T v) v^T / h, with h = v^T v / 2, for each Householder vector v."""
     rows = np.eye(size)
     for i in sorted(reduced.vectors):
         v = reduced.vectors[i]
@@ -99,8 +100,8 @@ def _accumulate(size: int, reduced: Tridiagonal) -> Array:
 
 
 def _diagonal(d: list[float], e: list[float], rows: Array) -> list[float]:
-    """Returns the eigenvalues, and turns the rows of Q^T into eigenvectors. Elements of e that are at most 2^-53 times
-    the largest |d| + |e| count as zero."""
+    """Returns the eigenvalues of the matrix with diagonal d and elements e beside it, and turns the rows of Q^T into
+    eigenvectors. Elements of e that are at most 2^-53 times the largest |d| + |e| count as zero."""
     threshold = max(abs(one) + abs(other) for one, other in zip(d, e, strict=True)) * 2.0**-53
     for first in range(len(d)):
         while True:
@@ -117,7 +118,7 @@ def _diagonal(d: list[float], e: list[float], rows: Array) -> list[float]:
 
 
 def _step(d: list[float], e: list[float], first: int, last: int) -> list[tuple[int, float, float]]:
-    """Applies one QL step to d and e. Returns its rotations of rows i and i + 1, as (i, cosine, sine)."""
+    """Applies one QL step to d and e. Returns the rotations of rows i and i + 1 of Q^T, as (i, cosine, sine)."""
     rotations = []
     g = (d[first + 1] - d[first]) / (2 * e[first])
     r = math.sqrt(g * g + 1)

@@ -32,7 +32,7 @@ def sums_around(block: Array, center: Array) -> tuple[Array, Array]:
 
 
 def twice_read(block: Array) -> Moments:
-    """Reads a block for its mean, then for the deviations from this mean; their sum corrects its rounding."""
+    """Reads a block for its mean, then for the deviations from it, whose sum corrects the mean's rounding."""
     count = block.shape[1]
     mean = (reduce_block(block, -0.0, np.add).astype("f8") / np.float64(count)).astype("f4")
     deviations, squares = sums_around(block, mean)

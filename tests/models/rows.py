@@ -39,7 +39,7 @@ def _minmax(rows: Array) -> Array:
 def _layer_norm(
     rows: Array, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5, is_rescaled: bool = False
 ) -> Array:
-    """core/ops/layer_norm.h: the mean is subtracted as two floats; rows with squares out of range are rescaled."""
+    """core/ops/layer_norm.h: the mean is subtracted in two parts; rows with squares out of range are rescaled."""
     found = moments.of_rows(rows, moments.once_read)
     count = np.float64(found.count)
     high = found.mean.astype("f4")

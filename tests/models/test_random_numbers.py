@@ -11,7 +11,7 @@ from tests.models.random_numbers import MODELS, quantile, words
 TASK = 1 << 15  # elements per task; kernels compute 256 at a time
 COUNTS = [1, 2, 3, 4, 5, 255, 256, 257, 1000, TASK - 1, TASK, TASK + 1, 3 * TASK + 259]
 SEEDS = [0, 1, -1, 12345678901, 2**32 - 1, 2**32, 2**63 - 1, -(2**63)]
-# Around the 4 words of a counter, the 256 of a batch and a task, and where the counter itself exceeds 32 bits.
+# Around the sizes of a block (4 words), a batch (256) and a task, and where the number of the block exceeds 32 bits.
 OFFSETS = [0, 1, 2, 3, 4, 255, 256, 257, TASK - 1, 4 * 2**32 - 7, 4 * 2**32, 2**62 + 1, 2**63 - 1]
 
 

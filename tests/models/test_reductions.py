@@ -10,7 +10,7 @@ from tests.models.tree import BLOCK, CHUNK, PARTIALS
 # Around one partial, a register, the partials of a block, a block, and a chunk, which is also the size of a task.
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
-WIDTHS = [3, 5, 40]  # columns: fewer than a vector has, fewer than a strip has, and more
+WIDTHS = [3, 5, 40]  # columns: fewer than a vector has lanes, fewer than a strip has columns, and more
 
 CASES = [(name, dtype) for name in (*ALONG_AXES, "vecdot") for dtype in BY_NAME[name].computed]
 each_operation = pytest.mark.parametrize(
@@ -35,7 +35,7 @@ def test_rows_and_columns(operation, dtype):
 
 @each_operation
 def test_memory_layouts(operation, dtype):
-    """The order is that of the elements' indices, whatever their addresses."""
+    """Elements are joined in the order of their indices, whatever their addresses."""
     tall = drawn(operation, (9000, 12), dtype)
     for each in (np.s_[::2, ::3], np.s_[::-1, ::-1], np.s_[::-2, 1:]):
         for axis in (0, 1):

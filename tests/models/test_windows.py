@@ -5,8 +5,8 @@ import pytest
 
 from tests.models.comparison import SPECIAL, agree, drawn, planted
 
-# Shapes of images and parameters: windows of one part and of several, results of one span of columns and of several,
-# one row of results per block and many, and several tasks.
+# Shapes of images and parameters: windows of one part and of several (models/windows.py), results of one block of
+# columns and of several, blocks of one row of results and of many, and several tasks.
 CASES = [
     ((1, 1, 4, 4), {"kernel_size": 2}),
     ((2, 3, 9, 11), {"kernel_size": 1}),

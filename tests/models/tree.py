@@ -38,7 +38,7 @@ def reduce_block(block: Array, identity: float, join: Callable[[Array, Array], A
 
 
 def join_blocks(results: Sequence[Result], join: Callable[[Result, Result], Result]) -> Result:
-    """Returns the result of the tree over the results of blocks."""
+    """Joins the results of neighboring blocks in pairs until one result is left."""
     while len(results) > 1:
         pairs = zip(results[::2], results[1::2], strict=False)
         unpaired = results[len(results) // 2 * 2 :]

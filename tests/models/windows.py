@@ -3,7 +3,7 @@
 1. The rows of a window that are inside the image are added, from the first to the last.
 2. The columns of this sum, with 0 for columns of padding, are added from the first to the last. A window of more than
    256 columns is cut into parts of 256; the parts are added in order.
-3. The sum is divided once, by the number of elements.
+3. The sum is divided once, by the number of elements of the window; without count_include_pad, of those in the image.
 """
 
 from __future__ import annotations

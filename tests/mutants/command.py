@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _interrupt(number: int, frame: FrameType | None) -> None:
     for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(each, signal.SIG_IGN)  # a second signal must not disturb the cleaning up
+        signal.signal(each, signal.SIG_IGN)  # a second signal must not interrupt the cleanup
     raise KeyboardInterrupt
 
 
@@ -107,7 +107,7 @@ def try_all(
         )
         return result
 
-    found: dict[Mutant, Result | None] = {}  # in the order of the sequence; None while a mutant is being tried
+    found: dict[Mutant, Result | None] = {}  # in the order in which mutants are drawn; None while one is being tried
     with ThreadPoolExecutor(jobs) as pool:
         running: dict[Future[Result], Mutant] = {}
         try:

@@ -63,7 +63,7 @@ def _apply(rule: Rule, line: Line, name: str, number: int) -> list[Mutant]:
 
 
 def draw(root: Path, lines: Mapping[str, Sequence[int] | None], seed: int) -> Iterator[Mutant]:
-    """Yields each mutant once, in random order, until none is left. `lines` maps each source to its lines that run, or
+    """Yields each mutant once, in an order given by `seed`. `lines` maps each source to its lines that run, or
     to None for all of its lines."""
     folders: dict[str, list[tuple[str, int]]] = {}
     found: dict[str, dict[int, dict[str, list[Mutant]]]] = {}

@@ -30,7 +30,7 @@ TARGET = replace(host(), optimization="-O1")
 
 
 def instrument(names: list[str]) -> None:
-    """Builds, runs the kernels, and replaces the extension."""
+    """Builds with counters, runs the oracle's cases on the kernels, and replaces the extension in lanewise/."""
     target, using = TARGET, compiler.choose()
     isas = [isa for isa in target.isas if isa.name in names]
 
@@ -54,7 +54,7 @@ def _libraries() -> build.Files:
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
-    """Returns the lines of each file that ran, that are known to have code, and that the preprocessor kept (active)."""
+    """Returns, by file, the lines that ran, those known to have code, and those that the preprocessor kept (active)."""
     ran: dict[str, set[int]] = defaultdict(set)
     known: dict[str, set[int]] = defaultdict(set)
     active: dict[str, set[int]] = defaultdict(set)

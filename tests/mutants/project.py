@@ -27,7 +27,7 @@ MOST_OPERATIONS = 40  # a source that more operations include is tested with eve
 
 @dataclass(frozen=True)
 class Plan:
-    """The commands for one mutant. Pytest commands without an operation or a file to insert are omitted."""
+    """The commands for one mutant. A pytest command is omitted if no operation or no file fits its pattern."""
 
     build: list[str]
     tests: list[str]
@@ -43,7 +43,7 @@ class Project:
 
     @cached_property
     def commit(self) -> str:
-        """The commit, or a hash of all files if the project is not a repository by itself."""
+        """The commit, or a hash of all files if the folder is not the root of a repository."""
         if self._is_repository:
             return self._git("rev-parse", "HEAD").decode().strip()
         texts = (f"{name}\0{(self.root / name).read_text(encoding='utf-8')}" for name in self._files())

@@ -27,7 +27,7 @@ Lines = dict[str, list[int] | None]
 
 
 def lines(project: Project, processes: Processes, kept: Path) -> Lines:
-    """Returns, for each source, the lines that run, or None if all do."""
+    """Returns, for each source, the lines that run, or None for all of its lines."""
     file = kept / "lines.json"
     if file.exists():
         found: Lines = json.loads(file.read_text(encoding="utf-8"))
@@ -84,7 +84,7 @@ def collect(
     python: Mapping[str, Mapping[str, list[int]]],
     compiled: Mapping[str, dict[str, list[int]]],
 ) -> Lines:
-    """Returns, for each source, the lines that run, from the reports of coverage.py and instrument.py."""
+    """Returns, for each source, the lines that run or None, from the reports of coverage.py and instrument.py."""
     found: Lines = {}
     c_ran: dict[str, set[int]] = {}
     has_gpu = not environment.testable()["wgpu"]

@@ -24,8 +24,8 @@ class Result:
     mutant: Mutant
     status: str  # caught, survived, undecided, equivalent or invalid
     by: str = ""  # the test that failed, or the command that failed or was cut off
-    passed: list[str] = field(default_factory=list)  # commands that noticed nothing
-    left: list[str] = field(default_factory=list)  # commands that there was no time for
+    passed: list[str] = field(default_factory=list)  # test commands that passed in spite of the mutant
+    left: list[str] = field(default_factory=list)  # test commands that there was no time for
     seconds: float = 0.0
 
 
@@ -104,7 +104,7 @@ class Known:
 
 
 def report(results: Sequence[Result], known: Iterable[str]) -> str:
-    """Returns what to print at the end: mutants not caught, with the tests that ran; tests that fail anyway; counts."""
+    """Returns what to print at the end: mutants not caught, with their tests; tests `known` to fail anyway; counts."""
     lines = []
     for result in results:
         if result.status in ("survived", "undecided"):

@@ -175,7 +175,7 @@ def _hex(value: float) -> str:
 
 
 def _decimal(value: float, like: str) -> str:
-    """Returns a number as people write it, with no fewer digits than `like`. YAML needs the point before an e."""
+    """Returns a number as people write it, with no fewer digits than `like`. YAML needs a point before an exponent."""
     digits = f"{value:.{max(7, len(like))}g}"
     if "e" in digits:
         mantissa, exponent = digits.split("e")

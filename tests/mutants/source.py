@@ -47,7 +47,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _without_directives(lines: list[str]) -> list[str]:
-    """Blanks the lines of the preprocessor, except definitions."""
+    """Blanks the preprocessor's lines, except #define."""
     kept, inside = [], False
     for line in lines:
         inside = inside or bool(re.match(r"\s*#(?!\s*define\b)", line))

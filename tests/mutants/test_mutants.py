@@ -1,4 +1,4 @@
-"""Tests the tool on the small project: the outcomes of mutants, and that it continues an earlier run and cleans up."""
+"""Tests the tool on the project in small/: outcomes of mutants, and that it continues an earlier run and cleans up."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PLACES = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """The small project, in a folder of its own."""
+    """A copy of the project in small/, in a temporary folder."""
     root = tmp_path / "small"
     shutil.copytree(SMALL, root, ignore=shutil.ignore_patterns("build", "__pycache__"))
     return Project(root / "small.toml", root)
@@ -101,7 +101,7 @@ def test_what_does_not_compile_is_replaced(project: Project, copy: Copy) -> None
 
 
 def test_a_survivor_is_reported(project: Project, copy: Copy) -> None:
-    (project.root / "check_clamp.py").write_text("")  # in the project; the copy keeps the real check
+    (project.root / "check_clamp.py").write_text("")  # empties the project's check; the copy keeps the real one
     mutant = changed(project, "code/clamp.py", "float | None", "int | None")
     result = copy.judge(mutant)
     assert (result.status, result.passed) == ("survived", ["python check_clamp.py"])
@@ -191,7 +191,7 @@ def test_a_run_continues(project: Project, known: Known, tmp_path: Path, monkeyp
         first.add(Result(mutant, "caught", "a test"))
     first.add(Result(mutants[3], "equivalent"))
     with path.open("a") as file:
-        file.write('{"mutant": {"file": "code/cl')  # cut off
+        file.write('{"mutant": {"file": "code/cl')  # a line that was cut off
     tried = []
 
     def judge(self: Copy, mutant: Mutant, earlier: Result | None = None) -> Result:
@@ -202,7 +202,7 @@ def test_a_run_continues(project: Project, known: Known, tmp_path: Path, monkeyp
     monkeypatch.setattr(Copy, "judge", judge)
     with Processes() as processes:
         found = command.try_all(project, processes, iter(mutants), Results(path), known, 5)
-        assert tried == mutants[4:6]  # an equivalent one does not count
+        assert tried == mutants[4:6]  # mutants[3], which is equivalent, does not count
         assert [each.mutant for each in found] == mutants[:6]
         assert command.try_all(project, processes, iter(mutants), Results(path), known, 5) == found
     assert len(tried) == 2

@@ -85,7 +85,7 @@ class Copy:
             "PATH": path,
             "PYTHONPATH": str(self.tree),
             "PYTHONSAFEPATH": "1",
-            "PYTHONDONTWRITEBYTECODE": "1",  # mutants of one size made within a second would share a .pyc file
+            "PYTHONDONTWRITEBYTECODE": "1",  # sources of equal size written in the same second would share a .pyc file
             "TMPDIR": str(self.scratch),
             "LANEWISE_REQUIRE": _required(),
         }
@@ -149,7 +149,7 @@ class Copy:
             ended = self.run(command, limit, *skip)
             if ended.status is None:
                 return Verdict("caught" if self._hangs(command, ended.seconds) else "cut", f"timeout: {command}")
-            if ended.status == 0 or (is_pytest and ended.status == 5):  # 5: no tests were selected
+            if ended.status == 0 or (is_pytest and ended.status == 5):  # 5: pytest selected no tests
                 self.known.add(command, True, ended.seconds if typical is None else None)
                 return Verdict("passed")
             if mutant.file.endswith(".wgsl") and _SHADER_REFUSED.search(ended.output):

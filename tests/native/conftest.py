@@ -39,7 +39,7 @@ def runner() -> Path:
 
 @pytest.fixture(scope="session")
 def neon(absent: Callable[[str, str], None]) -> Report:
-    """The report of NEON; under an emulator, unless this is an ARM machine."""
+    """The runner's report on NEON, which is emulated unless this is an ARM machine."""
     emulator = shutil.which("qemu-aarch64")
     native = host().name == "aarch64-linux"
     if not emulator and not native:
@@ -50,7 +50,7 @@ def neon(absent: Callable[[str, str], None]) -> Report:
 
 @pytest.fixture(scope="session")
 def reports(runner: Path) -> dict[str, Report]:
-    """The reports of all instruction sets that this processor supports."""
+    """The runner's reports on all instruction sets that this processor supports."""
     return {name: run(command) for name, command in commands(runner).items()}
 
 

@@ -38,7 +38,7 @@ class Function:
     """An operation, or one variant of it."""
 
     operation: str
-    position: int  # of the variant
+    position: int  # of the variant in contract.stems
     name: str
 
 

@@ -50,13 +50,13 @@ import lanewise as lw  # noqa: E402
 
 oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own erf does without SciPy and is slow
 
-BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured, with their groups in the contract
-OTHERS = {"avx": "plain", "scalar": "plain"}  # have the bits of sse2, except in products of matrices
+BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # the measured backends -> their groups in the contract
+OTHERS = {"avx": "plain", "scalar": "plain"}  # give the bits of sse2, except in products of matrices
 CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
-ELEMENTWISE_DRAWS = 1 << 24  # results of elementwise functions of several arguments
-DRAWS = 1 << 17  # results of other operations
-ROUNDS = (128, 512)  # draws of the cases of other operations: at least, at most
+ELEMENTWISE_DRAWS = 1 << 24  # results to compare, of an elementwise function of several arguments
+DRAWS = 1 << 17  # results to compare, of another operation
+ROUNDS = (128, 512)  # draws of the cases of another operation: the least and the most
 
 Calls = Iterator[tuple[Case, str]]
 
@@ -103,7 +103,7 @@ def every_float(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK draws: from the domain; if the tolerance is in ulp only, half are bit patterns or near 1."""
+    """Yields calls on TASK draws: from the domain; if the tolerance is in ulp only, half are random bits or near 1."""
     names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
     relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
     for number in range(start, start + TASK, CHUNK):
@@ -118,7 +118,7 @@ def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_cases(contract: Contract, start: int, step: int) -> Calls:
-    """Yields the calls of the oracle's cases: in round 0 with the oracle's numbers, then with those of other draws."""
+    """Yields the calls of the oracle's cases: in round 0 with the oracle's numbers, later with other draws."""
     for case in drawn_cases(contract.operation):
         name = f"{case.name}, draw {start}"
         inputs, given = {}, dict(case.parameters)
@@ -211,13 +211,13 @@ def entry(contract: Contract, found: Found) -> dict[str, Any]:
 
 
 def rounded_up(measure: str, size: float) -> float:
-    """Rounds up to thousandths of an ulp, or to three digits. The slack covers the rounding of references."""
+    """Rounds up to thousandths of an ulp, or to three digits. The factor 1 + 1e-6 covers errors of references."""
     digits = 3 if measure == "ulp" else 2 - math.floor(math.log10(size))
     return float(f"{math.ceil((size * (1 + 1e-6)) * 10**digits) / 10**digits:.12g}")
 
 
 def text_of(value: Any) -> str:
-    """Returns YAML for a value. Numbers are the shortest that read back as the same float32, if there is one."""
+    """Returns YAML for a value. A float has the fewest digits that read back as the same float32, or else float64."""
     if isinstance(value, bool) or not isinstance(value, float):
         return json.dumps(value) if not isinstance(value, dict) else flow(value)
     text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)

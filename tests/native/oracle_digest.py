@@ -54,7 +54,7 @@ def main() -> int:
         parser.error("build/oracle is empty; run: python contracts/generate.py --oracle build/oracle")
     if unknown := sorted(set(names) - set(oracles)):
         parser.error(f"expected operations with an oracle file, got {', '.join(unknown)}")
-    with contextlib.redirect_stdout(sys.stderr):  # moves the build's progress out of the output
+    with contextlib.redirect_stdout(sys.stderr):  # so that the build's progress does not mix with the output
         by_backend = runners()
     rows = [(operation, backend) for operation in names or oracles for backend in by_backend]
     with ThreadPoolExecutor() as pool:

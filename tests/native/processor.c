@@ -12,7 +12,7 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     if (number == 1) {
         described.c = leaf_1_c;
     }
-    if (number > highest) { /* undefined */
+    if (number > highest) { /* CPUID does not define these leaves */
         described.a = described.b = described.c = described.d = UINT32_MAX;
     } else if (number == 7 && part == 0) {
         described.b = leaf_7_b;

@@ -83,7 +83,7 @@ static void place(placed *p, const array *a, size_t item, size_t guard) {
 
 typedef enum { TO_ARRAY, FROM_ARRAY, TO_CANARIES } transfer;
 
-/* Copies row-major elements to the array or from it, or overwrites the array. */
+/* Copies row-major elements to the array or from it, or fills the array with canaries. */
 static void copy(const placed *p, const array *a, uint8_t *packed, transfer direction) {
     int64_t index[LW_MAX_NDIM] = {0};
     uint8_t *at = p->first;
@@ -151,7 +151,7 @@ static const host hosts[HOSTS] = {
     [STREAMING] = {" (streamed)", 1, 1, 1},
     [WITHOUT_MEMORY] = {" (without memory)", 0, 0, 0},
 };
-static int counts_paths; /* --paths */
+static int counts_paths; /* whether --paths is given */
 
 static lw_context context_of(const host *by) {
     lw_context context = {.cache_bytes = by->cache_bytes};
@@ -332,7 +332,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, a later one for the named backend */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends; a later one overrides it for one */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
@@ -396,8 +396,8 @@ static int eigenvectors(const lw_library *library) {
 }
 
 #if defined(LW_COUNT_PATHS)
-/* Sorts the first results only, which no oracle case does: topk composes its result of several calls. Returns whether
- * they differ from those of a whole sort. */
+/* Sorts only the COUNT smallest elements, and returns whether they differ from the first ones of a whole sort. The
+ * oracle has no such case: only topk needs it, which calls several kernels. */
 static int first_results(const lw_library *library) {
     enum { LENGTH = 1 << 17, COUNT = 9 };
     static int32_t x[LENGTH], all[LENGTH], first[COUNT];
@@ -405,7 +405,7 @@ static int first_results(const lw_library *library) {
     lw_layout layout = {.ndim = 1, .inner = 1, .shape = {LENGTH}, .strides = {{sizeof *x}, {sizeof *x}}};
     lw_context context = context_of(hosts + BACKWARDS);
     for (int i = 0; i < LENGTH; i++) {
-        x[i] = (int32_t)((uint32_t)(LENGTH - i) * 2654435761u >> 8) - i * 64; /* spreads the first results */
+        x[i] = (int32_t)((uint32_t)(LENGTH - i) * 2654435761u >> 8) - i * 64; /* spreads the smallest elements */
     }
     if (!sort) {
         return 0; /* this library leaves the kernel to its base library, as relaxed_simd does to simd128 */

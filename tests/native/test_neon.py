@@ -43,7 +43,7 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="session")
 def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> Findings:
-    """The results of the sweep in the ARM Python."""
+    """The results of sweep() with the oracle's cases, in the ARM Python."""
     python = [sys.executable]
     if host().name != "aarch64-linux":
         if missing := arm_python.missing():
@@ -61,7 +61,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
 
 @pytest.fixture(scope="session")
 def here() -> Findings:
-    """The results of the sweep on this machine's scalar backend."""
+    """The results of sweep() with the oracle's cases, on this machine's scalar backend."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 

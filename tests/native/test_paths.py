@@ -26,7 +26,7 @@ NEVER = {
     "reduction_chunks: one": "only several chunks are divided into tasks",
     "spans: in order": "a path of put, which has no reference; tests/sweep/test_kernels.py tests it",
 }
-# Paths missing from a library that has only the kernels whose bits differ from those of another library.
+# Paths that a library lacks because it leaves some kernels to another library, with the reason.
 NOT_IN = {
     "relaxed_simd": {
         f"{name} {size}": "the kernels of this library have elements of 4 bytes; those of simd128 have the others"
@@ -76,4 +76,4 @@ def test_every_path_is_taken(backend: Backend, absent: Callable[[str, str], None
     assert complaints == []
     reasons = {**NEVER, **NOT_IN.get(backend.isa, {})}
     assert {path for path, count in counts.items() if not count and path not in reasons} == set()
-    assert {path for path in reasons if counts.get(path)} == set()  # these are taken: remove them from the table
+    assert {path for path in reasons if counts.get(path)} == set()  # if taken after all: remove them from the table

@@ -25,7 +25,7 @@ REAL = "#define Py_LIMITED_API 0x030b0000\n#include <Python.h>\n#include <struct
 def _headers() -> dict[str, Path]:
     """Returns the include folders of the installed Pythons from 3.11 on, by version."""
     own = Path(sysconfig.get_path("include"))
-    found = [own, *Path(sys.base_prefix).parent.glob("*/include/python3.*")]  # pyenv's
+    found = [own, *Path(sys.base_prefix).parent.glob("*/include/python3.*")]  # those that pyenv installed
     versions: dict[str, Path] = {}
     for folder in found:
         version = folder.name.removeprefix("python")
@@ -51,7 +51,7 @@ def _compile(source: str, folder: Path, *flags: str | Path) -> subprocess.Comple
 
 
 def prototypes() -> list[str]:
-    """Returns the functions and objects that pyabi.h declares, without those that it defines."""
+    """Returns the declarations of functions and objects in pyabi.h, except of functions that it defines itself."""
     text = re.sub(r"/\*.*?\*/", "", OWN, flags=re.DOTALL)
     text = re.sub(r"^#.*(\\\n.*)*$", "", text, flags=re.MULTILINE)
     text = re.sub(r"static inline [^{]*\{(?:[^{}]|\{[^{}]*\})*\}", "", text)

@@ -26,7 +26,7 @@ REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest l
 # of ending the process: tests cover that case.
 OPTIONS = f"detect_leaks=1:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
 SETTINGS = {
-    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free everything at exit
+    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # CHECK_LEAKS looks earlier: Python does not free all at exit
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
     "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
     "PYTHONMALLOC": "malloc",
@@ -54,7 +54,7 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """Returns an environment in which Python can import the package: it preloads the runtime, which Python lacks."""
+    """Returns an environment in which Python can import the package: it preloads the sanitizer's runtime."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 

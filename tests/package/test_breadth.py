@@ -115,7 +115,7 @@ def test_an_unknown_name():
 
 @pytest.mark.parametrize("name", other_names.PARAMETERS)
 def test_parameters_of_other_libraries_get_a_hint(name):
-    """No operation accepts another library's name for a parameter. The error names ours if the operation has it."""
+    """Operations refuse another library's name for a parameter; the error names ours if the operation has one."""
     candidates = other_names.PARAMETERS[name].split()
     found = set()
     for operation in operations.names():

@@ -59,7 +59,7 @@ def test_a_wrong_environment_is_reported_in_one_line(name, monkeypatch):
     done = run("info")
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.startswith("lanewise: LANEWISE_BACKEND: ") and done.stderr.count("\n") == 1
-    with pytest.raises(subprocess.CalledProcessError):  # outside of this command, the import raises the error
+    with pytest.raises(subprocess.CalledProcessError):  # a plain import raises the error
         subprocess.run([sys.executable, "-c", "import lanewise"], capture_output=True, check=True)
 
 

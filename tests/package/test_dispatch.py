@@ -1,4 +1,4 @@
-"""Tests operands of every kind: those that Python converts for the extension, and those that are refused."""
+"""Tests operands of every kind: those that Lanewise converts to tensors, and those that it refuses."""
 
 from __future__ import annotations
 

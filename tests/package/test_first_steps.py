@@ -56,7 +56,10 @@ def test_masked_arrays_without_masked_elements_are_read(mask):
         (lambda: lw.ones(2).to(lw.float64), r"to: expected a backend, got a dtype; use astype\(x, lw.float64\)"),
         (lambda: lw.round([1.25], 1), r"round: .* 'decimals'; write round\(x \* 10\) / 10"),
         (lambda: lw.round([1.25], decimals=1), r"round: .* 'decimals'; write round\(x \* 10\) / 10"),
-        (lambda: round(lw.ones(1), 1), r"round: expected no digits, got 1; write round\(x \* 10\) / 10 for one"),
+        (
+            lambda: round(lw.ones(1), 1),
+            r"round: expected no ndigits, got 1; write round\(x \* 10\) / 10 for one",
+        ),
         (lambda: lw.asarray(x for x in [1]), r"asarray: expected numbers, got a generator; use asarray\(list\(x\)\)"),
         (lambda: lw.asarray(object()), "asarray: expected numbers, got an object; give .*"),
         (lambda: lw.concat(5), "concat: expected a list or tuple of tensors, got an int; .*"),
@@ -220,7 +223,7 @@ GOOD = {"shape": (2,), "typestr": "<f4", "data": b"\0\0\x80?\0\0\0@"}
         ({"strides": (3,)}, lw.ArgumentError, "strides"),
         ({"strides": [4]}, lw.ArgumentError, "strides"),
         ({"strides": (2**40,)}, lw.ArgumentError, "strides"),
-        ({"strides": (-4,)}, lw.ArgumentError, "an offset of at least 4 .*got 0"),
+        ({"strides": (-4,)}, lw.ArgumentError, "an int offset of at least 4 .*got 0"),
         ({"data": (0, False)}, lw.ArgumentError, "address"),
         ({"data": (-8, False)}, lw.ArgumentError, "address"),
         ({"data": (2**63, False)}, lw.ArgumentError, "address"),
@@ -314,7 +317,7 @@ def test_dir_shows_the_public_names_only():
 
 
 def test_backends_print_a_line_each():
-    found = lw.backends()  # call once, because the free memory that it reports changes
+    found = lw.backends()  # called once, because it reports free memory, which changes
     lines = repr(found).splitlines()
     assert [re.split("[ :]", line)[1] for line in lines] == [info.name.value for info in found]
     for line, info in zip(lines, found, strict=True):

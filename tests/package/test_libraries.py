@@ -1,4 +1,4 @@
-"""Damaged or missing kernel libraries raise an error that names the file, and never crash."""
+"""Damaged or missing kernel libraries cause a warning or an error that names the file, and never a crash."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_the_copy_works(package):
 
 @pytest.mark.parametrize("damage", [truncate, corrupt, Path.unlink])
 def test_a_damaged_default_library(package, damage):
-    """A warning names the file, and the next best backend is used. Selecting the damaged backend fails."""
+    """A warning names the damaged file, and the next best backend is used. Selecting the damaged one fails."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = library(package, DEFAULT)
@@ -119,7 +119,7 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
 
 
 def test_a_library_in_place_of_another(package):
-    """A file that matches its manifest, but holds another library, is recognized by its head."""
+    """If the manifest names another library's file, with the right hash, the head of that file shows the mistake."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"

@@ -1,4 +1,4 @@
-"""Tests the memory estimate, and opening a backend with enough memory."""
+"""Tests the estimate of a model's memory, and opening a backend only if that much memory is free."""
 
 from __future__ import annotations
 

@@ -103,7 +103,7 @@ def test_an_import_opens_one_library(imported):
     folder = Path(libraries.DIRECTORY)
     read = [Path(path).name for path in opened if Path(path).parent == folder]
     kernels = json.loads((folder / "manifest.json").read_text())["libraries"][backend]["file"]
-    assert sorted(read) == sorted(["manifest.json", kernels])  # each once, although the library is also hashed
+    assert sorted(read) == sorted(["manifest.json", kernels])  # each opened once, although the library is also hashed
 
 
 def test_without_numpy():

@@ -31,7 +31,7 @@ def sample(request):
 
 
 def test_distribution(sample):
-    """Kolmogorov-Smirnov test: bounds the largest distance from the distribution function."""
+    """Kolmogorov-Smirnov test: bounds the largest distance from the uniform distribution function."""
     ranks = np.arange(COUNT) / COUNT
     distance = np.abs(np.sort(sample) - ranks).max()
     assert math.sqrt(COUNT) * distance < math.sqrt(math.log(2 / 1e-5) / 2)

@@ -54,7 +54,7 @@ LAVAPIPE = DeviceInfo(1, "llvmpipe (LLVM 19)", api="vulkan", software=True)
 def test_names_resolve_to_an_adapter(webgpu, name, device):
     provider = webgpu(LAVAPIPE, RADEON)
     assert lw.init_backend(name) is lw.Backend.WGPU
-    assert provider.opened == [device]  # None selects the first adapter
+    assert provider.opened == [device]  # opening None selects the first adapter
 
 
 def test_an_api_without_an_adapter_lists_the_adapters(webgpu):

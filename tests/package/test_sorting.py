@@ -31,7 +31,7 @@ def same(result, expected):
 
 
 def drawn(length, kind, seed=0):
-    """Returns a row of a kind; most kinds are hard for some sorting algorithm."""
+    """Returns a row of one of KINDS, most of which are hard for some sorting algorithm."""
     random = np.random.default_rng([seed, length])
     if kind == "bits":  # random bits: all magnitudes, both zeros, NaNs with payloads
         x = random.integers(-(2**31), 2**31, length, dtype=np.int32).view(np.float32)

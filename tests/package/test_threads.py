@@ -58,7 +58,7 @@ def test_the_environment_sets_the_number():
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="no affinity on this platform")
 def test_affinity_is_respected():
-    """The affinity is read at the first call, so a program can set it after the import."""
+    """The process's CPU affinity is read at the first call, so a program can set it after the import."""
     one = "import os; os.sched_setaffinity(0, [min(os.sched_getaffinity(0))]); print(lw.get_num_threads())"
     for value in (None, "", "  "):
         assert imported(value, one).stdout == "1\n"

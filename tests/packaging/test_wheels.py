@@ -80,7 +80,7 @@ def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> Non
 
 
 def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:
-    """Runs the README's first command on a source archive, with no compiler on the path. Nothing is built twice."""
+    """Installs the source archive with no compiler on the path, and runs the demo. No file is compiled twice."""
     folder = tmp_path / "venv"
     venv.create(folder, with_pip=True)
     programs = folder / ("Scripts" if os.name == "nt" else "bin")
@@ -107,7 +107,7 @@ def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, t
 
 
 def test_one_binary_for_every_python(tmp_path: Path) -> None:
-    """The extension of this checkout works in every Python from 3.11 that is installed next to this one."""
+    """The extension of this checkout works in every Python from 3.11 on that is installed next to the running one."""
     program = "import lanewise as lw; print(float((lw.asarray([1.0, 2.0]) + 1).sum()))"
     pythons = sorted(Path(sys.base_prefix).parent.glob("*/bin/python3.1[1-9]"))
     if not pythons:

@@ -55,10 +55,12 @@ def agree(
     by_contract: bool = True,
     **keywords: Any,
 ) -> None:
-    """Asserts that an operation agrees with a peer on CPU backends. Without `by_contract`, `allowed` is the bound."""
+    """Asserts that an operation gives the peer's result, `expected`, on each CPU backend. The bound is the contract's
+    or `allowed`, whichever is larger; without `by_contract`, it is `allowed`."""
     expected = np.asarray(expected)
     contract = contracts[operation]
-    free = any(each.type == "float" and each.name in keywords for each in contract.parameters)  # values not measured
+    # The contract's largest error was measured only with the defaults of float parameters.
+    free = any(each.type == "float" and each.name in keywords for each in contract.parameters)
     for backend in HOSTS:
         with lw.use_backend(backend):
             result = np.asarray(getattr(lw, operation)(*inputs, **keywords))

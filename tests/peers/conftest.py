@@ -18,7 +18,7 @@ import support  # noqa: E402
 
 @pytest.fixture(scope="session")
 def torch() -> Any:
-    """PyTorch, on one thread."""
+    """The module torch, set to run on one thread."""
     try:
         import torch
     except ImportError:

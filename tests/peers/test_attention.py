@@ -39,9 +39,9 @@ def test_attention(torch, data):
     ).numpy()
     attended[:, :, without_keys] = 0
 
-    # `products` bounds |score|, because |query| and |key| are at most 3 and |mask| is at most 2. A score has the error
-    # of depth + 2 roundings of numbers up to `products`; a weight's relative error is twice a score's error. The error
-    # of the weighted mean is the error of a weight times the largest value, 3, plus the rounding of its additions.
+    # `products` bounds |score|, as elements of query and key are at most 3 and those of the mask at most 2. A score has
+    # the error of depth + 2 roundings of numbers up to `products`; a weight's relative error is twice a score's error.
+    # A result's error is a weight's error times the largest value, 3, plus the rounding of keys + 8 operations.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)
     agree("scaled_dot_product_attention", attended, query, key, value, mask, is_causal=causal, window=window,
@@ -51,7 +51,7 @@ def test_attention(torch, data):
 @bounded
 @given(st.data())
 def test_rope(data):
-    """The reference rotates each pair as a complex number, by a multiplication."""
+    """The expected result is each pair of elements, as a complex number, times e^(i angle)."""
     length, pairs = data.draw(st.integers(0, 40)), data.draw(st.integers(1, 40))
     x = data.draw(numbers((data.draw(st.integers(1, 3)), length, 2 * pairs), -3, 3))
     theta, offset = data.draw(st.sampled_from([10.0, 10_000.0, 500_000.0])), data.draw(st.integers(0, 5000))

@@ -18,7 +18,7 @@ EXTENT = st.integers(0, 6) | st.integers(7, 90)
 
 
 def stacks(data, count=2):
-    """Draws leading dimensions that broadcast."""
+    """Draws the leading dimensions of `count` operands, which broadcast."""
     return data.draw(hnp.mutually_broadcastable_shapes(num_shapes=count, max_dims=2, max_side=3)).input_shapes
 
 

@@ -18,7 +18,7 @@ KINDS = st.sampled_from([("float32", 5), ("float32", 1e6), ("int32", 5), ("int32
 
 
 def tied(data, shapes=SHAPES, kind=None):
-    """Draws an array in which many elements are equal, or hardly any."""
+    """Draws whole numbers from a small range, so that many are equal, or from a large one, so that few are."""
     dtype, reach = kind or data.draw(KINDS)
     array = data.draw(numbers(data.draw(shapes), -reach, reach, dtype, extremes=True))
     array[...] = np.floor(array)

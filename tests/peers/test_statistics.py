@@ -13,7 +13,7 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=2, max_side=7) | st.t
 
 
 def shifted(data, shape):
-    """Draws numbers from -10 to 10, or shifts them by 10 or -1000."""
+    """Draws numbers from -10 to 10, sometimes shifted by 10 or -1000."""
     x = data.draw(numbers(shape))
     x += data.draw(st.sampled_from([0, 10, -1000]))
     return x
@@ -52,7 +52,8 @@ def test_normalize(torch, data):
 
 
 def covariance_error(rows, correction):
-    """Returns the error allowed for covariances: 4 UNIT for rounding the deviations, 2e-6 for sums of products."""
+    """Returns the error allowed for covariances: the covariances of |deviations| times 4 UNIT (the rounding of the
+    deviations) plus 2e-6 (that of sums of products)."""
     deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 

@@ -1,4 +1,4 @@
-"""Looks in the shaders for expressions that a driver may fold.
+"""Looks in the shaders for expressions that a driver may simplify to another value.
 
 WGSL lets an implementation assume that NaN and infinity do not occur, ignore the sign of zero and reassociate sums. So
 `0.0 - x` may give 0 or -0 for a zero x, and `x != x` may be false for NaN, depending on the driver. webgpu/README.md
@@ -10,7 +10,7 @@ import re
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
-START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # start of an operand, a left operand, end of an operand
+START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # where an operand starts, a left operand, where it ends
 NAME, SAME = r"([A-Za-z_][\w.]*)", r"\1(?![\w.\[(])"
 FOLDED = {  # a pattern -> an example, what it is, and what to write instead
     rf"(?:^|[=(,?:+*/<>&|]|return)\s*(?:{ZERO}|0)\s*-": (
@@ -38,7 +38,7 @@ ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
 
 
 def complaints(sources: dict[str, str]) -> list[str]:
-    """Returns what is wrong with the shaders, and which entries of ALLOWED are no longer in them."""
+    """Returns what is wrong with the shaders, which patterns miss their own example, and which ALLOWED are unused."""
     found, seen = [], set()
     for name, text in sources.items():
         if not name.endswith(".wgsl"):

@@ -20,7 +20,7 @@ def arguments(contract: Contract, case: Case) -> list[Any]:
 
 
 def keywords(case: Case) -> dict[str, Any]:
-    """Returns the parameters, with JSON's lists as tuples."""
+    """Returns the keyword arguments, with tuples for the lists of the oracle's JSON."""
     return {name: tuple(value) if isinstance(value, list) else value for name, value in case.keywords.items()}
 
 

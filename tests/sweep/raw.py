@@ -36,7 +36,7 @@ class Placed:
         return layouts.Operand(self.array.shape, self.array.strides)
 
     def surroundings(self) -> np.ndarray:
-        """Returns a copy of the memory with the array poisoned: all poison, unless a kernel wrote outside it."""
+        """Returns a copy of the memory in which the array is poisoned: all poison, unless a kernel wrote around it."""
         copy = self.memory.copy()
         start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
         view = np.lib.stride_tricks.as_strided(
@@ -67,7 +67,7 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The context that a kernel gets. Scratch memory and its surroundings are poisoned; the last task runs first."""
+    """The context that a kernel gets. Scratch memory and its surroundings are poisoned; tasks run in reverse order."""
 
     def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
@@ -125,7 +125,7 @@ def call(
     out: Placed,
     context: Context,
 ) -> int:
-    """Runs a kernel and returns its status. Asserts that it released its scratch memory and wrote only inside it."""
+    """Runs a kernel and returns its status. Asserts that it released its scratch memory and wrote nothing beside it."""
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
     read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     written = ffi.new("void *[]", [out.pointer])

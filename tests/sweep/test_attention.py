@@ -43,7 +43,8 @@ def test_attention(data):
         with lw.use_backend(backend):
             result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
         assert result.shape == expected.shape
-        assert np.abs(result - expected).max(initial=0) < 1e-4  # scores reach about 40 * 25 * 0.1, where an ulp is 8e-6
+        # scores reach about 100 (depth 40, products of 25, |scale| 0.1), where an ulp is 8e-6
+        assert np.abs(result - expected).max(initial=0) < 1e-4
 
 
 @pytest.mark.parametrize("enable_gqa", [False, True])
@@ -69,7 +70,8 @@ def test_keys_outside_the_window_are_not_read(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Two queries, or more than a block of queries; several blocks of keys; widths that are not a multiple of a tile.
+# Two queries, less than a block of queries, or more than a chunk (core/attention.h); several blocks of keys; widths of
+# which 3 and 33 are not a multiple of a tile's width.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):

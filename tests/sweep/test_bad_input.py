@@ -70,7 +70,7 @@ def wrong_values(contract, parameter):
 
 
 def beyond_limits(parameter):
-    """Yields numbers just below the lower limit, just above an int's upper limit, and values that no float allows."""
+    """Yields a number just below the lower limit, one just above an int's upper limit, and what no float may be."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:
@@ -108,7 +108,8 @@ def complaint(contract, inputs, keywords, argument):
 
 
 def check(contract, replacements):
-    """Checks that a valid call succeeds, and fails with each replacement: (position of input or keyword, value)."""
+    """Checks that a valid call succeeds, and fails if one argument is replaced. A replacement is (place, value), where
+    place is an input's position or a keyword."""
     inputs, keywords = valid_call(contract)
     assert getattr(lw, contract.operation)(*inputs, **keywords) is not None
     complaints = []
@@ -163,7 +164,7 @@ def recast(contract, inputs, dtype):
 
 @pytest.mark.contracts(lambda contract: contract.dtypes and contract.inputs and not contract.internal)
 def test_dtypes_without_kernels(contract):
-    """int64, float16 and float64 are refused if they have no kernel, with a hint to use astype."""
+    """An operation without kernels for int64, float16 or float64 refuses the dtype, with a hint to use astype."""
     inputs, keywords = valid_call(contract)
     inputs = [np.asarray(each) if isinstance(each, lw.Tensor) else each for each in inputs]
     for dtype in ("int64", "float16", "float64"):

@@ -7,7 +7,7 @@ import pytest
 import lanewise as lw
 
 LENGTHS = (1, 2, 7, 8, 9, 17, 33, 40, 64, 100, 129, 200, 1000, 4096, 4097)
-# Each operation, and the factor of its inputs and of its result with which it computes a maximum.
+# (operation, sign) such that sign * operation(sign * x) is the maximum of x, so both share the same tests.
 EXTREMES = {"max": (lw.max, 1.0), "min": (lw.min, -1.0)}
 
 

@@ -47,14 +47,14 @@ def test_sums_keep_their_digits(backend):
 
 
 def test_cumulative_sum_keeps_its_digits(backend):
-    """The error, relative to the sum of magnitudes up to a position, does not grow with the position."""
+    """The error of each sum, relative to the sum of magnitudes up to there, does not grow with the position."""
     values = np.random.default_rng(9).uniform(-1, 2, SIZE).astype("float32")
     expected, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
     assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - expected) <= 4.2e-7 * magnitude).all()
 
 
 def test_compensated_sum_is_rounded_once(backend):
-    """Values from 1e-8 to 1e8 cancel in the sum. Only 1000 small values, added between them, remain."""
+    """Values from 1e-8 to 1e8 are added, then 1000 small ones, then the negated values: only the small ones remain."""
     values = (10.0 ** np.random.default_rng(10).uniform(-8, 8, 2**20)).astype("float32")
     small = np.full(1000, 1e-3, "float32")
     x = np.concatenate([values, small, -values])

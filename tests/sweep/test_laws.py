@@ -22,7 +22,8 @@ LARGEST = 5000  # elements
 
 
 def shapes_of(contract):
-    """Returns each input's shape: from the case with the most inputs, then the largest up to LARGEST; or a default."""
+    """Returns each input's shape: that of the contract's case with the most inputs and, among those, the largest of at
+    most LARGEST elements; or a default if the contract has no cases."""
 
     def fullness(row):
         size = sum(math.prod(shape) for shape in row.inputs.values())

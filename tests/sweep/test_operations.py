@@ -55,7 +55,7 @@ def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.reproducible and not contract.internal)
 def test_same_bits_of_large_inputs(contract, dtype):
-    """Tests inputs that are split into several tasks, for every operation that promises the same bits."""
+    """Tests inputs that are split into several tasks, for operations whose contract promises the same bits."""
     function = getattr(lw, contract.operation)
     if contract.operation in STREAMS:
         assert_same_bits(lambda: function(LARGE, seed=5, offset=3), LARGE)
@@ -66,7 +66,7 @@ def test_same_bits_of_large_inputs(contract, dtype):
     elif contract.kind.name == "elementwise":
         arrays = [lw.asarray(draw(contract, each.name, dtype, LARGE, "large")) for each in contract.inputs]
         assert_same_bits(lambda: function(*arrays), LARGE)
-    elif contract.inputs or dtype == "float32":  # tests/models compares creation in other dtypes
+    elif contract.inputs or dtype == "float32":  # tests/models tests creation in other dtypes
         drawn = "float32" if dtype == "float16" else dtype  # benchmark cases have no float16
         size = LARGE_BY_NAME.get(contract.operation, LARGE_BY_KIND.get(contract.kind.name, LARGE))
         case = build(operations.find(contract.operation), size, drawn)

@@ -61,12 +61,12 @@ def test_tasks_in_any_order(contract, host):
 @pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
 @pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
 def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
-    """The host can stop a row's sort before any of the first half of its tasks; no result is written by then."""
+    """The host can stop the sort before any of the first half of its tasks, during which no result is written."""
     dtype, length = contract.computed[-1], 1 << 18
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    scalars = struct.pack("<2q", count, 1)  # the second scalar requests descending order, in which True comes first
+    scalars = struct.pack("<2q", count, 1)  # 1: descending, so that a sorted bool row starts with True
 
     def run(context):
         out.array[...] = 0

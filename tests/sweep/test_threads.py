@@ -50,7 +50,7 @@ def test_threads_do_not_change_results(contract: Contract) -> None:
 @pytest.mark.parametrize(
     "shapes",
     [
-        [(17, 130, 70), (17, 70, 90)],  # one product per task
+        [(17, 130, 70), (17, 70, 90)],  # each task computes a whole product
         [(3, 200, 300), (3, 300, 100)],  # one product after another, each split into tasks
         [(40, 33, 20), (20, 70)],
         [(1, 3000), (3000, 5000)],

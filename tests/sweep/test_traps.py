@@ -67,7 +67,7 @@ def test_rounding_near_halves_and_of_large_integers(name, expected, backend):
 
 
 def ways(array):
-    """Yields views of the numbers, such as rows, columns and reversed: name, tensor, axes to reduce, NumPy's view."""
+    """Yields (name, tensor, axes to reduce, the same view in NumPy) for several views of the numbers."""
     square = array.reshape(-1, 1000)
     yield "all", lw.asarray(array), None, array
     yield "rows", lw.asarray(square), 1, square

@@ -67,7 +67,7 @@ class ChromiumPage:
         self.page.wait_for_function("window.begin !== undefined")
 
     def ask(self, question: Mapping[str, Any], seconds: float) -> dict[str, Any]:
-        """Sends the page a question. Playwright waits for the outcome, and notices if the page hangs or crashes."""
+        """Calls `window.begin(question)`. Playwright waits for the outcome and notices if the page hangs or crashes."""
         from playwright.sync_api import Error
 
         try:

@@ -24,7 +24,7 @@ await micropip.install("lanewise")
 
 
 class PageCrashedError(ProgramError):
-    """The page's process has ended."""
+    """The browser's process that runs the page has ended."""
 
 
 class Page(Protocol):

@@ -19,7 +19,7 @@ from wasm import build
 
 RELAXED_SINCE = 21  # the first version of Node with relaxed SIMD by default
 NODES = {"node": pyodide_runner.node, "newer-node": pyodide_runner.newer_node}
-BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # names of fixtures
+BROWSERS = {"page": "chromium", "worker": "chromium", "firefox": "firefox", "webkit": "webkit"}  # place -> fixture
 EVERYWHERE = (*NODES, "page", "worker")
 PLACES = {"0.27.7": (*EVERYWHERE, "webkit"), "0.29.5": ("node", "page"), "314.0.7": (*EVERYWHERE, "firefox")}
 EMCC = "emcc-314.0.7"  # Pyodide 314.0.7 in the system's Node, with the wheel compiled by emcc

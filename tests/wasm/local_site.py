@@ -29,7 +29,7 @@ class LocalSite:
     """Serves until it is closed; `origin` is its address.
 
     folders: folders whose files are served, by the first part of the URL's path
-    wheels:  the packages of the index at /simple, by name
+    wheels:  the wheel of each package in the index at /simple, by the package's name
     """
 
     def __init__(self, folders: Mapping[str, Path], wheels: Mapping[str, Path]) -> None:

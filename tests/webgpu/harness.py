@@ -44,7 +44,7 @@ class Runner:
         return buffer, GUARD
 
     def download(self, operand: Operand, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-        """Returns a result, after checking its guards."""
+        """Returns a result. Asserts that the guards around it are intact."""
         nbytes = math.prod(shape) * dtype.itemsize
         into = np.empty(nbytes + 2 * GUARD, np.uint8)
         self.executor.download(operand[0], memoryview(into))

@@ -32,7 +32,7 @@ class CountingDevice:
 
 
 def opened(budget: int | None) -> tuple[Pool, CountingDevice, list[int]]:
-    """Returns a pool, its device, and a list that gets the number of buffers whenever the pool submits commands."""
+    """Returns a pool, its device, and a list to which each submission of commands appends the number of buffers."""
     device, settled = CountingDevice(), []
     return Pool(device, budget, lambda: settled.append(len(device.sizes))), device, settled
 

@@ -106,7 +106,7 @@ def test_matrices(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) ->
 
 @pytest.mark.parametrize(("columns", "rows", "depth"), [(4, 16, 8), (16, 2, 3), (1, 64, 1)])
 def test_tiles_of_any_size(gpu: Runner, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int, depth: int) -> None:
-    """Detects a shader that confuses extents of the tile: their defaults are equal, 16 x 16 x 16, and hide that."""
+    """Detects a shader that confuses the extents of a tile, which the default tile, 16 x 16 x 16, would hide."""
     generator = np.random.default_rng(7)
     a, b = (generator.normal(size=shape).astype(np.float32) for shape in ((2, 130, 100), (100, 70)))
     constants = {"lw_columns": columns, "lw_rows": rows, "lw_depth": depth}

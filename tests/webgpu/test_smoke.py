@@ -181,7 +181,7 @@ def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
 
 
 def test_shaders_come_from_the_given_file(gpu: Runner, tmp_path: Path) -> None:
-    """Shaders come from the given file or, without one, from the build."""
+    """webgpu.open() takes shaders from the file in its second argument or, without it, from the build."""
     x = numbers(100)
     built = Runner(webgpu.open(gpu.executor.device))
     np.testing.assert_array_equal(built.elementwise("negative_float32", [x], np.float32), -x)

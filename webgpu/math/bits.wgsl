@@ -54,7 +54,7 @@ fn lw_scale(x: f32, k: i32) -> f32 {
     return bitcast<f32>(sign | lw_shift_right_rounded(mantissa, u32(1 - exponent)));
 }
 
-// x * 2^-n rounded to the nearest integer, ties to even, for x < 2^31.
+// Returns x * 2^-n for an integer x < 2^31, rounded to the nearest integer, ties to even.
 fn lw_shift_right_rounded(x: u32, n: u32) -> u32 {
     if (n == 0u) {
         return x;
@@ -82,7 +82,7 @@ fn lw_unpack(bits: u32) -> LwUnpacked {
 }
 
 // mantissa * 2^exponent, rounded once. mantissa is in [2^30, 2^31). Its lowest bit is sticky: the caller has set it if
-// any bit of the exact value below it is set.
+// the exact value has any lower bit set.
 fn lw_pack(sign: u32, mantissa: u32, exponent: i32) -> f32 {
     let biased = exponent + 157;
     if (biased >= 255) {

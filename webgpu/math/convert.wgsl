@@ -104,8 +104,8 @@ fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
         let up = lw_is_less_unsigned_wide(half, lost) || (all(lost == half) && (rounded.x & 1u) == 1u);
         rounded = lw_add_wide(rounded, vec2<u32>(select(0u, 1u, up), 0u));
     }
-    // The leading bit of a normal `rounded` lies in the exponent field, where it adds 1; a carry from rounding adds 1
-    // more.
+    // In a normal number, the leading bit of `rounded` lies in the exponent field, where it adds 1, hence normal - 1. A
+    // carry from rounding adds 1 more, as it should.
     return lw_add_wide(rounded, lw_shift_left_wide(vec2<u32>(u32(normal - 1), 0u), format.width));
 }
 

@@ -16,7 +16,7 @@ fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
     return lw_from_bits(select(sign | 0x7f800000u, sign, a == 0u || b == 0x7f800000u));
 }
 
-// The quotient of two positive finite numbers, from their bits, with a sticky lowest bit for lw_pack.
+// The quotient of two positive finite numbers, from their bits. Its lowest bit is sticky, as lw_pack requires.
 // 1. Estimate the quotient of the mantissas as an integer of 26 bits, with the division of WGSL, which may err by 2.5
 //    ulp.
 // 2. Correct the estimate by its exact remainder, computed in integers.

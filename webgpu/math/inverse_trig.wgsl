@@ -3,7 +3,7 @@ const lw_PI_2 = 1.5707963267948966;
 
 struct LwAsinParts {
     angle: f32,
-    is_complement: bool, // if true, asin |x| = pi/2 - 2 * angle; otherwise, asin |x| = angle
+    is_complement: bool, // if true, asin |x| = pi/2 - 2 * angle; if false, asin |x| = angle
 }
 
 // The steps and polynomial of asin_reduce in core/math/inverse_trig.h, for |x| <= 1.

@@ -10,7 +10,7 @@ const lw_SQRT2_Q23 = 11863283;
 const lw_LN2_HI_15BIT = 0.693145752;
 const lw_LN2_LO_15BIT = 1.42860677e-06;
 
-// Step 1: the parts of a positive finite x, which may be denormal.
+// Step 1 of core/math/log.h: k and f of a positive finite x, which may be denormal.
 fn lw_log_parts(x: f32) -> LwLogParts {
     let unpacked = lw_unpack(bitcast<u32>(x));
     let mantissa = i32(unpacked.mantissa);
@@ -20,8 +20,8 @@ fn lw_log_parts(x: f32) -> LwLogParts {
     return LwLogParts(f32(unpacked.exponent + 24), f32(mantissa - 16777216) * 0x1p-24);
 }
 
-// The parts of 1 + x for finite x > -1. f is computed from x and not from the rounded sum 1 + x, so that nothing is
-// lost if a compiler reassociates.
+// Returns k and f of 1 + x for finite x > -1. f is computed from x and not from the rounded sum 1 + x, so that nothing
+// is lost if a compiler reassociates.
 fn lw_log1p_parts(x: f32) -> LwLogParts {
     if (x > -0.2928 && x < 0.4142) {
         return LwLogParts(0.0, x);
@@ -31,7 +31,7 @@ fn lw_log1p_parts(x: f32) -> LwLogParts {
     return LwLogParts(k_float, lw_scale(x, -k) + (lw_scale(1.0, -k) - 1.0));
 }
 
-// Returns t of step 2, where ln(1 + f) = f + f t.
+// Returns t, where ln(1 + f) = f + f t, by the polynomial of step 2 of core/math/log.h.
 fn lw_log_minimax(f: f32) -> f32 {
     var r = f * -0.0763464347 + 0.127616048;
     r = r * f - 0.131601334;
@@ -43,7 +43,7 @@ fn lw_log_minimax(f: f32) -> f32 {
     return f * (r * f - 0.5);
 }
 
-// Steps 2 and 3: the natural logarithm of the number with these parts.
+// Steps 2 and 3 of core/math/log.h: ln(2^k (1 + f)) = k ln 2 + f + f t, with k and f from `parts`.
 fn lw_log_natural(parts: LwLogParts) -> f32 {
     let low = parts.f * lw_log_minimax(parts.f) + parts.k * lw_LN2_LO_15BIT;
     return parts.k * lw_LN2_HI_15BIT + (parts.f + low);

@@ -25,7 +25,7 @@ fn lw_two_sum(a: f32, b: f32) -> LwPair {
 fn lw_pair_add(a: LwPair, b: LwPair) -> LwPair {
     let sum = lw_two_sum(a.high, b.high);
     let low = lw_rounded(sum.low + lw_rounded(a.low + b.low));
-    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // keeps the sign of a sum of -0, because -0 + 0 is 0
+    if ((bitcast<u32>(low) & 0x7fffffffu) == 0u) { // adding a low part of 0 would turn a sum of -0 into 0
         return LwPair(sum.high, 0.0);
     }
     return lw_two_sum(sum.high, low);

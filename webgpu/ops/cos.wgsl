@@ -1,4 +1,4 @@
-// cos x is cos r, -sin r, -cos r or sin r in quadrants 0 to 3.
+// cos x is cos r, -sin r, -cos r or sin r for n modulo 4 = 0 to 3, where |x| = n pi/2 + r (math/trig.wgsl).
 fn lw_cos_float32(x: f32) -> f32 {
     if (!lw_isfinite_float32(x)) {
         return lw_from_bits(0x7fc00000u);

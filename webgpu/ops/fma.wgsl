@@ -1,5 +1,5 @@
-// x1 * x2 + x3, rounded once; the fma of WGSL may round twice. The product and the addend are aligned as 62-bit
-// integers. A sticky bit records whether the alignment lost any bits.
+// x1 * x2 + x3, rounded once; the fma of WGSL may round twice. The product and x3 are aligned as 62-bit integers.
+// A sticky bit records whether the alignment lost any bits.
 fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
     let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
     let addend_sign = bitcast<u32>(x3) & 0x80000000u;

@@ -1,7 +1,7 @@
 const lw_LOG2_E_HI = 1.44269502;
 const lw_LOG2_E_LO = 1.92596303e-08;
 
-// log2 x = k + f (1 + t) log2(e), with k, f and t as in core/math/log.h. Error < 2 ulp.
+// log2 x = k + f (1 + t) log2(e), where x = 2^k (1 + f) and ln(1 + f) = f (1 + t). Error < 2 ulp.
 fn lw_log2_float32(x: f32) -> f32 {
     if (!lw_has_logarithm(x)) {
         return lw_log_special(x);

@@ -1,5 +1,5 @@
 // mish x = x n / (n + 2), n = e^x (e^x + 2). To float32 accuracy, n / (n + 2) equals 1 for x > 20, and e^x for x < -20,
-// where lw_times_logistic computes x e^x. Both ways agree to float32 accuracy for -85 < x < -16, so any bound in
+// where lw_times_logistic computes x e^x. Both formulas agree to float32 accuracy for -85 < x < -16, so any bound in
 // this range would do; further down, e^x may be denormal and flushed to zero.
 fn lw_mish_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 20.0) {

@@ -1,5 +1,5 @@
 // The square root of the sum of squares. The CPU recomputes a block if its squares overflow or underflow. Here each
-// square is added to one of three sums: of squares scaled up, unscaled, or scaled down. None of the sums overflows with
+// element is scaled up, down or not at all; its square is added to one of three sums. None of the sums overflows with
 // up to 2^31 elements. Source: Blue, "A portable Fortran program to find the Euclidean norm of a vector", 1978.
 struct LwSquares {
     small: f32,  // sum of (x * 2^80)^2, |x| < 2^-40
@@ -28,8 +28,8 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
     return LwSquares(a.small + b.small, a.medium + b.medium, a.large + b.large);
 }
 
-// Takes the sum of the largest elements that is not zero and adds only the next sum, because the one after that is too
-// small to change the result.
+// Takes the first nonzero sum among those of large, medium and small elements, and adds only the sum after it, because
+// the third is too small to change the result.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
     let down = 0x1p-80;
     if (bitcast<u32>(total.large) != 0u) {

@@ -1,6 +1,6 @@
 // Rounds half to even. To the bits of x, adds the largest fraction below 1/2, plus one unit in the last place if the
 // integral part is odd, and then clears the fraction. A carry may go into the exponent. For |x| in [1, 2) the integral
-// part is the implicit bit; the bit above the fraction is then the lowest bit of the exponent, which is also 1.
+// part is the implicit bit 1; the bit read in its place is the lowest bit of the exponent, which is then also 1.
 fn lw_round_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
     let exponent = i32((bits >> 23u) & 0xffu) - 127;

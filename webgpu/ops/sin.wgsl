@@ -1,4 +1,5 @@
-// sin |x| is sin r, cos r, -sin r or -cos r in quadrants 0 to 3. Small x are returned unchanged, denormals included.
+// sin |x| is sin r, cos r, -sin r or -cos r for n modulo 4 = 0 to 3, where |x| = n pi/2 + r (math/trig.wgsl). Small x
+// are returned unchanged, denormals included.
 fn lw_sin_float32(x: f32) -> f32 {
     if (!lw_isfinite_float32(x)) {
         return lw_from_bits(0x7fc00000u);

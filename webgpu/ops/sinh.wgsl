@@ -1,5 +1,5 @@
-// sinh |x| = (e + e / (e + 1)) / 2, e = expm1 |x|. For |x| > 80, where e could overflow, sinh |x| = e^|x| / 2: the
-// exponent of e^|x| is reduced by 1 before it is applied.
+// sinh |x| = (e + e / (e + 1)) / 2, e = expm1 |x|. For |x| > 80, where e could overflow, sinh |x| = e^|x| / 2,
+// halved by subtracting 1 from the exponent of e^|x| before lw_scale applies it.
 fn lw_sinh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 0.0002) {

@@ -1,5 +1,5 @@
-// tan |x| is sin r / cos r in even quadrants and -cos r / sin r in odd ones. Small x are returned unchanged, denormals
-// included.
+// tan |x| is sin r / cos r for even n and -cos r / sin r for odd n, where |x| = n pi/2 + r (math/trig.wgsl). Small x
+// are returned unchanged, denormals included.
 fn lw_tan_float32(x: f32) -> f32 {
     if (!lw_isfinite_float32(x)) {
         return lw_from_bits(0x7fc00000u);

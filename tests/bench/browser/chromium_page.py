@@ -34,7 +34,7 @@ class Page:
         self._address = address
 
     def load(self) -> None:
-        """Loads the page; if it was loaded before, this clears its state."""
+        """Loads the page. Loading it again clears its state."""
         self._page.goto(f"{self._address}/page/index.html")
         self._page.wait_for_function("globalThis.lanewise !== undefined")
 
@@ -66,7 +66,7 @@ def require() -> None:
 
 @contextmanager
 def opened(folders: Folders) -> Iterator[Page]:
-    """Opens a page whose files come from these folders. Raises what `require` raises."""
+    """Starts Chromium with a page whose files come from these folders. Raises what `require` raises."""
     require()
     from playwright.sync_api import sync_playwright
 

@@ -1,6 +1,7 @@
 """`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page in Chromium.
 
-The page runs timing.py in Pyodide. This module builds and fetches what the page needs, and has it measure each row.
+The page runs lanewise/timing.py in Pyodide. This module builds and fetches what the page needs, and asks it to measure
+each row.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
-BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # if one is missing, pip installs all of them for the build
+BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # unless all are installed, pip installs them for the build
 
 # The files that a page downloads to use a peer. Their sizes are measured compressed, as a server sends them.
 DOWNLOADS: Mapping[str, tuple[str, ...]] = {
@@ -64,7 +65,7 @@ class Served:
     npm: Path | None  # None if no peer from npm takes part
 
     def folders(self) -> dict[str, Path]:
-        """Returns a folder for each first part of a URL's path."""
+        """Returns the folder that the server offers under each first part of a URL's path."""
         folders = {
             "page": Path(__file__).with_name("page"),
             "pyodide": self.pyodide,

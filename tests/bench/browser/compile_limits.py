@@ -20,7 +20,7 @@ FLAGS = ("-std=c11", "-O3", "-ffp-contract=off", "-ffreestanding", "-nostdlib", 
 
 
 def build() -> dict[str, Path]:
-    """Builds the modules that are out of date and returns all of them by instruction set."""
+    """Builds the modules that are out of date, and returns the path of each module by instruction set."""
     using = compiler.choose()
     if using.family != "zig":
         raise BuildError("compile limits.c for WASM: expected zig as the compiler; unset CC")

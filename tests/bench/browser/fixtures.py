@@ -1,6 +1,6 @@
 """What the benchmark shares with tests/wasm: Pyodide distributions, the browser, and the server of the page's files.
 
-The modules of tests/wasm are not in a package, so this module adds their folders to the path.
+The modules of tests/wasm are not in a package, so this module adds tests/ and tests/wasm/ to sys.path.
 """
 
 from __future__ import annotations

@@ -78,7 +78,7 @@ EXPORT(read) void read(int bytes, int times) {
     sink = total(all);
 }
 
-/* c = a*y: reads `bytes` bytes and writes as many. */
+/* Computes c = a*y: reads `bytes` bytes of a and writes as many to c. */
 EXPORT(scale) void scale(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);
@@ -90,7 +90,7 @@ EXPORT(scale) void scale(int bytes, int times) {
     }
 }
 
-/* c = a*y + b: reads `bytes` bytes from each of a and b, and writes as many to c. */
+/* Computes c = a*y + b: reads `bytes` bytes from each of a and b, and writes as many to c. */
 EXPORT(triad) void triad(int bytes, int times) {
     const int count = bytes / (int)sizeof(v128_t);
     const v128_t y = wasm_f32x4_splat(0.5f);

@@ -25,7 +25,7 @@ def fetch(cache: Path) -> Path:
     """Returns the folder node_modules with the peers, and fetches them unless they are in the cache."""
     pinned = b"".join((HERE / name).read_bytes() for name in FILES)
     folder = cache / f"bench-peers-{hashlib.sha256(pinned).hexdigest()[:16]}"
-    if folder.is_dir():  # complete, because finished downloads are renamed to it
+    if folder.is_dir():  # complete: a download gets this name when it has finished
         return folder / "node_modules"
     program = shutil.which("npm")
     if program is None:
@@ -45,7 +45,7 @@ def fetch(cache: Path) -> Path:
             raise ArgumentError(f"bench: npm did not fetch the peers: {done.stderr.strip()[-500:]}")
         try:
             os.rename(workplace, folder)
-        except OSError:  # another run finished the same folder first
+        except OSError:  # another run has created this folder first
             if not folder.is_dir():
                 raise
     return folder / "node_modules"

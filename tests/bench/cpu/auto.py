@@ -1,7 +1,7 @@
 """The goal for AUTO: how much slower AUTO is, after lw.calibrate(), than the best CPU backend for each case.
 
-Every case of a grid, from 10 elements to 10 million, is timed in turn with AUTO and with each backend but the slowest.
-Differences below 2 microseconds do not count. The row shows the median over the grid.
+Every case of a grid, from 10 elements to 10 million, is timed in turn with AUTO and each CPU backend but the slowest.
+Times that differ by less than 2 microseconds count as equal. The row shows the median of the ratios of all cases.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "do
 LARGEST_PRODUCT = 1_000_000  # elements of a matrix; products of larger ones take more than a second
 SAME_NANOSECONDS = 2_000.0
 AUTO = "auto"
-SHOWN = 3  # number of cases in the notes: those in which AUTO is furthest behind
+SHOWN = 3  # the note names this many cases: those in which AUTO is furthest behind
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ INCLUDE = (package_build.ROOT / "core" / "include", package_build.ROOT / "core")
 
 
 def build(names: Iterable[str]) -> dict[str, Path]:
-    """Builds these libraries unless they are up to date, and returns their paths by name. May raise BuildError."""
+    """Builds the libraries of these instruction sets if out of date, and returns their paths. May raise BuildError."""
     using = compiler.choose()
     target = using.target
     folder = package_build.BUILD / "bench"

@@ -1,5 +1,5 @@
 /* The limits of a processor: arithmetic that never leaves the registers, and memory that is only read, or read and
- * written once. Compiled for each instruction set, with the SIMD vocabulary of the kernels. Sums are returned so that
+ * written once. Compiled for each instruction set, with the vector functions of core/simd/. Sums are returned so that
  * the compiler cannot remove the work. */
 #include "lanewise.h"
 #include "simd/simd.h"
@@ -106,7 +106,7 @@ EXPORT void fill(float *to, int64_t count) {
 /* Calls a kernel repeatedly and returns the status of the last call that failed, or LW_OK. */
 EXPORT int32_t repeat(lw_kernel *kernel, const void *layout, const void *const *inputs, void *const *outputs,
                       const lw_scalar *parameters, int64_t times) {
-    lw_context context = {0}; /* without threads and scratch memory */
+    lw_context context = {0}; /* no threads and no scratch memory */
     lw_status failure = LW_OK;
     for (int64_t time = 0; time < times; time++) {
         lw_status status = kernel(&context, layout, inputs, outputs, parameters);

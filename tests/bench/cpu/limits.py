@@ -1,7 +1,7 @@
 """The limits of this processor, measured in the same rounds as the operations that are compared with them.
 
-The loops are in limits.c, written in the SIMD vocabulary of the kernels. Without a compiler, rows are still measured,
-but bars that depend on a limit are not judged.
+The loops are in limits.c and use core/simd/, as the kernels do. Without a compiler, rows are still measured, but bars
+(thresholds) that depend on a limit are not judged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tests.bench.inputs import ITEM_BYTES
 
 __all__ = ["LEVELS", "Limits", "compiled"]
 
-LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes of all streams
+LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes of all arrays
 HUGE_PAGE = 2 << 20
 APART = 341 << 6  # a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets
 FLOAT = ITEM_BYTES["float32"]
@@ -49,7 +49,7 @@ class _Streams:
 
     memory: tuple[mmap.mmap, ...]
     addresses: tuple[int, ...]
-    count: int  # floats in each
+    count: int  # floats in each array
 
     @classmethod
     def of(cls, number: int, count: int, fill: Callable[[int, int], None]) -> _Streams:
@@ -76,7 +76,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """Returns a loop with only the arithmetic or memory traffic of the case; None without inputs or a result."""
+        """Returns a loop with only the case's arithmetic or memory traffic; None if it has no inputs or no result."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:

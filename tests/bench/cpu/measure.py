@@ -36,11 +36,11 @@ class Place:
     seconds: float
     peers: Sequence[Peer]
     absent: frozenset[str]
-    limits: Mapping[str, Limits]  # by backend; empty without a compiler
-    backends: Sequence[str]  # the available ones
+    limits: Mapping[str, Limits]  # by backend; empty if limits.c was not compiled
+    backends: Sequence[str]  # the available backends
 
     def row(self, goal: Goal) -> Row:
-        """Measures a goal. Without its instruction set, measures the default backend and does not judge the result."""
+        """Measures a goal. If its backend is not available, measures the default one and does not judge the result."""
         if goal is AUTO:
             return auto.row(goal, self.repeats, self.seconds)
         assert goal.work is not None
@@ -127,7 +127,7 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     layout = ffi.new("lw_layout *", {"ndim": 1, "inner": int(reduces), "shape": [count], "strides": strides})
     buffers = [ffi.from_buffer(each) for each in (*given, result)]
     inputs, outputs = ffi.new("const void *[]", buffers[:-1]), ffi.new("void *[]", buffers[-1:])
-    parameters = ffi.new("lw_scalar[4]")  # zero selects the first choice of a parameter
+    parameters = ffi.new("lw_scalar[4]")  # zeros: the first choice of each parameter
     loop = limits.repeat(*(int(ffi.cast("intptr_t", each)) for each in (kernel, layout, inputs, outputs, parameters)))
 
     def batch(times: int, kept: object = (layout, buffers, inputs, outputs, parameters)) -> None:

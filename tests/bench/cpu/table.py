@@ -1,7 +1,7 @@
 """The goals for a CPU with AVX-512, most of them for one thread; some are for AVX2.
 
-Processors differ in speed. Rows that are limited by arithmetic or memory are therefore judged by the share that they
-reach of that limit, measured in the same run, or against peers.
+Because processors differ in speed, rows that are limited by arithmetic or memory are judged by the share of that limit
+that they reach, or against peers. Limits and peers are measured in the same run.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ class Elsewhere:
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Starts the process. The peer offers only `operations`, those that the variables affect."""
+        """Starts the process. The peer offers only `operations`, those that `environment` affects."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])

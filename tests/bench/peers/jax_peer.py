@@ -40,7 +40,7 @@ class JaxPeer:
         name = case.operation.name
         if case.operation.kind == "view" or not case.inputs:  # there is nothing to compile, or the result is a constant
             return None
-        if name == "nonzero":  # the shape of the result depends on data, so it cannot be compiled
+        if name == "nonzero":  # cannot be compiled, because the shape of the result depends on the data
             return None
         function = self._named.get(name) or getattr(self._jax.numpy, name, None) or getattr(self._jax.nn, name, None)
         if not callable(function):

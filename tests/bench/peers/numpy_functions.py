@@ -1,4 +1,4 @@
-"""Lanewise's operations in NumPy: NumPy's own function if there is one, otherwise the fastest plain code.
+"""Lanewise's operations in NumPy: NumPy's own function if there is one, otherwise fast plain NumPy code.
 
 The peer in numpy_peer.py times these functions; check.py computes its reference with them in float64. Results overwrite
 temporary arrays, as in the code of a careful user.

@@ -1,4 +1,4 @@
-/* Stands in for core/: one kernel, with a stack frame larger than a page. */
+/* Stands in for core/: one kernel, whose stack frame exceeds a page, so that it needs a stack probe on Windows. */
 #include <stddef.h>
 
 #if defined(_WIN32)

@@ -1,4 +1,4 @@
-// Runs the console in a module worker, which answers one request at a time.
+// Runs console.mjs in a module worker, which answers one request at a time.
 import { answer } from "./console.mjs";
 
 self.onmessage = async ({ data }) => self.postMessage(await answer(data));

@@ -1,4 +1,4 @@
-"""Returns the report of the demo, on every backend of this engine and in NumPy if it is installed."""
+"""Returns the report of lanewise.demo, on every backend of this engine and in NumPy if it is installed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Returns which program installed lanewise, from where, and its version."""
+"""Returns which program installed lanewise, from where it did so, and the version of lanewise."""
 
 from importlib.metadata import distribution
 

@@ -36,7 +36,7 @@ def error(call: Any) -> str:
 
 
 def back(tensor: lw.Tensor) -> list[Any]:
-    """Converts a tensor to a typed array. Returns its constructor's name and its elements, as JavaScript sees them."""
+    """Converts a tensor to a typed array. Returns the name of the array's constructor, and its elements as text."""
     array = tensor.to_js()
     return [str(array.constructor.name), str(array.join(" "))]
 

@@ -20,7 +20,7 @@ def heap_bytes() -> int:
 
 
 def refused(call: Any) -> dict[str, Any]:
-    """Makes a call that must raise; returns what it raises, and the result of a call after that."""
+    """Makes a call that must raise. Returns what it raised, and the result of an addition made afterwards."""
     try:
         call()
     except Exception as error:

@@ -21,7 +21,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # after which the other cases of the operation on this backend are skipped
+MOST_COMPLAINTS = 5  # then the remaining cases of the operation on this backend are skipped
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]

@@ -29,7 +29,7 @@ LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop
 
 
 class JavaScriptPeer:
-    """A JavaScript library that the page loads. Its loop is in JavaScript, so that no call from Python is timed."""
+    """A JavaScript library that the page loads. Its loop is in JavaScript: Python makes one call per sample."""
 
     def __init__(self, name: str, library: Any) -> None:
         self.name = name

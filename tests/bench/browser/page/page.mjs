@@ -1,5 +1,5 @@
 // The page that everything is measured in: Pyodide with the wheel and this benchmark's Python files, the peers, and the
-// limits of the engine. The host calls `lanewise.*` (see chromium_page.py). timing.py times everything but imports.
+// modules of limits.c. chromium_page.py calls `lanewise.*`. lanewise/timing.py times everything but imports.
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
@@ -54,7 +54,7 @@ async function limits(urls) {
     return result;
 }
 
-// Loads Pyodide, the wheel, the peers and the limits, and returns the names and versions as JSON.
+// Loads Pyodide, the wheel, the peers and the modules of limits.c, and returns what describe() in inside.py returns.
 async function start({ wheel, programs, packages, peers, limitUrls }) {
     const pyodide = await pyodideWith([...packages, wheel]);
     pyodide.unpackArchive(await (await fetch(programs)).arrayBuffer(), "zip", { extractDir: PROGRAMS });
