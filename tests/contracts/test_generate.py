@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from generator import docs, sources, table
+from generate import write
+from generator import docs, oracle, sources, table
 from generator.fields import ContractError
 from generator.load import load_contracts
 
@@ -157,3 +158,55 @@ def test_metadata_is_json(repository):
     assert relu["dtypes"] == {"int32": "int32", "float32": "float32"}
     assert relu["kernels"] == [{"int32": "relu_int32", "float32": "relu_float32"}]
     assert not {"copy", "put"} & {each["name"] for each in content["operations"]}
+
+
+def test_a_folder_is_required(repository):
+    """Without a folder, the command says which options to give, and does not end as if it had written files."""
+    done = generate(repository, "--only", "relu")
+    assert done.returncode == 2
+    assert "error: give --out FOLDER, --oracle FOLDER, or both" in done.stderr
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_each_file_written_or_removed_is_printed_on_request(tmp_path, capsys, verbose):
+    def printed(generated):
+        write(generated, tmp_path, verbose)
+        return capsys.readouterr().out.splitlines()
+
+    listing, first, second = tmp_path / ".written", tmp_path / "first.h", tmp_path / "inner" / "second.h"
+    for generated, expected in (
+        ({"first.h": "1", "inner/second.h": "2"}, [f"wrote {listing}", f"wrote {first}", f"wrote {second}"]),
+        ({"first.h": "1", "inner/second.h": "2"}, []),
+        ({"first.h": "1", "inner/second.h": "3"}, [f"wrote {second}"]),
+        ({"first.h": "1"}, [f"wrote {listing}", f"removed {second}"]),
+    ):
+        assert printed(generated) == (expected if verbose else [])
+        files = {path.relative_to(tmp_path).as_posix(): path for path in tmp_path.rglob("*") if path.is_file()}
+        assert {name: path.read_text() for name, path in files.items() if path != listing} == generated
+
+
+@pytest.mark.parametrize("verbose", [True, False])
+def test_oracles_are_written_where_they_changed(tmp_path, capsys, verbose):
+    contracts = load_contracts(ROOT / "contracts")
+    folder = tmp_path / "oracle"
+    paths = [folder / "negative.bin", tmp_path / "oracle_paths" / "negative.bin"]
+
+    def printed():
+        oracle.write(contracts, folder, ["negative"], verbose)
+        return capsys.readouterr().out.splitlines()
+
+    lines = printed()
+    assert sorted(path for path in tmp_path.rglob("*") if path.is_file()) == sorted(paths)
+    content = [path.read_bytes() for path in paths]
+    sizes = [f"wrote {path} ({len(data)} bytes)" for path, data in zip(paths, content, strict=True)]
+    assert lines == (sizes if verbose else [])
+    assert printed() == []
+    paths[1].write_bytes(content[1][:-1])
+    assert printed() == (sizes[1:] if verbose else [])
+    assert [path.read_bytes() for path in paths] == content
+
+
+def test_oracles_are_made_of_known_operations_only(folder, tmp_path):
+    with pytest.raises(ContractError, match=r"^--only: expected operations, got 'slope'$"):
+        oracle.write(load_contracts(folder), tmp_path / "oracle", ["slant", "slope"], verbose=False)
+    assert not (tmp_path / "oracle").exists()

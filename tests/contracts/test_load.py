@@ -142,12 +142,39 @@ def test_facts_agree_with_special_rows(folder, operation, fact, row, message):
         load_contracts(folder)
 
 
-def test_kinds_are_checked_too(folder):
+@pytest.mark.parametrize(
+    ("text", "replacement", "message"),
+    [
+        ("layout: lw_layout", "layout: lw_rows", "expected layout to be one of lw_layout"),
+        (", cuda: now}", "}", "expected backends cpu, webgpu, cuda, each now or later or none, got"),
+        (", cuda: now}", ", cuda: now, metal: now}", "expected backends cpu, webgpu, cuda, each now or later or none"),
+        ("cuda: now", "cuda: soon", "expected backends cpu, webgpu, cuda, each now or later or none, got"),
+    ],
+)
+def test_kinds_are_checked_too(folder, text, replacement, message):
     path = folder / "kinds.yaml"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace("layout: lw_layout", "layout: lw_rows", 1), encoding="utf-8"
-    )
-    with pytest.raises(ContractError, match=r"^kinds.yaml: elementwise: expected layout to be one of lw_layout"):
+    path.write_text(path.read_text(encoding="utf-8").replace(text, replacement, 1), encoding="utf-8")
+    with pytest.raises(ContractError, match=f"^kinds.yaml: elementwise: {message}"):
+        load_contracts(folder)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"- operation: slant", "expected 'key: value' lines, got [{'operation': 'slant'}]"),
+        (b"", "expected 'key: value' lines, got None"),
+        (b"operation: \xff", "'utf-8' codec can't decode byte 0xff"),
+    ],
+)
+def test_files_are_mappings(folder, content, message):
+    (folder / "slant.yaml").write_bytes(content)
+    with pytest.raises(ContractError, match=f"^contracts/slant.yaml: {re.escape(message)}"):
+        load_contracts(folder)
+
+
+def test_a_missing_file_is_an_error_of_the_contracts(folder):
+    (folder / "kinds.yaml").unlink()
+    with pytest.raises(ContractError, match=r"^contracts/kinds.yaml: expected a file in .*, got none"):
         load_contracts(folder)
 
 

@@ -1,0 +1,76 @@
+"""The generator of shaders finds each declaration once, and names the function or the template that is missing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from generator import wgsl
+from generator.fields import ContractError
+from generator.load import load_contracts
+from generator.schema import Contract
+
+CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
+
+
+@pytest.fixture
+def library(tmp_path: Path) -> Path:
+    """A folder of shaders with one function."""
+    for name in ("math", "ops", "kinds"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "kinds" / "layout.wgsl").write_text("struct LwLayout {\n    length: u32,\n}\n", encoding="utf-8")
+    (tmp_path / "math" / "one.wgsl").write_text("fn lw_one() -> f32 {\n    return 1.0;\n}\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "name"),
+    [
+        ("math/two.wgsl", "const lw_one = 1.0;\n", "lw_one"),
+        ("ops/two.wgsl", "fn lw_one() -> f32 {\n    return 1.0;\n}\n", "lw_one"),
+        ("ops/two.wgsl", "struct LwLayout {\n    length: u32,\n}\n", "LwLayout"),
+    ],
+)
+def test_names_are_declared_once(library: Path, path: str, text: str, name: str) -> None:
+    assert set(wgsl.Library(library).texts) == {"LwLayout", "lw_one"}
+    (library / path).write_text(text, encoding="utf-8")
+    with pytest.raises(ContractError, match=rf"\.wgsl: expected unused names, got {name} of .*\.wgsl; rename one$"):
+        wgsl.Library(library)
+
+
+def test_functions_return_a_value(library: Path) -> None:
+    (library / "math" / "two.wgsl").write_text("fn lw_two(x: f32) {\n    lw_one();\n}\n", encoding="utf-8")
+    shaders = wgsl.Library(library)
+    assert shaders.result("lw_one") == "f32"
+    with pytest.raises(ContractError, match=r"two\.wgsl: expected lw_two to return a value, got no result type; add"):
+        shaders.result("lw_two")
+
+
+def _contracts(folder: Path, kind: str, support: str, *operations: str) -> tuple[Contract, ...]:
+    """Returns some contracts, and slant, with other support of WebGPU for a kind."""
+    head, body = (CONTRACTS / "kinds.yaml").read_text(encoding="utf-8").split(f"\n{kind}:\n")
+    body = re.sub(r"webgpu: \w+", f"webgpu: {support}", body, count=1)
+    (folder / "kinds.yaml").write_text(f"{head}\n{kind}:\n{body}", encoding="utf-8")
+    for operation in operations:
+        shutil.copy(CONTRACTS / f"{operation}.yaml", folder)
+    return tuple(each for each in load_contracts(folder) if each.kind.name == kind)
+
+
+def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path) -> None:
+    assert wgsl.emit(_contracts(folder, "rows", "later", "softmax")) == {}
+    with pytest.raises(ContractError, match=r"^contracts/kinds.yaml: rows: expected an emitter in wgsl.py, got none;"):
+        wgsl.emit(_contracts(folder, "rows", "now", "softmax"))
+    path = CONTRACTS / "softmax.yaml"
+    text = path.read_text(encoding="utf-8") + "webgpu: {fallback: cpu, why: a test}\n"
+    (folder / "softmax.yaml").write_text(text, encoding="utf-8")
+    assert wgsl.emit(load_contracts(folder)[1:]) == {}
+
+
+def test_functions_may_be_missing_only_where_webgpu_comes_later(folder: Path) -> None:
+    """Nobody wrote the function of slant for WebGPU."""
+    message = r"^contracts/slant.yaml: expected function lw_slant_float32 in webgpu/ops/slant.wgsl, got none; write it"
+    with pytest.raises(ContractError, match=message):
+        wgsl.emit(_contracts(folder, "elementwise", "now", "sqrt"))
+    assert list(wgsl.emit(_contracts(folder, "elementwise", "later", "sqrt"))) == ["sqrt_float32"]
