@@ -1,5 +1,6 @@
 """Tests native/cpu.c on processors that lack one feature: a library is offered only if the processor has all that
-it was compiled for. Processors are described to cpu.c by what CPUID and XCR0 return, or emulated by qemu."""
+it was compiled for. Also tests the size of the largest cache. Processors are described to cpu.c by what CPUID and XCR0
+return, or emulated by qemu."""
 
 from __future__ import annotations
 
@@ -69,8 +70,8 @@ def _without(*names: str) -> list[int]:
 
 
 @pytest.fixture(scope="module")
-def offered() -> Callable[[list[list[int]]], list[set[str]]]:
-    """Returns a function that takes descriptions of processors, and returns the instruction sets offered on each."""
+def processor() -> Path:
+    """The program of processor.c."""
     folder = OUT / "processor"
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()
@@ -79,12 +80,22 @@ def offered() -> Callable[[list[list[int]]], list[set[str]]]:
     command = using.object(target, source, [*build.KERNEL_INCLUDE, ROOT / "native"], compiled)
     steps.run([steps.Step(compiled, command, inputs, using.version)])
     steps.run([steps.Step(program, using.program(target, [compiled], program), (compiled,), using.version)])
+    return program
+
+
+def _detected(processor: Path, described: list[list[int]], *words: str) -> list[int]:
+    lines = "".join(" ".join(f"{word:x}" for word in each) + "\n" for each in described)
+    done = subprocess.run([processor, *words], input=lines, capture_output=True, text=True, check=True)
+    return [int(line, 16) for line in done.stdout.split()]
+
+
+@pytest.fixture(scope="module")
+def offered(processor: Path) -> Callable[[list[list[int]]], list[set[str]]]:
+    """Returns a function that takes descriptions of processors, and returns the instruction sets offered on each."""
     flags = _flags()
 
     def detect(processors: list[list[int]]) -> list[set[str]]:
-        lines = "".join(" ".join(f"{word:x}" for word in each) + "\n" for each in processors)
-        done = subprocess.run([program], input=lines, capture_output=True, text=True, check=True)
-        found = [int(line, 16) for line in done.stdout.split()]
+        found = _detected(processor, processors)
         return [{isa.name for isa in ISAS if all(bits & flags[name] for name in isa.cpu_features)} for bits in found]
 
     return detect
@@ -113,6 +124,43 @@ def test_one_missing_feature(offered, feature):
 
 def test_leaves_beyond_the_highest_are_not_read(offered):
     assert offered([[1, *COMPLETE[1:]]]) == [{"sse2", "avx"}]
+
+
+KIB, MIB = 2**10, 2**20
+DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # kinds of caches, of which CPUID lists those of a core in order
+
+
+def _caches(*caches: tuple[int, int]) -> list[int]:
+    """Returns EAX, EBX and ECX of three parts of a leaf of CPUID, for kinds and sizes of caches of 8 ways, each in 2
+    partitions with lines of 64 bytes. Volume 2 of Intel's manual, CPUID, leaf 4; AMD's leaf 0x8000001D is the same."""
+    words = []
+    for kind, size in caches:
+        ways, partitions, line = 8, 2, 64
+        words += [kind, ways - 1 << 22 | partitions - 1 << 12 | line - 1, size // (ways * partitions * line) - 1]
+    return words + [0] * (9 - len(words))
+
+
+NONE, SMALL = _caches(), _caches((DATA, 32 * KIB), (INSTRUCTIONS, 64 * KIB), (UNIFIED, 2 * MIB))
+# Name of the case -> the highest leaf and extended leaf, leaves 4 and 0x8000001d, and the largest cache for data.
+CACHES = {
+    "Intel": (0x20, 0x80000008, SMALL, NONE, 2 * MIB),
+    "AMD": (0x10, 0x80000028, NONE, _caches((DATA, 48 * KIB), (UNIFIED, 32 * MIB)), 32 * MIB),
+    "the last leaf of AMD": (0x10, 0x8000001D, SMALL, _caches((UNIFIED, MIB)), MIB),
+    "an extended leaf that is not there": (0x10, 0x8000001C, SMALL, _caches((UNIFIED, MIB)), 2 * MIB),
+    "an extended leaf without caches": (0x10, 0x80000028, SMALL, NONE, 2 * MIB),
+    "the last leaf of Intel": (4, 0x80000008, SMALL, NONE, 2 * MIB),
+    "a leaf that is not there": (3, 0x80000008, SMALL, NONE, 0),
+    "no cache": (0x20, 0x80000028, NONE, NONE, 0),
+    "a larger cache for instructions": (4, 0, _caches((INSTRUCTIONS, MIB), (DATA, 32 * KIB)), NONE, 32 * KIB),
+    "a smaller cache at the end": (4, 0, _caches((UNIFIED, 2 * MIB), (UNIFIED, MIB)), NONE, 2 * MIB),
+    "the end of the list": (4, 0, _caches((DATA, KIB), (0, MIB), (UNIFIED, MIB)), NONE, KIB),
+}
+
+
+@pytest.mark.parametrize("case", CACHES)
+def test_the_largest_cache(processor: Path, case: str) -> None:
+    leaf, extended, intel, amd, expected = CACHES[case]
+    assert _detected(processor, [[leaf, extended, *intel, *amd]], "caches") == [expected]
 
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)

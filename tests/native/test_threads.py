@@ -60,6 +60,11 @@ def test_the_pool_has_no_races(checked: Path, name: str) -> None:
     _run(*(["setarch", "--addr-no-randomize"] if shutil.which("setarch") else []), checked, name)
 
 
+BOTH = {
+    "proc/self/cgroup": "3:cpu:/one\n0::/two\n",
+    "sys/fs/cgroup/cpu/one/cpu.cfs_period_us": "100000\n",
+    "sys/fs/cgroup/two/cpu.max": "400000 100000\n",
+}
 # Name of the case -> contents of files in /proc and /sys, and the limit on cores that follows from them.
 GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
@@ -99,6 +104,47 @@ GROUPS = {
         },
         0,
     ),
+    "a lower limit of an ancestor": (
+        {
+            "proc/self/cgroup": "0::/slice/unit",
+            "sys/fs/cgroup/cpu.max": "700000 100000\n",
+            "sys/fs/cgroup/slice/cpu.max": "500000 100000\n",
+            "sys/fs/cgroup/slice/unit/cpu.max": "max 100000\n",
+        },
+        5,
+    ),
+    "both versions, the first tighter": (BOTH | {"sys/fs/cgroup/cpu/one/cpu.cfs_quota_us": "200000\n"}, 2),
+    "both versions, the second tighter": (BOTH | {"sys/fs/cgroup/cpu/one/cpu.cfs_quota_us": "600000\n"}, 4),
+    "version 1 with a limit of another group": (
+        {
+            "proc/self/cgroup": "4:cpuacct,cpuset:/\n3:memory:/\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_quota_us": "100000\n",
+            "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+        },
+        0,
+    ),
+    **{
+        f"quota and period {text!r}": (
+            {"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": f"{text}\n"},
+            expected,
+        )
+        for text, expected in {
+            "0 100000": 0,
+            "-1 100000": 0,
+            "1 100000": 1,
+            "100000 100000": 1,
+            "100001 100000": 2,
+            "100000 0": 0,
+            "100000 -1": 0,
+            "3 1": 3,
+            "100000": 0,
+            "1638300000 100000": 16383,  # no machine has more processors; the affinity decides then
+            "1638399999 100000": 16384,
+            "1638400000 100000": 0,
+            "9000000000000000 100000": 0,
+            "": 0,
+        }.items()
+    },
     "nonsense": ({"proc/self/cgroup": "\n::\n0::unit\n", "sys/fs/cgroup/cpu.max": "1 1\n"}, 0),
 }
 

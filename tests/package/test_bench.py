@@ -56,6 +56,17 @@ def test_a_wrong_result_is_not_timed_and_fails_the_command(capsys, monkeypatch):
     assert "WRONG" in capsys.readouterr().out
 
 
+def test_a_result_of_another_backend_is_not_timed(monkeypatch):
+    """A GPU backend without a kernel leaves the operation to the CPU, whose time must not count as the GPU's."""
+
+    class Elsewhere:
+        backend = lw.Backend.WGPU
+
+    monkeypatch.setattr(lw, "add", lambda x, y: Elsewhere())
+    row = bench._measured(bench.WORKS[0], 64, ["scalar"], None, 1e-5)
+    assert (row.operation, row.timings, row.wrong) == ("add", {}, ())
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

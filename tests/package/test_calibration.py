@@ -345,6 +345,7 @@ def test_the_command(clock, folder, capsys):
     assert cli.main(["calibrate", "--no-save"]) == 0
     out = capsys.readouterr().out
     assert f"AUTO chooses {LAST.label}" in out and "matrices" in out and not folder.exists()
+    assert "overrides" not in out
     assert cli.main(["calibrate"]) == 0
     assert f"Stored in {folder / 'calibration.json'}" in capsys.readouterr().out
     assert cli.main(["calibrate", "--json"]) == 0
@@ -360,3 +361,12 @@ def test_the_command(clock, folder, capsys):
     with pytest.raises(SystemExit, match="2"):
         cli.main(["calibrate", "--reset", "--no-save"])
     assert os.listdir(folder) == [] and lw.get_calibration() is None
+
+
+def test_the_command_says_that_a_named_backend_stays(clock, monkeypatch, capsys):
+    if len(HOSTS) < 2:
+        pytest.skip("this machine has one CPU backend only")
+    clock[LAST] = 1.0
+    monkeypatch.setattr(selection, "_is_named", True)  # as if LANEWISE_BACKEND had named the default at import
+    assert cli.main(["calibrate", "--no-save"]) == 0
+    assert f"LANEWISE_BACKEND overrides it: {BEST.label} is used.\n" in capsys.readouterr().out

@@ -28,6 +28,14 @@ def test_info_lists_every_backend():
         assert f"{'✓' if info.available else '✗'} {info.name.name} (" in done.stdout
 
 
+@pytest.mark.parametrize("hidden", ["", "relaxed_simd,neon"])
+def test_info_says_what_is_hidden(hidden, monkeypatch):
+    monkeypatch.setenv("LANEWISE_HIDE", hidden)
+    lines = run("info").stdout.splitlines()
+    said = [line for line in lines if line.startswith("LANEWISE_HIDE")]
+    assert said == (["LANEWISE_HIDE hides NEON, relaxed SIMD."] if hidden else [])
+
+
 def test_info_as_json():
     said = json.loads(run("info", "--json").stdout)
     assert said["version"] == lw.__version__

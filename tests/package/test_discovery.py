@@ -61,3 +61,5 @@ def test_the_machine():
 def test_devices_print_only_known_fields():
     assert str(lw.DeviceInfo(2, "GPU")) == "[2] GPU"
     assert str(lw.DeviceInfo(0, "CPU", 2**31, 2**30)) == "[0] CPU: 2.00 GB (1.00 GB free)"
+    assert str(lw.DeviceInfo(1, "llvmpipe", api="vulkan", software=True)) == "[1] llvmpipe (vulkan, software)"
+    assert str(lw.DeviceInfo(1, "Radeon", api="vulkan")) == "[1] Radeon (vulkan)"

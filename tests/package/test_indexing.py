@@ -123,9 +123,16 @@ def test_masks():
     assert x[True].shape == (1, 2, 2) and x[False].shape == (0, 2, 2)
 
 
+class One:
+    """A number of another library, which Python accepts as an index."""
+
+    def __index__(self):
+        return 1
+
+
 def test_single_ints_of_every_type():
     x = lw.arange(6).reshape(2, 3)
-    for one in (np.int64(1), np.int32(1), lw.asarray(1), np.asarray(1), lw.asarray(1, dtype=lw.int64)):
+    for one in (np.int64(1), np.int32(1), lw.asarray(1), np.asarray(1), lw.asarray(1, dtype=lw.int64), One()):
         assert x[one].tolist() == [3, 4, 5]
         assert x[0, one].tolist() == 1
         assert x[one, 1:].tolist() == [4, 5]
@@ -206,6 +213,17 @@ def test_out_of_range(key, wrong, axis):
 def test_invalid_keys(key, error, words):
     with pytest.raises(error, match=words):
         lw.zeros((3, 4))[key]
+
+
+@pytest.mark.parametrize(("shape", "fits"), [((2**31 - 1, 1), True), ((2**31, 1), False), ((2**16, 2**15), False)])
+def test_positions_in_several_indexed_axes_fit_32_bits(shape, fits):
+    x = lw.broadcast_to(lw.asarray([True]), shape)
+    if fits:
+        assert x[[0, -1], [0, -1]].tolist() == [True, True]
+    else:
+        words = r"product below 2\^31, got " + re.escape(str(shape))
+        with pytest.raises(lw.IndexOutOfRangeError, match=words):
+            x[[0, -1], [0, -1]]
 
 
 class Odd:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import lanewise as lw
+from lanewise import libraries
 
 DEFAULT = str(lw.ones(1).backend)
 
@@ -172,3 +173,33 @@ def test_a_warning_points_to_the_users_import(package):
     truncate(library(package, DEFAULT))
     done = run(package, "import sys\nimport lanewise")
     assert done.returncode == 0 and done.stderr.startswith("<string>:2: RuntimeWarning: lanewise: "), done.stderr
+
+
+CHANGES = {
+    "the abi": (("abi",), lambda abi: abi + 1, "expected libraries of ABI "),
+    "the signature": (("signature",), lambda text: f"{int(text, 16) ^ 1:016x}", "expected libraries of ABI "),
+    "a larger size": (("libraries", "scalar", "size"), lambda size: size + 1, "bytes, got "),
+    "a smaller size": (("libraries", "scalar", "size"), lambda size: size - 1, "bytes, got "),
+    "the hash": (("libraries", "scalar", "sha256"), lambda text: text[::-1], "SHA-256 differs"),
+    "a missing file": (("libraries", "scalar", "file"), lambda name: f"no {name}", "cannot read the file"),
+    "a missing row": (("libraries",), lambda rows: {}, "this build of lanewise has no library for 'scalar'"),
+}
+
+
+@pytest.mark.parametrize("change", [None, *CHANGES])
+def test_each_difference_from_the_manifest_has_its_error(package, monkeypatch, change):
+    path = package / "_lib" / "manifest.json"
+    manifest = json.loads(path.read_text())
+    if change:
+        (*names, last), replace, message = CHANGES[change]
+        rows = manifest
+        for name in names:
+            rows = rows[name]
+        rows[last] = replace(rows[last])
+        path.write_text(json.dumps(manifest))
+    monkeypatch.setattr(libraries, "DIRECTORY", path.parent)
+    if change is None:
+        assert libraries.checked_path("scalar") == library(package, "scalar")
+        return
+    with pytest.raises(lw.LibraryError, match=message):
+        libraries.checked_path("scalar")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 import lanewise as lw
@@ -131,6 +133,30 @@ def test_a_cpu_library_names_what_the_cpu_lacks(monkeypatch):
     )
     monkeypatch.setattr(registry.libraries, "find", lambda name: None)
     assert "has no scalar library" in registry.CpuLibrary(lw.Backend.SCALAR).missing()
+
+
+def test_operations_on_a_gpu_backend_are_refused(webgpu):
+    webgpu(RADEON)
+    x = lw.ones(2)
+    with (
+        lw.use_backend("wgpu"),
+        pytest.raises(lw.BackendUnavailableError, match=r"^add: expected a CPU backend, got wgpu, which cannot"),
+    ):
+        lw.add(x, x)
+    assert lw.add(x, x).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize("base", ["", "scalar"])
+def test_a_base_library_is_opened_first(monkeypatch, base):
+    row = registry.libraries.find("scalar")._replace(base=base)
+    opened = []
+    monkeypatch.setattr(registry.libraries, "find", lambda name: row)
+    monkeypatch.setattr(registry.libraries, "checked_path", lambda name: f"library of {name}")
+    monkeypatch.setattr(registry, "ensure_open", opened.append)
+    monkeypatch.setattr(registry, "_ext", SimpleNamespace(open_library=lambda *arguments: opened.append(arguments)))
+    registry.CpuLibrary(lw.Backend.RELAXED_SIMD).open(None)
+    first = [lw.Backend(base)] if base else []
+    assert opened == [*first, ("library of relaxed_simd", "relaxed_simd", base or None)]
 
 
 def test_backends_missing_from_the_priority_come_last():

@@ -66,7 +66,7 @@ def test_a_wheel_of_another_compiler_is_for_this_system_alone(small: Path, build
     assert "manylinux" not in path.name
     assert "cp311-abi3-linux_" in path.name
     other = build("--wheel", "aarch64-macos", CC="gcc")
-    assert f"CC compiles for {host().name}; unset it to build for aarch64-macos" in other.stderr
+    assert f"CC names a compiler for {host().name}; unset it to build for aarch64-macos" in other.stderr
 
 
 def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_emcc_compiles_for_pyodide_alone(build: Callable, tmp_path: Path) -> Non
     emcc.chmod(0o755)
     done = build("--wheel", "x86_64-linux", CC=str(emcc))
     assert done.returncode != 0
-    assert "CC compiles for wasm32-pyodide; unset it to build for x86_64-linux" in done.stderr
+    assert "CC names a compiler for wasm32-pyodide; unset it to build for x86_64-linux" in done.stderr
 
 
 def test_the_archive_builds_and_runs_where_there_is_only_python(archive: Path, tmp_path: Path) -> None:

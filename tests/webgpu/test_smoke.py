@@ -114,6 +114,21 @@ def test_results_over_their_operands(gpu: Runner, out: slice, inputs: list[slice
     np.testing.assert_array_equal(launch_in(gpu, "multiply_float32", base, out, *inputs), expected)
 
 
+def test_copies_between_dispatches(gpu: Runner) -> None:
+    """A copy cannot be part of a compute pass, and the pass after it does not inherit its pipeline."""
+    x = numbers(1000)
+    buffer, _ = gpu.upload(x)
+    layout = strided_layout((500,), [(4,)], 4)
+    for first in (0, 1, 2):  # the result overlaps the input, of which the executor binds a copy
+        operands = [(buffer, 4 * first)], [(buffer, 4 * (first + 250))]
+        gpu.executor.launch("negative_float32", "elementwise", layout, *operands, [])
+    result, expected = np.empty_like(x), x.copy()
+    gpu.executor.download(buffer, memoryview(result).cast("B"))
+    for first in (0, 1, 2):
+        expected[first + 250 : first + 750] = -expected[first : first + 500]
+    np.testing.assert_array_equal(result, expected)
+
+
 def test_flags_in_place(gpu: Runner) -> None:
     base = numbers(1001) > 0
     expected = base.copy()

@@ -1,0 +1,234 @@
+"""Tests what native/build.py, compiler.py and targets.py decide before they compile anything: which libraries and files
+belong to a package, which flags a compiler gets, and what is refused. No compiler runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from native import build, compiler, targets
+from native.compiler import Compiler
+from native.errors import BuildError
+from native.targets import TARGETS, Target
+
+ZIG = Compiler(("zig", "cc"), "zig", "0.0")
+GCC = Compiler(("gcc",), "gcc", "gcc 1")
+CLANG = Compiler(("clang",), "clang", "clang 1")
+EMCC = Compiler(("emcc",), "emcc", "emcc 1\nCopyright")
+LINUX, WINDOWS, PYODIDE = (TARGETS[name] for name in ("x86_64-linux", "x86_64-windows", "wasm32-pyodide"))
+
+
+@pytest.fixture
+def generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Makes the build believe that the generator ran, and that each step made its output unless the output exists."""
+    folder = tmp_path / "generated"
+    (folder / "lanewise" / "_lib").mkdir(parents=True)
+    (folder / "lanewise_table.h").write_text("#define LW_SIGNATURE UINT64_C(0x12ab)\n")
+    for name in ("_ext.pyi", "_lib/shaders.wgsl", "_lib/operations.json"):
+        (folder / "lanewise" / name).touch()
+
+    def run(steps: Iterable[build.steps.Step]) -> list[Path]:
+        due = [step.output for step in steps if not step.output.exists()]
+        for path in due:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(path.name)
+        return due
+
+    monkeypatch.setattr(build, "BUILD", tmp_path)
+    monkeypatch.setattr(build, "GENERATED", folder)
+    monkeypatch.setattr(build, "generate", lambda: None)
+    monkeypatch.setattr(build.steps, "run", run)
+    return folder
+
+
+@pytest.mark.parametrize(("target", "types_and_shaders"), [(LINUX, True), (PYODIDE, False)])
+def test_a_browsers_package_has_neither_types_nor_shaders(
+    generated: Path, target: Target, types_and_shaders: bool
+) -> None:
+    files = build.binaries_of(target, ZIG)
+    assert {"_ext.abi3.so", "_lib/manifest.json", "_lib/operations.json"} <= files.keys()
+    assert {f"_lib/{target.library(isa)}" for isa in target.isas} <= files.keys()
+    for name in ("_ext.pyi", "_lib/shaders.wgsl", "_lib/include/lanewise.h", "_lib/include/lanewise_table.h"):
+        assert (name in files) is types_and_shaders, name
+
+
+def test_only_a_build_that_made_nothing_says_so(generated: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    said = "x86_64-linux: nothing changed\n"
+    build.binaries_of(LINUX, ZIG)
+    assert capsys.readouterr().out == ""
+    build.binaries_of(LINUX, ZIG)
+    assert capsys.readouterr().out == said
+    next(generated.parent.rglob("kernels_avx.so")).unlink()
+    build.binaries_of(LINUX, ZIG)
+    assert capsys.readouterr().out == ""
+
+
+def test_instructions_that_the_compiler_lacks_are_left_out_with_a_reason(
+    generated: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Compiler, "knows", lambda self, target, isa, folder: isa.name != "relaxed_simd")
+    files = build.binaries_of(PYODIDE, EMCC)
+    manifest = json.loads(files["_lib/manifest.json"].read_text())
+    reason = "emcc 1 does not support its instructions"
+    assert manifest["left_out"] == {"relaxed_simd": reason}
+    assert f"wasm32-pyodide: no library for relaxed_simd: {reason}\n" in capsys.readouterr().out
+    assert list(manifest["libraries"]) == ["scalar", "simd128"]
+    assert "_lib/kernels_relaxed_simd.wasm" not in files
+    # what --only leaves out is not tried
+    manifest = json.loads(build.binaries_of(PYODIDE, EMCC, ["scalar"])["_lib/manifest.json"].read_text())
+    assert list(manifest["libraries"]) == ["scalar"]
+    assert set(manifest["left_out"].values()) == {"the build left it out because of --only"}
+    assert "relaxed_simd" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(("using", "target"), [(GCC, PYODIDE), (EMCC, LINUX)])
+def test_a_compiler_for_another_platform_is_refused(using: Compiler, target: Target) -> None:
+    with pytest.raises(BuildError, match=f"^CC names a compiler for {using.target.name}; unset it .* {target.name}$"):
+        build.binaries_of(target, using)
+
+
+@pytest.mark.parametrize("status", [0, 3])
+def test_an_error_of_the_generator_is_shown(status: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "contracts").mkdir()
+    program = f"import sys; print('started'); print('no kind', file=sys.stderr); sys.exit({status})"
+    (tmp_path / "contracts" / "generate.py").write_text(program)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+    if status == 0:
+        build.generate()
+        return
+    with pytest.raises(BuildError, match=r"^contracts/generate\.py failed:\nstarted\nno kind\n$"):
+        build.generate()
+
+
+@pytest.mark.parametrize(
+    ("line", "value"),
+    [
+        ("#define LW_ABI_VERSION 7", 7),
+        ("#define LW_ABI_VERSION (0x1F)", 31),
+        ("#define LW_ABI_VERSION UINT64_C(0x2)", 2),
+        ("#define LW_ABI_VERSION other", None),
+        ("#define LW_ABI 7", None),
+    ],
+)
+def test_a_number_in_a_header(line: str, value: int | None, tmp_path: Path) -> None:
+    header = tmp_path / "head.h"
+    header.write_text(f"#pragma once\n{line}\n")
+    if value is None:
+        with pytest.raises(BuildError, match=r"head\.h: expected a definition of LW_ABI_VERSION$"):
+            build._literal(header, "LW_ABI_VERSION")
+    else:
+        assert build._literal(header, "LW_ABI_VERSION") == value
+
+
+COMMANDS = {
+    "in place": (GCC, [], ""),
+    "another folder": (GCC, ["--into", "there"], ""),
+    "fewer libraries": (GCC, ["--into", "there", "--only", "scalar"], ""),
+    "an unknown library": (GCC, ["--into", "there", "--only", "scalar", "mmx"], "--only: expected names .* got mmx$"),
+    "fewer libraries in place": (GCC, ["--only", "scalar"], "--only would leave this package without"),
+    "a sanitizer": (GCC, ["--sanitize", "thread", "--into", "there"], ""),
+    "a sanitizer in place": (GCC, ["--sanitize", "thread"], "--sanitize: .* got gcc and no folder$"),
+    "a sanitizer of zig": (ZIG, ["--sanitize", "thread", "--into", "there"], "--sanitize: .* got zig and there$"),
+}
+
+
+@pytest.mark.parametrize("case", COMMANDS)
+def test_the_command_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    using, words, error = COMMANDS[case]
+    placed: list[Path] = []
+    monkeypatch.setattr(sys, "argv", ["build.py", *words])
+    monkeypatch.setattr(compiler, "choose", lambda sanitizer: using)
+    monkeypatch.setattr(build, "binaries_of", lambda target, using, only: {})
+    monkeypatch.setattr(build, "place", lambda files, package: placed.append(package))
+    if error:
+        with pytest.raises(BuildError, match=error):
+            build.main()
+    else:
+        build.main()
+    expected = Path("there", "lanewise") if "--into" in words else build.PACKAGE
+    assert placed == ([] if error else [expected])
+
+
+@pytest.mark.parametrize(
+    ("using", "target", "flag", "present"),
+    [
+        (ZIG, WINDOWS, "-lcompiler_rt", True),
+        (ZIG, WINDOWS, "-Wl,--no-entry", True),
+        (ZIG, LINUX, "-lcompiler_rt", False),
+        (ZIG, LINUX, "-shared", True),
+        (GCC, LINUX, "-Wno-psabi", True),
+        (CLANG, LINUX, "-Wno-psabi", False),
+        (GCC, LINUX, "-shared", True),
+        (EMCC, PYODIDE, "-sSIDE_MODULE=2", True),
+        (EMCC, PYODIDE, "-sEXPORTED_FUNCTIONS=_lanewise_kernels", True),
+        (EMCC, PYODIDE, "-shared", False),
+        (ZIG, PYODIDE, "-shared", True),
+        (ZIG, PYODIDE, "-sSIDE_MODULE=2", False),
+        (ZIG, PYODIDE, "-falign-loops=32", False),
+        (ZIG, LINUX, "-falign-loops=32", True),
+    ],
+)
+def test_flags_of_a_kernel_library(using: Compiler, target: Target, flag: str, present: bool) -> None:
+    command = using.kernels(target, target.isas[0], Path("kernels.c"), [], Path("kernels.so"))
+    assert (flag in command) is present
+    assert command[-2:] == ["-o", "kernels.so"]
+
+
+@pytest.mark.parametrize(
+    ("banner", "family"),
+    [
+        ("gcc (Debian 12.2.0-14) 12.2.0", "gcc"),
+        ("Debian clang version 14.0.6", "clang"),
+        ("emcc (Emscripten gcc/clang-like replacement) 3.1.6 ()", "emcc"),
+    ],
+)
+def test_a_compiler_is_recognized_by_what_it_prints(banner: str, family: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(compiler, "_banner", lambda command: asked.append(tuple(command)) or banner)
+    for name, value in {"CC": "ccache cc", "CPPFLAGS": "-DA", "CFLAGS": "-O1 -g", "LDFLAGS": "-Wl,-z,now"}.items():
+        monkeypatch.setenv(name, value)
+    chosen = compiler.choose()
+    assert chosen == Compiler(("ccache", "cc"), family, banner, ("-DA", "-O1", "-g"), ("-Wl,-z,now",))
+    assert asked == [("ccache", "cc", "--version")]
+
+
+@pytest.mark.parametrize("installed", [True, False])
+def test_without_cc_zig_compiles(installed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiler.importlib.util, "find_spec", lambda name: object() if installed else None)
+    monkeypatch.setattr(compiler, "_banner", lambda command: " ".join(command[1:]))
+    if installed:
+        chosen = compiler.choose()
+        assert (chosen.family, chosen.version) == ("zig", "-m ziglang version")
+        assert chosen.command == (sys.executable, "-m", "ziglang", "cc")
+        return
+    with pytest.raises(BuildError, match="expected a C compiler, found none; pip install ziglang"):
+        compiler.choose()
+
+
+@pytest.mark.parametrize(
+    ("machine", "system", "soabi", "expected"),
+    [
+        ("x86_64", "Linux", "cpython-311-x86_64-linux-gnu", "x86_64-linux"),
+        ("aarch64", "Linux", None, "aarch64-linux"),
+        ("arm64", "Darwin", "cpython-311-darwin", "aarch64-macos"),
+        ("AMD64", "Windows", "", "x86_64-windows"),
+        ("x86_64", "Linux", "cpython-311-x86_64-linux-musl", "x86_64 Linux with musl"),
+        ("arm64", "Windows", "", "arm64 Windows"),
+        ("riscv64", "Linux", "cpython-311-riscv64-linux-gnu", "riscv64 Linux"),
+    ],
+)
+def test_the_platform_of_this_python(
+    machine: str, system: str, soabi: str | None, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(targets.platform, "machine", lambda: machine)
+    monkeypatch.setattr(targets.platform, "system", lambda: system)
+    monkeypatch.setattr(targets.sysconfig, "get_config_var", lambda name: soabi)
+    if expected in TARGETS:
+        assert targets.host() is TARGETS[expected]
+    else:
+        with pytest.raises(BuildError, match=f"got {expected}; add a row to native/targets.py$"):
+            targets.host()
