@@ -47,7 +47,7 @@ typedef struct attention_chunk {
     float *sums;                /* sums of weighted values, rows x width */
     float *largest, *total;     /* per row: the largest score, the sum of weights */
     float *keys, *values;       /* one packed block of keys and of values */
-    float *scores, *weights;    /* a block's scores, packed weights; if unpacked, `weights` holds its weighted sums */
+    float *scores, *weights;    /* a block's scores; its packed weights or, if is_unpacked, its weighted sums */
 } attention_chunk;
 
 /* A range of keys or of scores: begin .. end - 1, empty if end <= begin. */

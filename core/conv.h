@@ -38,7 +38,7 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
-/* Taps of which all columns of a panel read contiguous memory. */
+/* Taps that conv_pack collects: for each, the columns of a panel read contiguous memory. */
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */

@@ -384,7 +384,8 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Each task decomposes several small matrices. Large matrices are decomposed one after another, each by many tasks. */
+/* Each task decomposes one or more small matrices. Large matrices are decomposed one after another, each by many
+ * tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

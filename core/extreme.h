@@ -86,7 +86,7 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
 
 /* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` combines values in step 1 above. `signs_join`
  * combines signs in step 2, which <op>_exact runs, and so decides the sign of a zero result: AND for max, OR for min.
- * `joined` is an expression that combines two partials a and b with regard to NaN and signed zeros. */
+ * `joined` is an expression that combines two partial results a and b, and handles NaN and signed zeros. */
 #define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
     RARE float op##_exact(const float *x, int64_t count, float value) {                                        \
         extreme signs = extreme_pass(x, count, identity, extreme_signs, signs_join, extreme_or);               \

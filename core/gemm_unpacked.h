@@ -86,7 +86,7 @@ static void unpacked_by_rows(const gemm *g) {
     }
 }
 
-/* sum += A B for one row of A, `rows` contiguous rows of B and `columns` columns. */
+/* sum += A B for one row of A, `rows` rows of B, each contiguous, and `columns` columns of B and C. */
 INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows,
                                  int64_t columns, float *sum) {
     vf32 factor[UNPACKED_STREAM_ROWS];

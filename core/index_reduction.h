@@ -1,8 +1,8 @@
 /* Reductions to the position of an element: argmax and argmin. Uses the blocks and trees of reduction.h.
  *
- * An operation defines, per dtype, the int32 key of an element; the result is the first index of the largest key. Keys
- * of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a reduced extent is
- * below 2^31.
+ * An operation defines, per dtype, the int32 key of an element; the result is the index of the first element with the
+ * largest key. Keys of floats put NaN above all numbers, and -0 equals 0. Indices are int32, so the host checks that a
+ * reduced extent is below 2^31.
  *
  * core/ops/<op>.h invokes INDEX_REDUCTION once per dtype, which defines the kernel lw_<op>_<dtype>; kernels.c includes
  * that header and lists the kernel in the table. */
@@ -40,7 +40,8 @@ typedef vi32 choice_key(const char *x, int n);
 enum { CHOICE_GROUP = VF32_LANES < 16 ? 4 : 2 };
 
 INLINE void choice_block(const char *x, int64_t start, int64_t count, int size, choice_key *key, reduced *result) {
-    /* Start with the lowest key at each lane's first index, so that a lane without elements never beats an element. */
+    /* Each lane starts with the lowest key and its own first index. In a lane without elements that index is above
+     * those of all elements, so the lane loses even to an element with the lowest key. */
     choice_lanes best[CHOICE_GROUP];
     vi32 step = vi32_set(CHOICE_GROUP * VF32_LANES), index[CHOICE_GROUP];
     for (int r = 0; r < CHOICE_GROUP; r++) {

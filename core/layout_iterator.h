@@ -59,7 +59,8 @@ static inline void iterator_next(layout_iterator *it) {
     }
 }
 
-/* Runs tasks through the host, or in order on the calling thread if there is only one or the context has no `run`. */
+/* Runs tasks by context->run, which can spread them over threads. If there is only one task, or `run` is NULL, calls
+ * them in order on this thread. */
 static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, const void *argument) {
     if (context->run && count > 1) {
         return context->run(context, count, task, argument);
@@ -71,7 +72,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
-#ifdef LW_COUNT_PATHS /* counts, for each task function, runs of one task, and runs of several by the host */
+#ifdef LW_COUNT_PATHS /* for each task function, counts calls with one task, and calls of context->run with several */
 #define run_tasks(context, tasks, task, argument)                     \
     ({                                                                \
         int64_t path_tasks = (tasks);                                 \
@@ -81,7 +82,8 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     })
 #endif
 
-/* Runs one task through the host, which can stop the kernel between tasks. Long serial work is cut into such tasks. */
+/* Runs one task by context->run, if there is one. The host can stop the kernel between tasks, so long serial work is
+ * cut into such tasks. */
 static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {
     return context->run ? context->run(context, 1, task, argument) : task(context, 0, argument);
 }

@@ -38,8 +38,8 @@ static lw_status matrix_task(lw_context *context, int64_t task, const void *argu
     return matrix_products(context, batch, first, min_int64(first + batch->per_task, batch->count));
 }
 
-/* Returns the product for the first index. The layout's operands are A, B, the bias if `has_bias` (its pointer may
- * still be NULL), and C. */
+/* Returns the product for the first index of the batch. The layout's operands are A, B, the bias if `has_bias` (its
+ * pointer may still be NULL), and C. */
 static gemm matrix_product(const lw_matrix_layout *layout, const void *const *inputs, void *const *outputs,
                            int has_bias) {
     const int64_t *row = layout->row_strides, *column = layout->column_strides;
@@ -63,7 +63,7 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
         g.bias_row = row[2];
         g.bias_column = column[2];
     }
-    /* The stride along an extent of 1 is arbitrary: a contiguous one enables the fast paths. */
+    /* Along an extent of 1, any stride is right: that of contiguous elements enables the fast paths. */
     if (g.k == 1) {
         g.a_column = g.b_row = sizeof(float);
     }
@@ -87,7 +87,7 @@ static lw_status matrix_run(lw_context *context, const lw_matrix_layout *layout,
     }
     matrix_batch all = {.layout = &batch, .multiply = multiply, .product = *product};
     gemm *g = &all.product;
-    /* Merge dimensions of the batch that share B into the rows of A and C, if the strides allow it. */
+    /* Merge dimensions of the batch along which B stays the same into the rows of A and C, if the strides allow it. */
     if (g->m == 1 && batch.ndim) {
         g->a_row = batch.strides[0][batch.ndim - 1];
         g->c_row = batch.strides[3][batch.ndim - 1];

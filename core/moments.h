@@ -50,7 +50,7 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
 }
 
 /* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
- * Adding to the sum of deviations by FMA leaves two of these four operations to the adder and two to the FMA unit. */
+ * FMA instructions add to the sum of deviations, so that the adder and the FMA unit have two operations each. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -85,8 +85,9 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
 }
 
 /* Like moments_block, but reads the block only once, and rounds differently: uses deviations from the mean of four of
- * the block's elements. If that mean is within 1.7 standard deviations of the block's mean, the correction cancels at
- * most two bits of the sum of squares. Other blocks, including those with NaN or overflow, are read again. */
+ * the block's elements. If that mean is within 1.7 standard deviations of the block's mean, correcting the sum of
+ * squares for the difference cancels at most two of its bits. Other blocks, including those with NaN or overflow, are
+ * read again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -118,8 +119,8 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
     }
 }
 
-/* Computes a block's moments from its elements times a power of two: scaled down, elements are below 2^52; scaled up,
- * below 2^81. */
+/* Computes a block's moments from its elements times `factor`, a power of two. The products are below 2^52 if they are
+ * scaled down, and below 2^81 if they are scaled up. */
 RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
     float scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);

@@ -30,7 +30,7 @@ typedef struct pool {
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    int rows_are_even; /* no window has rows of padding, and rows of windows are equally spaced across all images */
+    int rows_are_even; /* 1 if no window has rows of padding, and windows' rows are equally spaced across all images */
 } pool;
 
 /* The rows of x that the windows of one row of results cover. */
@@ -146,7 +146,7 @@ static void pool_columns_by_step(float *to, int sums, const float *from, int64_t
 static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
-    float across[POOL_SPAN + VF32_LANES]; /* per column of results: columns of its window that are inside the image */
+    float across[POOL_SPAN + VF32_LANES]; /* per column of results: number of its window's columns inside the image */
     if (s->divisor > 0) {                 /* then the rows are divided as one long row */
         PATH("pool: one divisor");
         columns = rows * pitch;
@@ -202,7 +202,7 @@ static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t col
         rows.count = down.end - down.begin;
         rows.from = s->x + channel / w->out_channels * x[0] + channel % w->out_channels * x[1] +
                     (top + down.begin * w->dilation[0]) * x[2] + (column + across.begin) * x[3];
-        together = 1; /* rows of results processed together; if several, no window has rows of padding */
+        together = 1; /* rows of results processed together; if several, none of their windows has rows of padding */
         if (rows.count == height && x[3] == sizeof(float)) {
             together += (w->in_size[0] - 1 - reach - top) / w->stride[0];
             together = s->rows_are_even ? count : min_int64(together, w->out_size[0] - i);
@@ -252,7 +252,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* if a row has one result, the next is in the next row */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* a row of the buffer is one step if it has one result */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

@@ -43,8 +43,8 @@ typedef struct reduce_source {
 typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
 typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
 
-/* One pass: computes the partials in registers `first` .. `first` + `width` - 1 of every period, from all elements of
- * the block but the last count % REDUCE_PARTIALS. */
+/* One pass over a block: computes the partials in registers `first` .. `first` + `width` - 1 of every group of
+ * REDUCE_PERIOD, from all elements of the block but the last count % REDUCE_PARTIALS. */
 INLINE void reduce_pass(const char *x, const char *y, int first, int width, int64_t count, int size, int sets,
                         vi32 identity, vi32 state, reduce_map *map, reduce_join *join,
                         vi32 partial[][REDUCE_MAX_SETS]) {

@@ -159,7 +159,7 @@ static void reduction_transpose(const reduction *r, const reduction_group *g, re
     r->reducer->columns(&from, 0, r->count, g->width, results);
 }
 
-/* Reduces a block of one output that must be packed. Not inlined, because its buffers are large. */
+/* Reduces a block of one output whose elements are not all contiguous. Not inlined, because its buffers are large. */
 static __attribute__((noinline)) void reduction_packed(const reduction *r, const reduction_group *g, int64_t start,
                                                        int64_t count, reduced *result) {
     char packed[2][REDUCE_BLOCK * 4];

@@ -15,7 +15,7 @@ enum {
 };
 
 typedef struct rotation {
-    const lw_layout *layout; /* its last two dimensions: positions and the elements of a row */
+    const lw_layout *layout; /* its last two dimensions are the positions, and the elements of a row */
     const char *x;
     char *out;
     double ratio, slowest; /* the angle of pair i grows by slowest * ratio^i per position */

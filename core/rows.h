@@ -1,11 +1,11 @@
 /* Row kernels: transform each row of x, the last dimension of the layout, as a whole.
  *
- * A row kernel is a function of one row. core/ops/<op>.h defines the kernel lw_<op>_<dtype> with the macro ROWS. The
- * kernel calls that function for each row; kernels.c includes the header and lists the kernel in the table. Most
- * functions call row_reduce, which reduces the row like a reduction does, then row_map, which computes the output from
- * the row and that result. Rows are read and written in chunks; row_read and row_write copy rows that are not
- * contiguous. Elements have 4 bytes. The output may alias the first input, because no element of that input is read
- * after it is overwritten. The output may not alias other inputs. */
+ * core/ops/<op>.h defines a function of one row, and with the macro ROWS the kernel lw_<op>_<dtype>, which calls the
+ * function for each row; kernels.c includes that header and lists the kernel in the table. Most of these functions call
+ * row_reduce, which reduces the row like a reduction does, then row_map, which computes the output from the row and
+ * that result. Rows are read and written in chunks; row_read and row_write copy rows that are not contiguous. Elements
+ * have 4 bytes. The output may alias the first input, because no element of that input is read after it is overwritten.
+ * The output may not alias other inputs. */
 #pragma once
 
 #include "reduction.h"
@@ -27,7 +27,7 @@ enum {
 typedef struct row {
     int64_t length;
     row_operand in[ROW_INPUTS];
-    row_operand out;      /* for functions that read the output again */
+    row_operand out;      /* its `data` is for functions that read the output again */
     char *out_data;       /* where to write the output; NULL to compute only the sum of the results */
     const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
     const lw_scalar *parameters;
@@ -51,7 +51,7 @@ static inline const void *row_read(row_operand operand, int64_t start, int64_t c
     return packed;
 }
 
-/* Returns where to compute a chunk of the result: in place, or in `packed`. row_write then copies it to the output. */
+/* Returns where to compute a chunk of the result: in place, or in `packed`, from where row_write copies it. */
 static inline void *row_result(const row *r, int64_t start, void *packed) {
     return r->out_data && r->out.stride == ROW_ITEM ? r->out_data + start * ROW_ITEM : packed;
 }

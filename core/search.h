@@ -1,8 +1,8 @@
-/* Search kernels: the position of each element of x2 in the sorted row x1, which is the number of elements before it.
+/* Search kernels: find the position of each element of x2 in the sorted row x1: how many elements of x1 are before it.
  *
- * The layout iterates over x2 and the result; x1 is fixed. Parameters: the length of x1, its stride in bytes,
- * and whether the position is after equal elements. Elements are compared by their keys (index_reduction.h): NaN is the
- * largest, and -0 equals 0.
+ * The layout is that of x2 and the result; every element is searched for in the same x1. Parameters: the length of x1,
+ * its stride in bytes, and whether the position is after equal elements. Elements are compared by their keys
+ * (index_reduction.h): NaN is the largest, and -0 equals 0.
  *
  * Binary search without branches: all lanes halve their ranges together, in several vectors at a time, so that their
  * cache misses overlap.
@@ -16,7 +16,7 @@
 #include "strided.h"
 
 enum {
-    SEARCH_VECTORS = VF32_LANES < 16 ? 16 / VF32_LANES : 1, /* vectors that are searched together */
+    SEARCH_VECTORS = VF32_LANES < 16 ? 16 / VF32_LANES : 1, /* vectors of elements that are searched for together */
     SEARCH_ELEMENTS = SEARCH_VECTORS * VF32_LANES
 };
 

@@ -62,7 +62,7 @@ static lw_status sort_pass_task(lw_context *context, int64_t task, const void *a
     return LW_OK;
 }
 
-/* Calls `block` for `count` elements, in order. */
+/* Runs a pass over `count` elements: calls `block` for at most SORT_BLOCK of them at a time, in order. */
 static lw_status sort_in_blocks(lw_context *context, int64_t count, sort_block *block, void *argument) {
     if (count <= SORT_BLOCK) {
         PATH("sort: pass of one block");
@@ -245,7 +245,7 @@ typedef struct sort_selection {
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
     int64_t next;    /* the first element that has not been examined */
-    int is_full;     /* whether the first `row->count` results so far are known; `limit` is the key of the last */
+    int is_full;     /* whether a sort has put the first row->count candidates in order; `limit` is the last's key */
     int32_t limit;
 } sort_selection;
 

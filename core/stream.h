@@ -7,7 +7,7 @@
 #include "paths.h"
 #include "simd/simd.h"
 
-enum { STREAM_LINE = 64 }; /* bytes of a cache line, which must be written as a whole */
+enum { STREAM_LINE = 64 }; /* bytes of a cache line, which streaming stores must fill */
 
 /* Returns whether to stream a result of this size. */
 INLINE int stream_pays(const lw_context *context, int64_t bytes) {

@@ -56,12 +56,13 @@ typedef struct window_tap {
     int64_t covered; /* number of results in all runs */
     window_run run[WINDOW_STRIP];
     int32_t rows_inside[WINDOW_STRIP]; /* mask of the results for which the tap's row is in the image */
-    /* Mask of the results for which the tap's row and column are in the image, with room to load a vector from any. */
+    /* Mask of the results for which the tap's row and column are in the image, with room to load a vector at any of
+     * them. */
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps the index of a row or column of results to an int32 that compares like it within one strip, whose indices are
- * near `first`, that of its first result, or near 0, where the strip continues in a new row or image. */
+/* Maps the index of a row or column of results to an int32. Within one strip these numbers compare like the indices,
+ * which are near `first`, the index of the strip's first result, or near 0 where a new row or image begins. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);

@@ -76,7 +76,7 @@ class Compiler:
         return self.family in ("zig", "emcc")
 
     def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
-        """Returns whether this compiler can compile an instruction set's probe. The pinned zig can compile all."""
+        """Returns whether the compiler supports an instruction set: its probe compiles. The pinned zig supports all."""
         if self.family == "zig" or not isa.probe:
             return True
         folder.mkdir(parents=True, exist_ok=True)

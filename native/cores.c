@@ -54,7 +54,8 @@ static void read_numbers(const char *root, const char *folder, const char *group
     fclose(file);
 }
 
-/* Returns the limit of one control group in processors, rounded up; 0 if it has none, or one above any machine. */
+/* Returns the limit of one control group in processors, rounded up; 0 if the group has no limit, or one that is larger
+ * than any machine. */
 static int group_limit(const char *root, const char *group, int is_unified) {
     long long quota = -1, period = 0, unused = 0;
     if (is_unified) {
@@ -70,7 +71,8 @@ static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; 
 
 /* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of cgroup v2
  * names no controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy. In a
- * container, the line may have the path on the host: then only the root exists, and it is the container's own group. */
+ * container, the line may have the group's path on the host: then only the root exists among the folders that the loop
+ * visits, and it is the container's own group. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

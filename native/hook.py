@@ -20,8 +20,8 @@ from wasm.comments import without_comments
 
 __all__ = ["LanewiseBuildHook"]
 
-# Python files that no page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the modules that launch
-# shaders, which no page can use until webgpu/backend.py supports browsers.
+# Python files that no web page uses: the benchmark, kernels through cffi, PyTorch in the demo, and the modules that
+# launch shaders, which no web page can use until webgpu/backend.py supports browsers.
 NOT_IN_BROWSERS = (
     "lanewise/bench.py",
     "lanewise/cffi.py",
@@ -71,13 +71,13 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
             build_data["force_include"].update({str(path): f"lanewise/{name}" for name, path in files.items()})
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Compresses the browser's wheel better than hatchling does: a page downloads it before its first operation."""
+        """Compresses the browser's wheel better than hatchling does, because web pages wait for its download."""
         if version != "editable" and self._target.binary_format == "wasm":
             compress.compress(Path(artifact_path))
 
 
 def _python_for_browsers(left_out: Collection[str]) -> build.Files:
-    """Writes the Python files that a page uses, without their comments, and returns them."""
+    """Writes the Python files that a web page uses, without their comments, and returns them."""
     files: build.Files = {}
     for path in sorted(build.PACKAGE.rglob("*.py")):
         name = path.relative_to(build.PACKAGE)

@@ -16,11 +16,11 @@ class Isa:
     """An instruction set, which has one kernel library."""
 
     name: str  # as in lw_library_head.name
-    cpu_features: tuple[str, ...]  # the LW_CPU_* bits that it needs, in lower case
+    cpu_features: tuple[str, ...]  # the names of the LW_CPU_* bits that it needs, in lower case
     zig_cpu: str  # the value of zig's -mcpu
     flags: tuple[str, ...]  # the flags for gcc, clang and emcc
     base: str = ""  # the instruction set whose library has the kernels that this one omits
-    probe: str = ""  # C code that only compilers with these instructions accept; empty if all have them
+    probe: str = ""  # C code that only compilers with these instructions accept; empty if all compilers have them
 
     @property
     def macro(self) -> str:
@@ -119,7 +119,7 @@ TARGETS = {
         Target("x86_64-macos", "x86_64-macos.11.0", "macosx_11_0_x86_64", *_MACHO, _X86_64),
         Target("aarch64-macos", "aarch64-macos.11.0", "macosx_11_0_arm64", *_MACHO, _AARCH64),
         Target("x86_64-windows", "x86_64-windows-gnu", "win_amd64", *_PE, _X86_64),
-        # Compiled for size, because every page downloads it; core/ unrolls critical loops explicitly. Libraries end in
+        # Compiled for size, because every web page downloads it; core/ unrolls critical loops itself. Libraries end in
         # .wasm, because Pyodide opens every .so when it installs a wheel, before lanewise/wasm.py can probe the engine.
         Target("wasm32-pyodide", "wasm32-freestanding", _PYODIDE, "wasm", ".wasm", _ELF[2], _WASM32, "cp312", "-Os"),
     )

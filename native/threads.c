@@ -10,8 +10,8 @@
  * gets no worker does all the work itself. So the number of workers stays within the limit, however many threads call.
  *
  * Workers are started on demand and sleep when idle. A worker that has just finished a job first spins for SPIN_PAUSES,
- * because many kernels run several jobs in sequence (a matrix product runs two per block of k), and most jobs take less
- * time than waking a sleeping worker.
+ * because many kernels run several jobs in sequence (a large matrix product runs two per block: one packs it, one
+ * multiplies), and most jobs take less time than waking a sleeping worker.
  *
  * After fork() the child has no workers and starts its own. */
 #if !defined(_WIN32)
@@ -183,7 +183,7 @@ static lw_status run_nested(lw_context *context, int64_t count, lw_task *task, c
     return LW_OK;
 }
 
-/* Runs tasks of one range until none is left, a task before them has failed, or the job is interrupted. */
+/* Runs tasks of one range until none is left, a task with a lower index has failed, or the job is interrupted. */
 static void work_at_range(job *job, range *range, task_context *own) {
     int64_t index;
     while ((index = atomic_fetch_add_explicit(&range->next, 1, memory_order_relaxed)) < range->end) {

@@ -8,7 +8,7 @@ enum { LW_MAX_THREADS = 1024 };
 
 /* Returns how many threads may work on one call, including the calling one. The default is lw_usable_cores(). */
 int lw_threads(void);
-void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; running calls keep the threads they have */
+void lw_set_threads(int threads); /* from 1 to LW_MAX_THREADS; does not affect calls that are running */
 
 /* Returns whether the job must stop. Called between tasks, with lw_context.host, and only on the calling thread. */
 typedef int lw_interrupted(void *host);

@@ -188,7 +188,7 @@ def _cases(reader: _Reader, count: int, bounds: Mapping[str, Bound]) -> Iterator
         magnitude = reader.array() if has_magnitude else None
         placements, _ = reader.unpack("II")
         assert placements or reader.position == start + size, name
-        reader.position = start + size  # only tests/native/runner.c reads the other placements
+        reader.position = start + size  # only tests/native/runner.c reads the further memory layouts
         backends = frozenset(excused.split(",")) - {""}
         yield Case(name, kernel, json.loads(keywords), backends, bool(strict), DTYPES[result], layout, scalars, inputs,
                    reference, magnitude, bounds)  # fmt: skip

@@ -30,8 +30,9 @@ REPORTS = ROOT / "build" / "reports"
 
 # These stages run first, one at a time: some of them measure processor time, the others take only seconds.
 ALONE = ("lint", "package", "bench", "extension")
-# The other stages run in groups, side by side. The stages of a group run one after another: native and packaging build
-# for other platforms in the same folders. The longest group starts first; a stage not named here is a group by itself.
+# The other stages run in groups, side by side. The stages of a group run one after another: the stages
+# native and packaging build for other platforms in the same folders. The longest group starts first; a stage not named
+# here is a group by itself.
 GROUPS = (("native", "packaging"), ("wasm",), ("core",))
 
 
@@ -109,7 +110,7 @@ def _count(report: Path, stage: Stage) -> None:
 
 
 def build(runner: Runner, stage: Stage) -> bool:
-    """Installs the package in place with the environment's compiler, and writes the oracle, the expected results."""
+    """Installs the package in place with the environment's compiler, and writes the oracle: the expected results."""
     pip = [runner.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return (
         runner.command(stage, "install in place", *pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)

@@ -1,1 +1,1 @@
-"""Reads the contracts and writes everything that follows from them; contracts/generate.py is the command."""
+"""Reads the contracts and generates sources, stubs and test data from them. contracts/generate.py runs it."""

@@ -77,7 +77,7 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields parameters to test: the defaults; if the contract has no `cases`, also with a choice or a float changed.
+    """Yields the parameters to test: the defaults and, without `cases`, the defaults with one choice or float changed.
 
     For a cast, yields the defaults with each target dtype instead.
     """
@@ -192,7 +192,7 @@ def _special(contract: Contract, dtype: str, special: Special, name: str) -> Ite
 
 
 def _copies(value: Array | None, axis: int | Sequence[int]) -> Array | None:
-    """Returns COPIES copies of a special value: along a new first axis (axis ()), as rows (1) or as columns (0)."""
+    """Returns COPIES copies of a special value: as rows if `axis` is 1, columns if 0, along a new first axis if ()."""
     if value is None:
         return None
     if axis == ():

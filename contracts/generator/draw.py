@@ -20,7 +20,7 @@ def generator(*names: object) -> np.random.Generator:
 
 
 def draw(contract: Contract, name: str, dtype: str, shape: Sequence[int], *seeds: object) -> Array:
-    """Returns random values of input `name` if the operation computes in `dtype`. Other `seeds` give other values."""
+    """Returns random values for input `name` of an operation that computes in `dtype`; they depend on `seeds`."""
     own = contract.input(name).dtype or dtype
     random = generator(contract.operation, name, dtype, tuple(shape), *seeds)
     return _values(contract.range(name, own), own, tuple(shape), random)

@@ -143,7 +143,7 @@ def _limits(parameter: Parameter) -> str:
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Yields a row for each variant (for a cast, each target dtype): per dtype, the kernel's table index or -1."""
+    """Yields a row per variant (per target dtype of a cast), with each dtype's index in the kernel table, or -1."""
     names = contract.kernel_names
 
     def position(name: str) -> str:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .schema import Contract, Kernel, Parameter
 
-# Minimum elements per parallel task, by complexity: 10 to 30 us on one thread. Measured on Zen 5, 4 GHz, AVX2, 2026-11.
+# Maximum elements per parallel task, by complexity; a task takes 10 to 30 us. Measured on Zen 5, 4 GHz, AVX2, 2026-11.
 GRAIN = {"low": 1 << 16, "medium": 1 << 16, "high": 1 << 15}
 LOOPED = ("elementwise", "cast")  # the kinds whose loops over elements are emitted here
 
@@ -87,7 +87,7 @@ def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
 
 
 def kernels_c(contracts: tuple[Contract, ...]) -> str:
-    """Returns kernels.c, the library of one instruction set."""
+    """Returns kernels.c, which is compiled into one library for each instruction set."""
     with_kernels = [contract for contract in contracts if contract.kernels]
     includes = "\n".join(f'#include "ops/{contract.operation}.h"' for contract in with_kernels)
     loops = "\n".join(_c_loop(loop) for loop in loops_of(contracts))
@@ -117,7 +117,7 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. If SIMD_REPRODUCIBLE makes it NULL, the host uses another library's kernel."""
+    """Returns a kernel's table entry. SIMD_REPRODUCIBLE makes it NULL in relaxed_simd; simd128's kernel replaces it."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 

@@ -99,7 +99,7 @@ def _required(operand: Operand | None) -> Operand:
 
 
 def _pack(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int) -> bytes:
-    """Returns an lw_layout; `strides` has those of each operand, and `inner` goes into the field of that name."""
+    """Packs an lw_layout into bytes. `strides` has one list per operand; `inner` is the struct's field."""
     words = [*_zero_padded(shape, MAX_NDIM)]
     for operand in range(MAX_OPERANDS):
         words += _zero_padded(strides[operand] if operand < len(strides) else (), MAX_NDIM)
@@ -163,7 +163,7 @@ def _rotation(x: Operand, out: Operand, axis: int) -> bytes:
 
 
 def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) -> bytes:
-    """Returns an lw_matrix_layout. A vector is a row as left factor, a column as right one; `weight` is transposed."""
+    """Returns an lw_matrix_layout. A 1-D left factor is a row, a right one a column; `transposed`: inputs[1] is B^T."""
     a, b = _required(inputs[0]), _required(inputs[1])
     bias = inputs[2] if len(inputs) > 2 else None
     one_row, one_column = a.ndim == 1, b.ndim == 1
@@ -200,7 +200,7 @@ def _eigen(x: Operand, values: Operand) -> bytes:
 
 
 def _attention(inputs: Sequence[Operand | None], out: Operand, parameters: dict[str, Any]) -> bytes:
-    """Returns an lw_attention_layout. enable_gqa splits the query heads into (key heads, query heads per key head)."""
+    """Returns an lw_attention_layout. enable_gqa splits the heads' axis into (key heads, query heads per key head)."""
     query, key, value, mask = inputs
     operands = [_required(query), _required(key), _required(value), mask, out]
     batch = list(out.shape[:-2])
@@ -255,7 +255,7 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
     """Returns the call of take, take_along_axis or put. For put, x holds the values, and the indices address `out`."""
     addressed = out if contract.internal else x
-    if axis is None:  # indices address the flattened tensor; cases without an axis are contiguous
+    if axis is None:  # indices address the flattened tensor; all test cases without an axis have contiguous operands
         item = addressed.strides[-1] if addressed.ndim else 0
         addressed, axis = Operand((math.prod(addressed.shape),), (item,)), 0
     axis %= addressed.ndim

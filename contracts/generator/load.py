@@ -71,7 +71,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 
 
 def load_contracts(folder: Path, check_measured: bool = True) -> tuple[Contract, ...]:
-    """Returns every contract in the folder, sorted by operation. Builds do not check `measured`."""
+    """Returns every contract in the folder, sorted by operation. `check_measured` is false in builds."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
@@ -319,7 +319,7 @@ def _special(
         raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
     for backend in unless:
         if backend not in BACKENDS:
-            raise fields.error(f"expected unless to name backends of {', '.join(BACKENDS)}, got {backend!r}")
+            raise fields.error(f"unless: expected backends of {', '.join(BACKENDS)}, got {backend!r}")
     shared = [values[each.name] for each in inputs if each.dtype is None and each.name in values]
     if not listed and not inputs and settings.get("dtype") in computed:
         listed = (settings["dtype"],)
@@ -333,7 +333,7 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns the dtypes that fit values: floats if one is a float or none exist, bool if all are, else ints."""
+    """Returns dtypes for values: floats if one is a float or there are none, bool if all are bools, else integers."""
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -428,7 +428,10 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 
 
 def _check_facts(fields: Fields, contract: Contract) -> None:
-    """Checks that the kind allows each flag of FACTS that is set, and that special rows agree with the last two."""
+    """Checks that the kind allows each flag of FACTS that is set.
+
+    Also checks that special rows show the values of refuses_empty and takes_number.
+    """
     kind = contract.kind.name
     for fact, kinds in FACTS.items():
         if getattr(contract, fact) and kind not in kinds:

@@ -1,8 +1,8 @@
-"""Writes one binary file per contract: inputs, the kernel's arguments and references. contracts/README.md
-describes the format.
+"""Writes the test cases of each contract to a binary file: inputs, the kernel's arguments and the expected result.
+contracts/README.md describes the format.
 
-The cases of paths.py go into a second file, in a folder beside the first. Each of these cases also has other layouts
-of its operands.
+The cases of paths.py go into a second file of the same name, in the folder <folder>_paths. Each of these cases also has
+the layouts for operands that are not contiguous (PLACEMENTS).
 
 Numbers are little-endian, and everything starts at a multiple of 8 bytes, so that C reads it in place.
 """
@@ -163,7 +163,7 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
 
 
 def magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values and no activation, or None if no bound needs it."""
+    """Returns the reference for the inputs' absolute values, without activation, or None if the case needs none."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None

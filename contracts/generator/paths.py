@@ -43,7 +43,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
     chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
-    rows = 2 * chunk // short + 3  # two of the calls of the kernel's body begin within a row
+    rows = 2 * chunk // short + 3  # the second and third call of the kernel's body begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
@@ -77,13 +77,14 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
     shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # the outputs are adjacent
-    # From 4 outputs on, groups of them are transposed, because each has few elements.
+    # A group of 4 or more outputs with few elements each is transposed, so that columns are reduced.
     shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]  # three chunks of one output; of nine
+        # Three chunks: of one output, then of nine outputs.
+        shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]
     if contract.operation == "vecdot":

@@ -34,7 +34,7 @@ MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
-HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # consumed by the host
+HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # for the caller of kernels
 BENCH_FIELDS = (
     "size", "sizes", "dtype", "inputs", "arguments", "keywords", "result", "result_dtype", "flops",
 )  # fmt: skip
@@ -175,7 +175,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. If the tolerance has several measures, `bound` is one factor times each."""
+    """The largest error measured. If the tolerance has several measures, `bound` is all of them times one factor."""
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case

@@ -154,7 +154,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand from its buffer, or from `buffer`, at a byte offset in `at`."""
+        """Returns an expression that loads an operand from its buffer or `buffer`; `at` names the vector of offsets."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -179,7 +179,7 @@ class Module:
         return self.out.store.replace("$value", value)
 
     def parameters(self, value: str) -> list[str]:
-        """Returns the parameters as arguments for the WGSL function: bools and choices as i32, others as `value`."""
+        """Returns the parameters as arguments of a WGSL function: bools and choices as i32, others as type `value`."""
         return [_parameter(position, each, value) for position, each in self.contract.expression_parameters]
 
 

@@ -1,7 +1,7 @@
 /* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A
  * library exports one data symbol, `lanewise_kernels`, of type lw_library, which the generator derives from the
- * contracts (lanewise_table.h). A kernel receives everything through its five parameters: it calls no library function,
- * allocates only through its context, and has no state. */
+ * contracts (lanewise_table.h). A kernel receives everything through its five parameters: it calls nothing of the C
+ * library, allocates only through its context, and has no state. */
 #pragma once
 
 #include <stddef.h>
@@ -140,7 +140,7 @@ typedef struct lw_memory {
 typedef struct lw_library_head {
     uint32_t abi_version;
     uint32_t kernel_count;
-    uint64_t signature; /* hash of all operation names, kinds and dtypes, in table order */
+    uint64_t signature; /* hash of the kernels' names, kinds, inputs, parameters and dtypes, in table order */
     uint64_t cpu_features;
     const char *name; /* the backend, as in lanewise.Backend but in lower case */
     lw_memory memory;

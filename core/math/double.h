@@ -56,9 +56,10 @@ static double double_exp(double x) {
 }
 
 /* Computes the cosine and sine of x.
- * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; above, the error of r is 1e-16 |x|.
+ * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; for larger |x|, r has an error of
+ *    1e-16 |x|.
  * 2. cos r and sin r by their Taylor series; the first term left out is r^20/20! = 3e-21.
- * 3. Exchange and negate them by the quadrant, k mod 4. */
+ * 3. The quadrant, k mod 4, tells whether the two are exchanged, and which are negated. */
 static void double_sincos(double x, double *cosine, double *sine) {
     double k = double_round(x * DOUBLE_TWO_OVER_PI);
     double r = x - k * DOUBLE_PI_2_1 - k * DOUBLE_PI_2_2 - k * DOUBLE_PI_2_3;

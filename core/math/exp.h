@@ -3,7 +3,7 @@
  * exp(x) = 2^k * exp(r), k = round(x * LOG2_E), |r| <= ln2/2.
  * 1. r = x - k*LN2_HI_9BIT - k*LN2_LO_9BIT, where the first product is exact without FMA.
  * 2. exp(r) = 1 + r + r^2 * q(r), q a minimax polynomial of degree 4 by Remez exchange on |r| <= 0.3468: relative error
- *    3.1e-9, a twentieth of one rounding.
+ *    3.1e-9, a twentieth of a rounding error.
  * 3. Scale by 2^k; denormal results in two steps, so that they round once.
  * Error < 1.1 ulp, measured through exp.
  * Source: Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 6. */
@@ -43,8 +43,8 @@ EXP_MINIMAX(exp_minimax, 1)
 /* e^r - 1 for a reduced r; the result is in [-0.30, 0.42]. NaN stays NaN. */
 INLINE vf32 exp_expm1(vf32 r) { return vf32_fma(exp_minimax(r), r * r, r); }
 
-/* Step 1 for |x| <= 170; the r of NaN is NaN. magic must be SIMD_ROUND_MAGIC if k_magic is passed to vf32_scale or
- * vf32_scale_normal, and SIMD_EXPONENT_MAGIC if it is passed to vf32_power_of_two. */
+/* Step 1, the k and r of x, for |x| <= 170; if x is NaN, so is r. magic must be SIMD_ROUND_MAGIC if k_magic is passed
+ * to vf32_scale or vf32_scale_normal, and SIMD_EXPONENT_MAGIC if it is passed to vf32_power_of_two. */
 INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     exp_parts parts;
     parts.k_magic = vf32_fma(x, vf32_set(LOG2_E), magic);

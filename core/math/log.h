@@ -4,7 +4,7 @@
  * 1. Take k and f from the bits of x; f is exact. |ln(1 + f)| <= ln2/2, so the sum of the two terms cancels at most one
  *    bit.
  * 2. ln(1 + f) = f + f*t, t = f * (-1/2 + f*r(f)), r a minimax polynomial of degree 7 for the relative error of the
- *    logarithm, by Remez exchange on [sqrt(1/2) - 1, sqrt(2) - 1]: 5.9e-9, a tenth of one rounding.
+ *    logarithm, by Remez exchange on [sqrt(1/2) - 1, sqrt(2) - 1]: 5.9e-9, a tenth of a rounding error.
  * 3. Add k*LN2_HI_15BIT, which is exact without FMA, and k*LN2_LO_15BIT.
  * Error < 1 ulp, measured through log.
  * Source: Cody and Waite, Software Manual for the Elementary Functions, 1980, chapter 5. */
@@ -30,7 +30,7 @@ INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(FLOAT32_MIN_NORMAL)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
 
-/* Step 1 for a normal x > 0. The bits of x minus those of sqrt(1/2) hold k above the mantissa. */
+/* Step 1, the k and f of x, for a normal x > 0. The bits of x minus those of sqrt(1/2) hold k above the mantissa. */
 INLINE log_parts log_split(vf32 x) {
     vi32 k = vi32_shift_right(vf32_bits(x) - vi32_set(SQRT_HALF_BITS), 23);
     log_parts parts;

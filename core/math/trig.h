@@ -31,12 +31,12 @@ typedef struct trig_parts {
     vf32 r;
 } trig_parts;
 
-/* Step 2, for lanes with |x| >= 2^16; the results of other lanes are meaningless.
+/* Step 2 above, in four parts, for lanes with |x| >= 2^16; the results of other lanes are meaningless.
  * 1. |x| = mantissa * 2^(8*index - 7) with an integer mantissa < 2^31.
  * 2. Take 96 bits of 2/pi, from bit 8*index of the table on; earlier bits contribute multiples of 4.
  * 3. Of their product with mantissa, keep 2 bits before the binary point and 62 after it, in high and low. This is
  *    enough: no float32 is closer than 2^-30 to a multiple of pi/2.
- * 4. Round to the nearest integer, the quadrant; the remainder, times pi/2 * 2^-62, is r. */
+ * 4. Round to the nearest integer, which gives the quadrant; the remainder, times pi/2 * 2^-62, is r. */
 RARE trig_parts trig_reduce_far(vf32 size) {
     /* Word i has the 32 bits of 2/pi from bit 8*i on. Bits 0 to 8, for 2^8 to 2^0, are zeros. */
     static const uint32_t two_over_pi[] = {
@@ -67,9 +67,9 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     return parts;
 }
 
-/* Steps 1 and 2 for size = |x|. Subtracting n*PI_2_1 to n*PI_2_3 is exact; subtracting n*PI_2_4 and n*PI_2_5 is exact
- * if the result is small. Otherwise their rounding errors are added in the last step, so r is rounded once and keeps
- * all its digits, however much cancels. */
+/* Computes the quadrant and r for size = |x|, by step 1 or 2. In step 1, subtracting n*PI_2_1 to n*PI_2_3 is exact;
+ * subtracting n*PI_2_4 and n*PI_2_5 is exact if the result is small. Otherwise their rounding errors are added last,
+ * with n*PI_2_6, so r is rounded once and keeps all its digits, however much cancels. */
 INLINE trig_parts trig_reduce(vf32 size) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);
     vf32 n_magic = vf32_fma(size, vf32_set(TWO_OVER_PI), magic);
@@ -99,7 +99,7 @@ INLINE vf32 trig_negate(vf32 x, vi32 bits) {
     return vf32_from_bits(vi32_xor(vf32_bits(x), vi32_and(bits, vi32_set(INT32_MIN))));
 }
 
-/* Step 3. */
+/* Step 3: sin r and cos r. */
 INLINE vf32 trig_sin_minimax(vf32 r) {
     vf32 z = r * r;
     vf32 p = vf32_set(-0x1.991aep-13f);

@@ -1,7 +1,7 @@
 /* erf |x| = 1 - e^y, y = ln erfc |x|, with the sign of x. Error < 3.2 ulp.
  * 1. y = -|x| q(|x|) on [0, 4], q a minimax polynomial for the relative error of the result, by Remez exchange: 5.2e-8.
  *    For |x| >= 3.92 the result is 1.
- * 2. e^y = 2^k (1 + d), d = e^r - 1.
+ * 2. e^y = 2^k (1 + d), d = e^r - 1, with k and r of math/exp.h.
  * 3. erf |x| = -(2^k d + (2^k - 1)), where nothing cancels: for k = 0 the sum is d. The code leaves out the minus,
  *    because the sign of x is copied to the result. */
 #pragma once

@@ -1,6 +1,6 @@
 /* e^x - 1; error < 1.6 ulp.
  * 1. Clamp x to [-20, 88.9]: at these bounds the result is already -1 and infinity.
- * 2. e^x = 2^k (1 + d), d = e^r - 1.
+ * 2. e^x = 2^k (1 + d), d = e^r - 1, with k and r of math/exp.h.
  * 3. e^x - 1 = 2^k d + (2^k - 1), where nothing cancels: for k = 0 the sum is d. The code computes half of it, with
  *    2^k/2, and doubles that: for k = 128, 2^k would be infinite.
  * 4. For |x| < 2^-25 the result is x, which keeps denormals and the sign of zero. */

@@ -29,7 +29,7 @@ static const reducer layer_norm_moments = {.size = sizeof(float), .block = momen
 
 RARE void layer_norm_rescale(const row *r, double eps, float scale);
 
-/* A single function for original and rescaled rows, so that row_map is compiled once per function passed to it. */
+/* Original and rescaled rows share this function, so that the inlined row_map below is compiled only once. */
 static void layer_norm_apply(const row *r, double eps, int is_rescaled) {
     reduced total = row_reduce(r, r->in[0], &layer_norm_moments);
     float scale = layer_norm_scale(total.moments.squares, eps);

@@ -7,7 +7,7 @@
 
 INLINE vf32 log_softmax_shifted(const vf32 *x, const vf32 *numbers) { return (x[0] - numbers[0]) - numbers[1]; }
 
-/* The exponentials are summed but not stored, because the result may overwrite x. */
+/* The exponentials are summed but not stored: the result may be in the memory of x, which is read once more. */
 static void log_softmax_row_float32(const row *r) {
     row powers = *r;
     powers.out_data = NULL;

@@ -1,7 +1,7 @@
 /* x tanh(ln(1 + z)) = x z (z + 2) / (z (z + 2) + 2), z = e^x. Error < 4 ulp.
  * 1. Clamp x to [-120, 20]: above 20 the result is x, and the lower bound avoids -inf * 0, which is NaN.
- * 2. z = 2^k (1 + d), d = e^r - 1. x (1 + d) is computed first and scaled by 2^k last, because the product can be
- *    nonzero where z alone is 0. */
+ * 2. z = 2^k (1 + d), d = e^r - 1, with k and r of math/exp.h. x (1 + d) is computed first and scaled by 2^k last,
+ *    because the product can be nonzero where z alone is 0. */
 #pragma once
 
 #include "math/exp.h"

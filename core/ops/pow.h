@@ -11,7 +11,7 @@
 #include "math/exp.h"
 #include "math/log.h"
 
-/* Step 1. */
+/* Step 1: log2 |x|, from the k and f of |x|. */
 INLINE wf64 pow_log2(log_parts parts) {
     wf64 f = vf32_to_wf64(parts.f);
     wf64 s = f / (f + wf64_set(2));

@@ -1,5 +1,5 @@
 /* 1 / (1 + e^-x); error < 2 ulp.
- * 1. e^-x = (1 + d)/s, s = 2^k, d = e^-r - 1, where k and r are those of e^x.
+ * 1. e^-x = (1 + d)/s, s = 2^k, d = e^-r - 1, where k and r are those of e^x (math/exp.h).
  * 2. The sigmoid is s / (s + 1 + d). First add d to the smaller of s and 1: this rounding error is small next to the
  *    sum, and e^-x is not rounded on its own. s is exact, so small results are as accurate as large ones.
  * 3. Below -87, where s would be denormal, the result is e^x. */
@@ -14,7 +14,7 @@ typedef struct sigmoid_parts {
 
 EXP_MINIMAX(sigmoid_minimax, -1)
 
-/* Steps 1 and 2 for |x| <= EXP_NORMAL_BOUND. */
+/* Steps 1 and 2, without the division, for |x| <= EXP_NORMAL_BOUND. */
 INLINE sigmoid_parts sigmoid_split(vf32 x) {
     const vf32 one = vf32_set(1);
     exp_parts parts = exp_reduce(x, vf32_set(SIMD_EXPONENT_MAGIC));

@@ -1,5 +1,5 @@
 /* Computes sinh |x|, then copies the sign of x. Error < 2.4 ulp.
- * 1. e^|x| = 2^k (1 + d), d = e^r - 1.
+ * 1. e^|x| = 2^k (1 + d), d = e^r - 1, with k and r of math/exp.h.
  * 2. sinh |x| = (2^k d + 2^-k d/(1 + d) + 2^k - 2^-k) / 2, where nothing cancels. The code computes half of it, with
  *    2^k/4 and 2^-k/4, and doubles that: 2^k/4 is finite up to COSH_OVERFLOW. In 2^-k, k is limited to 60: for larger
  *    k, the terms with 2^-k are lost in rounding.

@@ -1,7 +1,8 @@
 /* Computes tanh |x|, then copies the sign of x. For |x| >= 9.02, tanh |x| rounds to 1.
  *
  * tanh_by_exponential; error < 2 ulp: tanh |x| = (1 - e^y) / (1 + e^y), y = -2|x|.
- * 1. e^y = 2^-k (1 + d), d = e^r - 1. ln 2 need not be split in two: if k is large, d hardly affects the result.
+ * 1. e^y = 2^-k (1 + d), d = e^r - 1, r = y + k ln 2. ln 2 need not be split in two: if k is large, d hardly affects
+ *    the result.
  * 2. Multiply numerator and denominator by 2^k/2: (2^k/2 - 1/2) - d/2 and (2^k/2 + 1/2) + d/2. Each is rounded once,
  *    and the difference never cancels: for k = 0 the numerator is -d/2.
  * 3. d/2 is computed directly, from r/2.
@@ -32,8 +33,8 @@ INLINE vf32 tanh_by_exponential(vf32 x) {
 }
 
 INLINE vf32 tanh_by_table(vf32 x) {
-    /* Each line has the four quarters of one interval [2^e, 2^(e + 1)). The low bits of the exponent select the line,
-     * so the lines from 2^1 to 2^3 come before those from 2^-4 to 2^0. */
+    /* Each line has an entry for each quarter of one interval [2^e, 2^(e + 1)). The low bits of the exponent select the
+     * line, so the lines from 2^1 to 2^3 come before those from 2^-4 to 2^0. */
     /* clang-format off */
     static const float midpoint[32] = {
         0x1.1fea62p1f, 0x1.5ff05ep1f, 0x1.9feb98p1f, 0x1.dffadap1f,

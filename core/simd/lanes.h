@@ -57,7 +57,7 @@ INLINE vi32 vi32_not(vi32 a) { return ~a; }
 /* Shifts are functions rather than operators, because in CUDA, vi32 is int32_t, and C++ does not define shifting a
  * negative int32_t left. */
 INLINE vi32 vi32_shift_left(vi32 x, int n) { return x << n; }
-INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* copies the sign */
+INLINE vi32 vi32_shift_right(vi32 x, int n) { return x >> n; } /* fills with copies of the sign bit */
 INLINE vu32 vu32_shift_right(vu32 x, int n) { return x >> n; }
 /* Each lane shifts by its own count; a count below 0 or above 31 shifts every bit out. */
 INLINE vi32 vi32_shift_left_each(vi32 x, vi32 n) {

@@ -24,7 +24,7 @@ def devices() -> list[DeviceInfo]:
 
 
 def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
-    """Returns an executor on one of devices(), with the shaders of the build, or of the file `shaders`."""
+    """Returns an executor on one of devices(), with the shaders of the file `shaders`, or else of the build."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor
@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. WebGPU reports no memory size, so it is the host's if the adapter shares that, else 0."""
+    """Describes an adapter. Its memory size is the host's if it shares that memory, else 0: WebGPU tells no size."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 __all__ = ["PARAMETER_BYTES", "Access", "Command", "Copy", "Device", "Dispatch", "Limits"]
 
-PARAMETER_BYTES = 256  # per dispatch; also the largest alignment that an adapter may require of dynamic offsets
+PARAMETER_BYTES = 256  # bytes per dispatch; also the largest alignment that an adapter can require of dynamic offsets
 
 Access = Literal["read", "read_write", ""]  # how a shader accesses the buffer of a binding; "" if it does not
 

@@ -53,8 +53,8 @@ static __device__ __forceinline__ void move_packet(char *to, const char *from, i
     }
 }
 
-/* `per` is the number of elements in a packet: per_packet() if every operand is aligned to its packets, else 1. All
- * loads of a packet precede its store, so an operand may also be the result. */
+/* `per` is the number of elements in a packet: per_packet() if every operand is aligned to its packets, else 1. A
+ * thread loads a packet of each input before it stores that of the result, so the result may be one of the inputs. */
 template <int per, class Element, int... Sizes>
 __global__ void __launch_bounds__(CUDA_THREADS)
     elementwise_contiguous(strided<sizeof...(Sizes)> operands, Element element) {
@@ -138,8 +138,8 @@ template <int per, int... Sizes> static bool is_aligned(const strided<sizeof...(
     return true;
 }
 
-/* Launches a kernel for a part of the layout, which has extents `shape` and begins at `base`. Splits a part in two
- * until each has fewer than 2^31 elements, for which 32-bit indices suffice. */
+/* Launches a kernel for the part of the layout that has extents `shape` and begins at `base`. Splits a part of 2^31 or
+ * more elements in two and calls itself for both, because 32-bit indices suffice only for smaller parts. */
 template <int... Sizes, class Element>
 static lw_status elementwise_part(lw_context *context, const char *name, const lw_layout *layout, const int64_t *shape,
                                   char *const *base, const Element &element) {

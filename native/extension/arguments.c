@@ -35,8 +35,8 @@ static PyObject *new_element(PyObject *object, Py_ssize_t index) {
     return element;
 }
 
-/* Returns -1 with the error for a status other than INT_READ; for INT_FAILED it is already set. `expected` describes
- * what the whole argument should have been. */
+/* Raises the error for a status other than INT_READ, and returns -1. For INT_FAILED, the error is already set.
+ * `expected` describes what the whole argument should have been. */
 static int refuse_int(const char *operation, const char *parameter, PyObject *argument, const char *expected,
                       int_status status, lw_error too_large) {
     if (status == INT_EXPECTED) {

@@ -3,9 +3,9 @@
 
 #include "tensor.h"
 
-/* Converts any object that the extension can read to a tensor, a new reference: a tensor is returned as it is, a buffer
- * shares its memory with the tensor, and uint8 elements, numbers and nested sequences are copied. Returns NULL with an
- * error set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
+/* Returns a new reference to a tensor with the elements of an object: a tensor is returned as it is, a buffer shares
+ * its memory with the tensor, and uint8 elements, numbers and nested sequences are copied. Returns NULL with an error
+ * set on failure, and NULL without an error if lanewise/dispatch.py has to convert the object. */
 lw_tensor *lw_tensor_from_object(const char *operation, PyObject *object);
 
 /* Converts a number, or nested sequences of numbers, to a tensor. If `dtype` is -1, the tensor has the first of the

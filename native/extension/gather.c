@@ -37,7 +37,7 @@ typedef struct gather_plan {
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* of the axis: extent and stride for the kernel, number for errors */
+    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel; its number, for errors */
 } gather_plan;
 
 /* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */

@@ -48,7 +48,7 @@ int lw_parse_dtype(const char *operation, PyObject *object) {
             return dtype;
         }
     }
-    /* The object is another name of a dtype: "float32", float or a dtype of NumPy. */
+    /* The hook knows other names of dtypes ("float32", float, dtypes of NumPy), and refuses all other objects. */
     PyObject *code = lw_call_hook("dtype_code", operation, object, NULL, NULL);
     Py_ssize_t dtype = code ? PyNumber_AsSsize_t(code, NULL) : -1;
     Py_XDECREF(code);

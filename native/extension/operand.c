@@ -129,7 +129,7 @@ static int own_dtype(const lw_operand *operand) {
 
 enum { DTYPE_LIST_TEXT = 64 };
 
-/* Writes the dtypes for which the operation has kernels, as in "bool, int32 or float32". */
+/* Writes the dtypes that the operation accepts, as in "bool, int32 or float32". */
 static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_operation *operation, int variant) {
     int left = 0, length = 0;
     for (int dtype = 0; dtype < LW_DTYPE_COUNT; dtype++) {
@@ -148,8 +148,8 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error for operands whose dtype has no kernel. The message names the first such operand, or the promoted
- * dtype if only that has no kernel, and a dtype to which to convert. */
+/* Raises the error for operands whose dtype the operation does not accept. The message names the first such operand, or
+ * the promoted dtype if the operation accepts the dtype of each operand, and a dtype to which to convert. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];

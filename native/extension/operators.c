@@ -48,7 +48,7 @@ static int can_write_directly(const lw_tensor *a, PyObject *object) {
            memcmp(a->shape, b.shape, sizeof(int64_t) * (size_t)a->ndim) == 0 && !lw_overlaps(a, &b);
 }
 
-/* Returns whether the result has the target's dtype, given that b is a number or a tensor of that dtype. */
+/* Returns whether the operation's result has the target's dtype. b must be a number, or a tensor of that dtype. */
 static int keeps_dtype(const lw_operation *operation, const lw_tensor *target, PyObject *b) {
     int is_wider =
         lw_is_float(b) ? target->dtype < LW_FLOAT16 : lw_is_int(b) && !lw_is_bool(b) && target->dtype == LW_BOOL;

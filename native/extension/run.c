@@ -172,7 +172,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
                      "%s: cannot allocate the kernel's scratch memory; use smaller arrays, or release some",
                      operation->name);
         break;
-    case LW_BAD_INDEX: /* only from kernels that gather.c calls; their parameter 0 is the extent, 2 the axis */
+    case LW_BAD_INDEX: /* only from kernels that gather.c runs: parameters[0] is the axis's extent, [2] its number */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:

@@ -50,7 +50,7 @@ static scratch *pop_slot(int slot) {
 }
 
 static void push_slot(scratch *block) {
-    size_t bytes = block->bytes; /* read now: another thread may take the block out of its slot */
+    size_t bytes = block->bytes; /* read now: once the block is in a slot, another thread may take and free it */
     atomic_fetch_add(&cached_bytes, (int64_t)bytes);
     for (int slot = 0; slot < SLOTS; slot++) {
         scratch *none = NULL;

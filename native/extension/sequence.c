@@ -69,8 +69,8 @@ typedef struct reader {
     const int64_t *shape;
     int widest;      /* the highest lw_weakness among the numbers; LW_STRONG if there are none */
     int needs_int64; /* whether an int exceeds 32 bits */
-    int dtype;       /* of the tensor; set before the second pass, which writes its elements */
-    char *next;      /* where the second pass writes the next element; NULL in the first pass */
+    int dtype;       /* the tensor's dtype; unused while `next` is NULL */
+    char *next;      /* where to write the next element; NULL while the list is only checked and its dtype determined */
 } reader;
 
 static int read_number(reader *reader, PyObject *object, lw_weakness *weakness, lw_scalar *value) {

@@ -159,7 +159,7 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     if (view) {
-        view->read_only = 1; /* even if no element repeats, so that the shapes do not decide whether it is writable */
+        view->read_only = 1; /* even if no element repeats: the shapes should not decide whether a view is writable */
     }
     return view;
 }

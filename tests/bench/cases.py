@@ -72,7 +72,7 @@ class Case:
     arguments: tuple[Argument, ...]
     keywords: Mapping[str, Literal] = field(default_factory=dict)
     result: int = 0  # elements written
-    result_dtype: str = ""  # empty if it is the one that `dtypes` of the contract states
+    result_dtype: str = ""  # empty: the result dtype that the contract's `dtypes` states
     flops: int | None = None  # None where arithmetic is not counted
 
     @property
@@ -160,7 +160,10 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the shape of each input: the size. For operations on rows, all inputs but the first have one row."""
+    """Returns the shape of each input, as a list of expressions.
+
+    It is the size; in operations on rows, inputs after the first have the shape of one row.
+    """
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
         return {first: ["size"], **{name: ["size[-1]"] for name in others}}
@@ -196,7 +199,7 @@ def _shape(operation: Operation, described: Any, context: Mapping[str, Any]) -> 
     if prod(extents) > LARGEST:
         raise ArgumentError(
             f"bench: {operation.name}: expected at most {LARGEST:,} elements per tensor, got {prod(extents):,}; "
-            "where an operation works on matrices or images, a size is their edge"
+            "choose a smaller size (for matrices and images, one number is their edge)"
         )
     return tuple(extents)
 

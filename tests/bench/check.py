@@ -19,7 +19,7 @@ RELATIVE = 1e-4
 OF_LARGEST = 1e-5  # allowed error relative to the largest element or sum of magnitudes, because terms may cancel
 LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
-SPREAD = 4099  # about this many elements in between, or more; prime, so that their distance rarely divides a row
+SPREAD = 4099  # about this many elements between the ends, or more; prime, so that steps rarely divide a row's length
 
 UNCHECKED = ("rand", "randn")  # every library generates different random numbers
 
@@ -33,7 +33,7 @@ def positions(count: int) -> list[int]:
 
 
 def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[float] | None:
-    """Computes elements of the result in float64, from the inputs or from their magnitudes.
+    """Computes elements of the result in float64; with `magnitudes`, from the absolute values of the inputs.
 
     Returns None if NumPy is not installed or does not have the operation.
     """

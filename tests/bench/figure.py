@@ -55,7 +55,7 @@ DARK = Palette(accent="#2dd4bf", peer="#4a525c", text="#f0f6fc", faint="#9198a1"
 
 
 class Bar(NamedTuple):
-    """A bar of a panel: a contestant, and its rate in that row."""
+    """One bar of a row's panel: a contestant and its rate."""
 
     name: str
     rate: float

@@ -1,4 +1,4 @@
-"""Goals as data, and whether a measurement reaches them.
+"""Performance goals as data, and whether a measurement reaches them.
 
 A goal is an operation at a size, or another quantity such as the time of an import, with two sets of bars (thresholds):
 `firm` must hold before work counts as done, `aim` is the target. A measurement is one number (nanoseconds, bytes, or a
@@ -79,10 +79,10 @@ class Against:
 
     peers: tuple[str, ...]
     factor: float = 1.0
-    name: str = ""  # stands for the list of peers in tables, if not empty
+    name: str = ""  # what tables show in place of the peers, if not empty
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar that was reached, measured by the fastest of these peers.
+        """Returns the share of the bar that was reached, compared with the fastest of these peers.
 
         Returns None if no peer was measured, or if the bar is reached but an absent peer might be faster.
         """

@@ -28,7 +28,7 @@ def facts() -> dict[str, object]:
 
 
 def short_cpu_name() -> str:
-    """Returns the name of the processor without trademarks, for captions."""
+    """Returns the name of the processor for captions: without (R), (TM), "CPU", "Processor" and the clock rate."""
     return " ".join(re.sub(r"\((R|TM)\)|\b(CPU|Processor)\b|@.*", "", cpu_name()).split())
 
 

@@ -33,7 +33,7 @@ class Input:
     """A tensor argument."""
 
     name: str
-    dtype: str | None  # the dtype that the contract fixes; None if the input has the computed dtype
+    dtype: str | None  # the dtype that the contract fixes; None for the dtype that the operation computes in
     optional: bool
     sequence: bool  # a sequence of tensors
 
@@ -45,10 +45,10 @@ class Operation:
     name: str
     kind: str
     inputs: tuple[Input, ...]
-    dtypes: Mapping[str, str]  # computed dtype -> result dtype; `any: same` if the operation only moves data
-    domain: Mapping[str, Mapping[str, Range]]  # input -> computed dtype ("" for all others) -> range
+    dtypes: Mapping[str, str]  # dtype computed in -> result dtype; `any: same` if the operation only moves data
+    domain: Mapping[str, Mapping[str, Range]]  # input -> dtype computed in ("": all others) -> range
     aliases: tuple[str, ...]
-    kernels: Mapping[str, str]  # computed dtype -> kernel, of the first variant if there are several; may be empty
+    kernels: Mapping[str, str]  # dtype computed in -> kernel, of the first variant if there are several; may be empty
     bench: Mapping[str, Any] = field(default_factory=dict)  # how to make cases, if the kind's default does not fit
 
     @property

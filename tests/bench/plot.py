@@ -83,7 +83,7 @@ def _extent(result: Result) -> int:
 
 
 def _amount(result: Result) -> int | None:
-    """Returns the amount for the rate: flops of a matrix product or convolution, else bytes; None to count calls."""
+    """Returns what the rate counts: flops of a matrix product or convolution, else bytes; None stands for calls."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 

@@ -55,7 +55,10 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each of `works`, or for the named operations, at their sizes or those of the settings."""
+    """Prints a row for each of `works`, or for the named operations, which run on 1M elements if `works` lacks them.
+
+    Sizes in the settings replace those of `works`.
+    """
     number = settings.threads or 2
     if number < 2:
         raise ArgumentError("bench: expected --threads of at least 2, got 1; several threads are compared with one")

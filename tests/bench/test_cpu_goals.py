@@ -47,7 +47,7 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces measure(): calls each contestant once and records it; returns the times that a test sets by its name."""
+    """Replaces measure(): calls and records each contestant; its time is what a test sets under its name, or 100."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):

@@ -64,7 +64,7 @@ def test_the_time_grows_with_the_work(clock):
 
 
 def test_a_sample_that_only_waited_does_not_set_the_number_of_calls(clock):
-    waits = iter([0, 10_000_000])  # nanoseconds of delay: of the first call, and of the first sample
+    waits = iter([0, 10_000_000])  # nanoseconds by which the first call and the first sample are delayed
 
     def stalled(count):
         clock.spend(next(waits, 0) + 1000 * count)

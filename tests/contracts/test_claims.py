@@ -17,7 +17,7 @@ HEADERS = sorted((ROOT / "core").glob("*/*.h"))
 
 
 def measured(operation):
-    """Returns the errors of an operation's groups of backends in ulp, rounded up to one decimal; the largest last."""
+    """Returns the measured errors in ulp, one per group of backends, rounded up to one decimal; the largest last."""
     found = CONTRACTS[operation].measured
     errors = [each.bound.ulp for each in found.worst.values()] if found else []
     return sorted({math.ceil(round(error * 10, 6)) / 10 for error in errors})

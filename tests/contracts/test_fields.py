@@ -15,7 +15,7 @@ from generator import load
 from generator.fields import ContractError
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
-Place = tuple[str, ...]  # the keys that lead to a value; "*" stands for the index of a list, or for a name
+Place = tuple[str, ...]  # the keys that lead to a value; "*" is any index of a list, or any name in a field of NAMED
 NAMED = {"inputs", "parameters", "laws", "backends", "domain"}  # fields that map names to sections
 
 # Mappings whose keys are up to the author of the contract.
@@ -49,8 +49,8 @@ KINDS = load.load_kinds(CONTRACTS)
 
 
 def _places() -> dict[Place, tuple[str, Any]]:
-    """Returns the places of all values, each with an operation whose contract has it, and the value there; with a
-    mapping if there is one in any contract."""
+    """Returns the places of all values, each with an operation whose contract has it and the value there. If a place
+    holds mappings in some contracts and other values in others, an operation with a mapping is chosen."""
     found: dict[Place, tuple[str, Any]] = {}
     for operation, content in CONTENTS.items():
         for place, container, key in _values(content):

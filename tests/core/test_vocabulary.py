@@ -1,5 +1,5 @@
 """Tests the SIMD vocabulary on every instruction set: compiles vocabulary.c for each of them and runs it on this
-processor, in Node, or under qemu with a CPU model that has no newer instruction set."""
+processor, in Node, or under qemu (on x86 with a CPU model that has no newer instruction set)."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ class Number:
 
 
 class Exporter:
-    """Has only DLPack, which raises if there is no array."""
+    """Has only the methods of DLPack; __dlpack__ raises if there is no array."""
 
     def __init__(self, values: Any) -> None:
         self.values = values
@@ -95,7 +95,7 @@ def tensors() -> list[Any]:
 
 
 def values() -> list[Any]:
-    """Returns operands: those that fit a tensor of 3 elements, then those that are refused."""
+    """Returns operands: mostly those that fit a tensor of 3 or LARGE elements, then those that are refused."""
     three = np.arange(3, dtype=np.float32)
     return [
         *(2, 2.5, True, 2**40, 2**70, np.float32(1.5), np.int64(3), np.int8(3), np.bool_(True), three, three > 1),
@@ -386,7 +386,7 @@ def function_calls(name: str) -> list[Call]:
 
 
 def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Call]:
-    """Yields calls of a method: on the first tensor with all arguments, on the others with the first four."""
+    """Yields calls of a method: on the first tensor with all `arguments`, on the others with the first four of them."""
     for number, x in enumerate(tensors()):
         for each in arguments[: 4 if number else None]:
             for keywords in KEYWORDS.get(name, [{}]):

@@ -20,8 +20,8 @@ from lanewise import _ext, dtypes, errors
 __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
-ROUNDS = 8  # of calls: what each round loses grows by 8 or more; other growth, such as a dict's, is below 4
-IMMORTAL = 1 << 30  # least count of an immortal object; a small int's, in Python 3.11 mortal, starts at 999,999,999
+ROUNDS = 8  # repetitions: a number that each one raises grows by 8 or more; other growth, such as a dict's, is below 4
+IMMORTAL = 1 << 30  # least count of an immortal object; small ints of Python 3.11 are mortal and start at 999,999,999
 ATTEMPTS = 3  # measurements; a loss shows in each of them
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
@@ -84,7 +84,7 @@ def is_counted(value: object) -> bool:
 
 def _references(value: object) -> int:
     """Returns the number of references to an object; 0 if it is immortal. An extension built for Python 3.11
-    counts references to immortal objects too, but as Python does not, their number says nothing."""
+    changes the counts of immortal objects, but Python itself does not, so these counts say nothing."""
     return sys.getrefcount(value) if is_counted(value) else 0
 
 
@@ -122,7 +122,7 @@ def _growth(calls: Sequence[Call]) -> list[str]:
 
 
 def _survivors(call: Call) -> list[str]:
-    """Returns a message for each tensor of a result that still exists after its last reference is gone."""
+    """Runs a call. Returns a message for each tensor of its result that outlives the last reference to it."""
     result: Any = call.run()
     own = {id(part) for part in _parts((*call.arguments, *call.keywords.values()))}
     results = [weakref.ref(part) for part in _parts(result) if isinstance(part, lw.Tensor) and id(part) not in own]

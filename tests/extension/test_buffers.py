@@ -111,7 +111,7 @@ class Buffer(ctypes.Structure):
 
 
 def memoryview_of(values: np.ndarray, text: bytes) -> memoryview:
-    """Returns a memoryview of `values` with the format `text`. The caller keeps both arguments alive."""
+    """Returns a memoryview of `values` with the format `text`. The caller must keep both arguments alive."""
     buffer = Buffer(buf=values.ctypes.data, len=values.nbytes, itemsize=values.itemsize, ndim=1, format=text)
     buffer.shape, buffer.strides = (ctypes.c_ssize_t * 1)(values.size), (ctypes.c_ssize_t * 1)(values.itemsize)
     function = ctypes.pythonapi.PyMemoryView_FromBuffer

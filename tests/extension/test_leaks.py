@@ -44,7 +44,7 @@ def _frozen() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _memory() -> Iterator[None]:
-    """All tensors that a test makes are gone after it."""
+    """Checks after each test that all tensors that it made are gone."""
     before = _ext.memory_stats()[0]
     yield
     gc.collect()

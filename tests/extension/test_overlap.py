@@ -13,13 +13,13 @@ import pytest
 import lanewise as lw
 
 STEPS = (1, 2, 3, -1, -2, -3)
-LENGTHS = (7, 100, 4000)  # less than a vector, several vectors, and enough that kernels unroll their loops
+LENGTHS = (7, 100, 4000)  # about one vector, several vectors, and enough that kernels unroll their loops
 
 Views = tuple[str, np.ndarray, np.ndarray]  # a description, the destination, and the source
 
 
 def line(base: np.ndarray, low: int, step: int, length: int) -> np.ndarray:
-    """Returns a view of `length` elements whose lowest address is that of element `low`."""
+    """Returns a view of `length` elements of `base`. Element `low` of `base` has the lowest address."""
     assert low >= 0 and low + (length - 1) * abs(step) < base.size
     last = low + (length - 1) * abs(step)
     return base[low : last + 1 : step] if step > 0 else base[last : low - 1 if low else None : step]
@@ -41,8 +41,8 @@ def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
 
 
 def rectangles(base: np.ndarray) -> Iterator[Views]:
-    """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed; as sources also windows that
-    overlap themselves, and repeated rows and columns."""
+    """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed ones. Further sources are
+    sliding windows, which share elements, a repeated row, and a repeated column."""
     half = len(base) // 2
     cuts = [slice(half), slice(3, half + 3), slice(half, None), slice(None, None, 2), slice(None, None, -2)]
     cuts += [slice(half - 1, None, -1), slice(half, 0, -1)]
@@ -57,7 +57,7 @@ def rectangles(base: np.ndarray) -> Iterator[Views]:
 
 
 def check(memory: np.ndarray, pairs: Iterator[Views], write: Callable[[Any, Any], object]) -> None:
-    """Compares what `write(target, source)` writes with Lanewise, and with NumPy from a copy of the source."""
+    """Asserts that `write` changes the memory in Lanewise as in NumPy, where it reads a copy of the source."""
     wrong = []
     initial = memory.copy()
     for label, target, source in pairs:
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # keep one pair for each first view
+            if not label.endswith(" 0"):  # only the first view of a pair is used: take each once
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

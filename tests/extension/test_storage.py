@@ -1,4 +1,4 @@
-"""Tests the cache of freed memory: its size, which blocks it frees first, what it saves, and what it must not reuse."""
+"""Tests the cache of freed memory: its size, what it frees first, page faults it saves, and what it must not reuse."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ def planted(x: Array, values: Array, step: int = 61) -> Array:
 
 
 def cancelling(x: Array) -> Array:
-    """Returns a copy of a matrix whose rows have blocks of large elements that cancel: the rounding errors of float64,
+    """Copies a matrix, with blocks of large elements that cancel in each row: the rounding errors of float64,
     which depend on the order in which blocks are joined, are then as large as the result."""
     copy = x.copy()
     for start in range(0, x.shape[1] - 3 * BLOCK, 4 * BLOCK):

@@ -1,4 +1,4 @@
-"""Models of operations that the host composes of others, from the formulas of their contracts and the docstrings of
+"""Models of operations that call other operations, from the formulas of their contracts and the docstrings of
 lanewise/statistics.py; and of operations without a reference: asarray, and those that return several tensors."""
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ def _length(x: Array, axis: int) -> Array:
 
 
 def _centered(x: Array, axis: int) -> Array:
-    """The mean is subtracted twice, because a large mean is rounded."""
+    """Subtracts the mean, then the mean of the differences, which is the rounding error of a large first mean."""
     for _ in range(2):
         x = x - reductions.ALONG_AXES["mean"](x, axis=axis, keepdims=True)
     return x

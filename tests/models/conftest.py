@@ -1,4 +1,4 @@
-"""Tests of the models: each operation that promises the same bits against a model of its order of operations."""
+"""Tests each operation that promises the same bits everywhere against a model of the order in which it computes."""
 
 from __future__ import annotations
 

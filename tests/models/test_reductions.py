@@ -44,7 +44,7 @@ def test_memory_layouts(operation, dtype):
     agree(operation, *[np.broadcast_to(x[:1], x.shape) for x in tall], axis=0)
     agree(operation, *[np.broadcast_to(x[:, :1], x.shape) for x in tall], axis=1)
     agree(operation, *drawn(operation, (9, 7, 100), dtype), axis=1)
-    for count in (3, 16, 17):  # short reductions of outputs that are not adjacent
+    for count in (3, 16, 17):  # short rows, whose first elements are not adjacent
         agree(operation, *drawn(operation, (70, count), dtype), axis=1)
 
 
@@ -68,7 +68,7 @@ def test_several_axes(operation):
 
 @pytest.mark.parametrize("operation", [name for name in (*ALONG_AXES, "vecdot") if "float32" in BY_NAME[name].dtypes])
 def test_special_values(operation):
-    """Runs of special values, single special values, and rows in which all or most are equal."""
+    """Rows have special values only, some of them, or one of them repeated. Other rows have blocks that cancel."""
     contract = BY_NAME[operation]
     for count in (1, 5, 63, BLOCK + 5):
         x, *others = drawn(operation, (len(SPECIAL) * 3, count))

@@ -60,7 +60,7 @@ def test_special_values(operation):
 @pytest.mark.parametrize("operation", OPTIONAL)
 @pytest.mark.parametrize("eps", [0.0, 1e-70, 1e-12, 0.1, 3e6])
 def test_eps(operation, eps):
-    """Also with means and magnitudes for which blocks are read twice, or rows rescaled."""
+    """Means and magnitudes are also such that blocks are read twice, or rows are rescaled."""
     for count in (5, 300, BLOCK + 9):
         x = drawn(operation, (7, count))[0]
         means = np.array([0, 1, 1e3, 1e4, -3e6, 1e20, -1e-20], "f4")[:, None]

@@ -5,8 +5,8 @@ import pytest
 
 from tests.models.comparison import SPECIAL, agree, drawn, planted
 
-# Shapes of images and parameters: windows of one part and of several (models/windows.py), results of one block of
-# columns and of several, blocks of one row of results and of many, and several tasks.
+# Shapes of images and parameters: windows of one part and of several (models/windows.py), results that take one
+# block of columns or several, blocks that hold one row of results or many, and results of several tasks.
 CASES = [
     ((1, 1, 4, 4), {"kernel_size": 2}),
     ((2, 3, 9, 11), {"kernel_size": 1}),

@@ -1,5 +1,5 @@
-"""Draws mutants: takes the folders in turn, and draws a line of the folder that runs, a rule that applies to the line,
-and one of the rule's changes.
+"""Draws mutants: takes the folders in turn, and from each draws a line that runs (see ran.py), a rule that applies to
+it, and one of the rule's changes.
 
 The sequence depends on the seed, the sources and the lines that run. A larger count continues it."""
 

@@ -1,8 +1,8 @@
-"""Builds with gcc so that lines are counted, runs the oracle's cases, and reads the counts. Runs in a copy of the
-project, whose modules it imports.
+"""Builds Lanewise with line counters (gcov), runs the oracle's cases, and reads the counters. Runs in a copy of this
+repository, whose modules it imports.
 
     python instrument.py scalar avx2     builds the oracle runners and runs them; puts the extension into lanewise/
-    python instrument.py --gcov FILE     after the tests: writes the lines that ran, could run, and are active
+    python instrument.py --gcov FILE     after the tests: writes as JSON which lines ran, have code, are active
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ TARGET = replace(host(), optimization="-O1")
 
 
 def instrument(names: list[str]) -> None:
-    """Builds with counters, runs the oracle's cases on the kernels, and replaces the extension in lanewise/."""
+    """Builds the oracle runners and the extension with line counters (gcov), runs the runners, and puts that extension
+    into lanewise/."""
     target, using = TARGET, compiler.choose()
     isas = [isa for isa in target.isas if isa.name in names]
 
@@ -49,7 +50,7 @@ def instrument(names: list[str]) -> None:
 
 
 def _libraries() -> build.Files:
-    """Returns the kernel libraries that are in place: place() deletes those that it is not given."""
+    """Returns the kernel libraries in lanewise/_lib: build.place() deletes those that it is not given."""
     return {f"_lib/{path.name}": path for path in (build.PACKAGE / "_lib").glob("kernels_*")}
 
 
@@ -80,7 +81,7 @@ def counts() -> dict[str, dict[str, list[int]]]:
 
 
 def _preprocessing() -> Iterable[list[str]]:
-    """Yields the commands that print what the compiler sees, with the definitions of macros."""
+    """Yields commands that preprocess the sources, and keep the definitions of macros in their output."""
     target, using = TARGET, compiler.choose()
     folder = ROOT / "build" / "tests"
     for isa in target.isas:

@@ -156,8 +156,8 @@ def _includes(root: Path) -> dict[str, set[str]]:
 
 
 def _operations(root: Path, file: str) -> list[str]:
-    """Returns the operations whose contract, shader or header in core/ops this file is, or whose header includes it,
-    directly or not; none if they are more than MOST_OPERATIONS."""
+    """Returns the operations that a file belongs to: it is their contract, their shader or their header in core/ops, or
+    this header includes it, directly or not. Returns none if there are more than MOST_OPERATIONS."""
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):

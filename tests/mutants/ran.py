@@ -1,7 +1,7 @@
 """Finds the lines that run on this machine: in C with gcov, in Python with coverage.py. All lines of contracts count as
 running, and all lines of shaders if there is a GPU.
 
-The kernels of the two instruction sets that mutants are built for run the oracle's cases; tests run the extension and
+The oracle's cases run the kernels, for the two instruction sets that mutants are built for; tests run the extension and
 the Python files. The result is saved for each commit."""
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def collect(
     python: Mapping[str, Mapping[str, list[int]]],
     compiled: Mapping[str, dict[str, list[int]]],
 ) -> Lines:
-    """Returns, for each source, the lines that run or None, from the reports of coverage.py and instrument.py."""
+    """Returns what lines() returns, from the reports of coverage.py and instrument.py."""
     found: Lines = {}
     c_ran: dict[str, set[int]] = {}
     has_gpu = not environment.testable()["wgpu"]

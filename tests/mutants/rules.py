@@ -21,7 +21,7 @@ class Line:
     text: str
     code: str
     suffix: str
-    file: str = ""  # the text of the whole file, to know which names it has
+    file: str = ""  # the text of the whole file, in which rules look for names
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,8 @@ class Rule:
 
 
 def _swap(pattern: str, pairs: str, group: int = 0) -> Callable[[Line], Iterator[Change]]:
-    """Returns a rule that replaces the match of a group by its partner. `pairs` is "a:b c:d", in both directions."""
+    """Returns a rule that replaces what a group of `pattern` matches by its partner. `pairs` such as "a:b c:d" replace
+    a by b and b by a, and so on."""
     compiled = re.compile(pattern)
     partner = dict(pair.split(":") for pair in pairs.split())
     partner |= {new: old for old, new in partner.items() if new not in partner}
@@ -175,7 +176,7 @@ def _hex(value: float) -> str:
 
 
 def _decimal(value: float, like: str) -> str:
-    """Returns a number as people write it, with no fewer digits than `like`. YAML needs a point before an exponent."""
+    """Returns a number in decimal, as precise as `like` or more, with a point, which YAML needs before an exponent."""
     digits = f"{value:.{max(7, len(like))}g}"
     if "e" in digits:
         mantissa, exponent = digits.split("e")

@@ -1,4 +1,4 @@
-"""Tests the tool on the project in small/: outcomes of mutants, and that it continues an earlier run and cleans up."""
+"""Tests the mutation tool on the miniature project small/: what becomes of mutants, continued runs, and cleaning up."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ PLACES = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    """A copy of the project in small/, in a temporary folder."""
+    """A copy, in a temporary folder, of the miniature project tests/mutants/small."""
     root = tmp_path / "small"
     shutil.copytree(SMALL, root, ignore=shutil.ignore_patterns("build", "__pycache__"))
     return Project(root / "small.toml", root)

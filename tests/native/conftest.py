@@ -33,7 +33,7 @@ def absent() -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def runner() -> Path:
-    """The runner that loads this checkout's libraries. Its own code runs on the oldest processor of the target."""
+    """The runner that loads this checkout's libraries. Its own code is built for the target's oldest processor."""
     return compile_runner(host(), compiler.choose())
 
 

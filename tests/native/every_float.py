@@ -1,6 +1,6 @@
 """Compares the bits of float32 functions of one argument between instruction sets, over every float.
 
-    python tests/native/every_float.py neon                 all functions, with those of avx2 and sse2
+    python tests/native/every_float.py neon                 all functions, against avx2 and sse2
     python tests/native/every_float.py simd128 exp tanh     these functions
     python tests/native/every_float.py neon --every 16      every 16th range of 2^24 floats
 

@@ -55,8 +55,8 @@ OTHERS = {"avx": "plain", "scalar": "plain"}  # give the bits of sse2, except in
 CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
 ELEMENTWISE_DRAWS = 1 << 24  # results to compare, of an elementwise function of several arguments
-DRAWS = 1 << 17  # results to compare, of another operation
-ROUNDS = (128, 512)  # draws of the cases of another operation: the least and the most
+DRAWS = 1 << 17  # results to compare, of an operation that is not elementwise
+ROUNDS = (128, 512)  # how often the cases of such an operation are drawn: the least and the most
 
 Calls = Iterator[tuple[Case, str]]
 

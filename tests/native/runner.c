@@ -4,7 +4,7 @@
  *     runner ORACLE...                      if built with LW_STATIC, which links the kernels in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *     runner --paths ORACLE...              if also built with LW_COUNT_PATHS: repeats each case with other hosts and
- *                                           other placements of the operands, and counts paths (core/paths.h)
+ *                                           other memory layouts of the operands, and counts paths (core/paths.h)
  *
  * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
  * libraries; then one line per path: `path`, count, name. contracts/generator/oracle.py defines the files' format. */
@@ -137,7 +137,7 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
     return status;
 }
 
-/* The hosts that call a kernel. Without --paths, only the first one does. */
+/* A host calls kernels: it may run their tasks and allocate memory for them. Without --paths, only PLAIN is used. */
 typedef struct {
     const char *name;
     int runs_tasks, has_memory;
@@ -191,8 +191,8 @@ static int is_wrong(const test_case *c, const uint8_t *results, const char *wher
     return 0;
 }
 
-/* Calls the kernel for one host and one placement of the operands, whose last is the result. Returns whether something
- * is wrong. Copies the results to `results`. */
+/* Calls the kernel as the host `by` does, on operands placed in memory with the given strides; the last one is the
+ * result, whose elements are copied to `results`. Returns whether something is wrong. */
 static int run_once(const test_case *c, const host *by, const void *layout, const lw_scalar *scalars, placed *operands,
                     const char *where, uint8_t *results) {
     const void *pointers[LW_MAX_OPERANDS] = {NULL};
@@ -229,8 +229,9 @@ static int run_once(const test_case *c, const host *by, const void *layout, cons
     return failed;
 }
 
-/* Repeats a case with the other hosts, and with the other placements that the file has. The bits must be the same if
- * only the order of tasks or the kind of stores differs. */
+/* Runs a case again with each other entry of hosts, and with each further memory layout of the operands that the file
+ * has. With BACKWARDS and STREAMING, only the order of tasks and the kind of stores (ordinary or streaming) differ, so
+ * the bits must be the same. */
 static int run_variants(const test_case *c, reader *r, const void *layout, size_t layout_bytes,
                         const lw_scalar *scalars, size_t scalar_count, placed *operands, const uint8_t *first) {
     size_t bytes = c->expected.count * item_size[c->dtype];
@@ -332,7 +333,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends; a later one overrides it for one */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, a later one for the one it names */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {
@@ -373,7 +374,7 @@ static int sum_of_tenths(const lw_library *library) {
     return failed;
 }
 
-/* Decomposes a symmetric matrix. The oracle has no cases of eigh, because it returns two tensors. */
+/* Decomposes a symmetric matrix. The oracle has no cases of eigh, because eigh returns two tensors. */
 static int eigenvectors(const lw_library *library) {
     enum { N = 40, ROW = N * sizeof(float) };
     static float x[N * N], values[N], vectors[N * N];

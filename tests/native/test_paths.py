@@ -1,7 +1,7 @@
 """Tests that the oracle's cases take every path of every algorithm in core/ on each CPU backend, with right results.
 
-PATH (core/paths.h) marks the paths. The runner repeats each case with hosts that run tasks in another order, stream
-results or have no memory, and with strided operands. A path that is not taken needs a case in
+PATH (core/paths.h) marks the paths. The runner repeats each case with tasks in another order, with streaming
+stores, without memory from the host, and with strided operands. A path that is not taken needs a case in
 contracts/generator/paths.py, which lists the sizes at which algorithms change their paths.
 """
 

@@ -13,7 +13,7 @@ from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
 
-# Instruction set -> a processor on which no later backend runs, and a backend that the runner must refuse there.
+# Instruction set -> a processor that has it but not the next one, and a backend that the runner must refuse there.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 

@@ -242,7 +242,7 @@ static void await(pid_t child) {
     CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }
 
-/* fork() while another thread runs jobs: the child's first call starts its own workers. */
+/* fork() while another thread shares tasks: the child's first call starts its own workers. */
 static void test_fork(void) {
     lw_set_threads(4);
     pthread_t caller;

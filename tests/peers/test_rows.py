@@ -48,7 +48,7 @@ def test_layer_norm(torch, data):
     normalized = torch.nn.functional.layer_norm(
         last(torch, *wide(x), axis), (x.shape[axis],), *tensors(torch, weight, bias), eps
     )
-    # if a row hardly varies, the rounding error of its mean is large relative to its deviations
+    # if a row hardly varies, its deviations from the mean are small relative to the mean's rounding error
     spread = np.sqrt(np.var(*wide(x), axis=axis, keepdims=True) + eps)
     allowed = 2 * 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / spread
     expected = np.moveaxis(normalized.numpy(), -1, axis)

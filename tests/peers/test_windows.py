@@ -14,7 +14,7 @@ def pairs(low, high):
 
 
 def images(data, channels, kernel, padding, dilation):
-    """Draws images that the window fits in."""
+    """Draws images that, with padding, are at least as large as the dilated kernel."""
     reach = [(k - 1) * d + 1 for k, d in zip(kernel, dilation, strict=True)]
     size = [max(r - 2 * p, 1) + data.draw(st.integers(0, 12)) for r, p in zip(reach, padding, strict=True)]
     return data.draw(numbers((data.draw(st.integers(1, 3)), channels, *size), -3, 3))

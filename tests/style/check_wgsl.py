@@ -10,9 +10,9 @@ import re
 
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
-START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # where an operand starts, a left operand, where it ends
+START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # an operand's start, a left operand, an operand's end
 NAME, SAME = r"([A-Za-z_][\w.]*)", r"\1(?![\w.\[(])"
-FOLDED = {  # a pattern -> an example, what it is, and what to write instead
+FOLDED = {  # a pattern -> an example, a description, and what to write instead
     rf"(?:^|[=(,?:+*/<>&|]|return)\s*(?:{ZERO}|0)\s*-": (
         "return 0.0 - x",
         "a difference from zero; write -x or flip the sign",
@@ -38,7 +38,8 @@ ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
 
 
 def complaints(sources: dict[str, str]) -> list[str]:
-    """Returns what is wrong with the shaders, which patterns miss their own example, and which ALLOWED are unused."""
+    """Returns what is wrong with the shaders, which patterns miss their own example, and which entries of ALLOWED are
+    unused."""
     found, seen = [], set()
     for name, text in sources.items():
         if not name.endswith(".wgsl"):

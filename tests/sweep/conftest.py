@@ -42,14 +42,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 @pytest.fixture
 def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available backend, selected while the test runs."""
+    """Each available backend in turn, selected by use_backend() while the test runs."""
     with lw.use_backend(request.param):
         yield request.param
 
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available backend whose kernels work on host memory, selected while the test runs."""
+    """Each available backend whose kernels work on host memory, selected like `backend`."""
     with lw.use_backend(request.param):
         yield request.param
 

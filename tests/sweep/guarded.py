@@ -1,4 +1,5 @@
-"""Runs a backend's kernels on the oracle cases, each operand next to an inaccessible page. Prints a case, then runs it.
+"""Runs a backend's kernels on the oracle cases, each operand next to an inaccessible page. Prints the name
+of each case before the case runs.
 
     python guarded.py avx2 build/oracle
 

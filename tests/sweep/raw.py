@@ -1,4 +1,4 @@
-"""Calls a library's kernels directly on the test's own memory, through lanewise.cffi."""
+"""Calls the kernels of a backend's library directly, through lanewise.cffi, on memory that the test allocates."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ class Placed:
         return layouts.Operand(self.array.shape, self.array.strides)
 
     def surroundings(self) -> np.ndarray:
-        """Returns a copy of the memory in which the array is poisoned: all poison, unless a kernel wrote around it."""
+        """Returns a copy of `memory` with the array overwritten by poison. All bytes of the copy are poison, unless a
+        kernel wrote outside the array."""
         copy = self.memory.copy()
         start = self.array.__array_interface__["data"][0] - self.memory.__array_interface__["data"][0]
         view = np.lib.stride_tricks.as_strided(
@@ -47,8 +48,8 @@ class Placed:
 
 
 def place(shape: Sequence[int], dtype: Any, gaps: bool = False) -> Placed:
-    """Allocates an array in poisoned memory, misaligned by a byte. With gaps, its axes are in reverse order, every
-    other item along each axis is unused, and some strides are negative."""
+    """Allocates an array in poisoned memory, misaligned by a byte. With gaps, its axes are in reverse order in
+    memory, every other item along each axis is unused, and some strides are negative."""
     dtype = np.dtype(dtype)
     around = [2 * extent + 1 for extent in reversed(shape)] if gaps else list(shape)
     count = int(np.prod(around, dtype=np.int64)) * dtype.itemsize

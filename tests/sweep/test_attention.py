@@ -1,5 +1,5 @@
 """Tests attention against the reference on inputs drawn by hypothesis, over all its parameters and with bool masks,
-which the oracle's files do not contain. Also tests how much scratch memory it uses."""
+which the oracle's files do not contain. Also tests how much scratch memory attention uses."""
 
 import numpy as np
 import pytest
@@ -70,8 +70,8 @@ def test_keys_outside_the_window_are_not_read(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Two queries, less than a block of queries, or more than a chunk (core/attention.h); several blocks of keys; widths of
-# which 3 and 33 are not a multiple of a tile's width.
+# Queries: two, fewer than a block, and more than a chunk (core/attention.h). Keys: several blocks. Widths: 3 and 33 are
+# not multiples of a tile's width.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):

@@ -70,7 +70,8 @@ def wrong_values(contract, parameter):
 
 
 def beyond_limits(parameter):
-    """Yields a number just below the lower limit, one just above an int's upper limit, and what no float may be."""
+    """Yields a number just below the lower limit, and one just above an int's upper limit. For a float parameter, also
+    yields NaN, infinities and a number too large for a float."""
     if parameter.type == "float":
         yield from (10**400, math.nan, math.inf, -math.inf)
     if parameter.limits and parameter.limits.says:
@@ -108,8 +109,8 @@ def complaint(contract, inputs, keywords, argument):
 
 
 def check(contract, replacements):
-    """Checks that a valid call succeeds, and fails if one argument is replaced. A replacement is (place, value), where
-    place is an input's position or a keyword."""
+    """Checks that a valid call succeeds, and that the operation rejects the same call with any one of the replacements.
+    A replacement is (place, value), where place is an input's position or a keyword."""
     inputs, keywords = valid_call(contract)
     assert getattr(lw, contract.operation)(*inputs, **keywords) is not None
     complaints = []
@@ -155,7 +156,7 @@ def test_too_few_and_too_many_arguments(contract):
 
 
 def recast(contract, inputs, dtype):
-    """Replaces the inputs by ones in another dtype, except those with a fixed dtype."""
+    """Replaces each input, unless its dtype is fixed, by an array filled with 1 in another dtype."""
     if contract.inputs[0].sequence:
         return [[np.ones(each.shape, dtype) for each in inputs[0]]]
     pairs = zip(inputs, contract.inputs, strict=False)

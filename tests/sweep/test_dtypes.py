@@ -10,7 +10,8 @@ from judge import bits
 
 import lanewise as lw
 
-ORDER = ("bool", "int32", "float32")  # without a kernel for a dtype, an operation computes in the next that has one
+# An operation without a kernel for a dtype computes in the next dtype of this list for which it has a kernel.
+ORDER = ("bool", "int32", "float32")
 
 
 def promoted(*dtypes):

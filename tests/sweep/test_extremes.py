@@ -1,5 +1,5 @@
-"""Tests max and min with NaN, infinities and signed zeros at any position. Kernels first reduce blocks as if these
-values did not occur, on a code path that depends on the length."""
+"""Tests max and min with NaN, infinities and signed zeros at any position. CPU kernels first
+reduce each block without regard to NaN and the signs of zeros, on a code path that depends on the length."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_positive_zero_is_larger(backend, extreme, length):
 
 @pytest.mark.parametrize("length", LENGTHS)
 def test_infinities_of_both_signs_do_not_give_nan(backend, extreme, length):
-    """Infinities of both signs never meet in an addition, which would give NaN."""
+    """CPU kernels detect NaN by the sum of a block, which is also NaN for infinities of both signs."""
     for place in places(length):
         values = np.full(length, -np.inf, "float32")
         values[-1 - place] = 3.0

@@ -34,7 +34,7 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Returns whether operands may have gaps. Without an axis, the operation take flattens x, which must have none."""
+    """Returns whether operands may have gaps. Without an axis, the kernels of take require a contiguous x."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 

@@ -22,8 +22,8 @@ LARGEST = 5000  # elements
 
 
 def shapes_of(contract):
-    """Returns each input's shape: that of the contract's case with the most inputs and, among those, the largest of at
-    most LARGEST elements; or a default if the contract has no cases."""
+    """Returns each input's shape in one of the contract's cases: among those with the most inputs, the largest with at
+    most LARGEST elements. Without cases, returns default shapes."""
 
     def fullness(row):
         size = sum(math.prod(shape) for shape in row.inputs.values())
@@ -85,7 +85,7 @@ def test_errors(contract, backend):
 
 @pytest.mark.contracts(lambda contract: not contract.internal)
 def test_aliases_and_methods(contract, backend):
-    """Aliases and methods are bound to the same operation."""
+    """The aliases and methods of an operation exist, and its methods give its results."""
     for name in contract.names:
         assert callable(getattr(lw, name))
         assert hasattr(lw.Tensor, name) == contract.method

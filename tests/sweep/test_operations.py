@@ -66,7 +66,7 @@ def test_same_bits_of_large_inputs(contract, dtype):
     elif contract.kind.name == "elementwise":
         arrays = [lw.asarray(draw(contract, each.name, dtype, LARGE, "large")) for each in contract.inputs]
         assert_same_bits(lambda: function(*arrays), LARGE)
-    elif contract.inputs or dtype == "float32":  # tests/models tests creation in other dtypes
+    elif contract.inputs or dtype == "float32":  # tests/models tests creation operations in other dtypes
         drawn = "float32" if dtype == "float16" else dtype  # benchmark cases have no float16
         size = LARGE_BY_NAME.get(contract.operation, LARGE_BY_KIND.get(contract.kind.name, LARGE))
         case = build(operations.find(contract.operation), size, drawn)

@@ -1,4 +1,5 @@
-"""Tests streaming stores, which bypass the caches for large results: same bits at every alignment, no stray writes."""
+"""Tests streaming stores, which bypass the caches for large results: kernels give the same bits as with ordinary
+stores, at every alignment, and write nothing outside the result."""
 
 import functools
 import struct
@@ -42,7 +43,7 @@ def both(contract, host, kernel, inputs, place, scalars=None, **settings):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name in ("elementwise", "cast"))
 def test_streamed_results(contract, host):
-    """Every kernel streams correct results from contiguous and strided inputs, at various offsets in a cache line."""
+    """Every kernel gives the same bits with both kinds of stores, at various offsets of the result in a cache line."""
     for i, (kernel, dtype, result) in enumerate(kernels_of(contract)):
         item = np.dtype(result).itemsize
         for shape, shift in zip(SHAPES, (item, 1, 0, 3 * item, LINE - item, LINE - 1, 16), strict=True):

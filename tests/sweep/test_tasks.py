@@ -1,4 +1,5 @@
-"""Tests that work split into tasks gives the same bits in any order, and that kernels return LW_INTERRUPTED."""
+"""Tests that kernels give the same bits if their work is split into tasks that run in reverse order, and that they
+return LW_INTERRUPTED if the host stops before a task."""
 
 import struct
 

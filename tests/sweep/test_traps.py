@@ -94,7 +94,7 @@ def test_variance_survives_a_large_mean_on_every_path(backend):
 
 
 def test_layer_norm_with_outliers_as_its_pivot(backend):
-    """A pivot that is the mean of four elements costs a one-pass variance three digits if all four are outliers."""
+    """A one-pass variance that first subtracts the mean of four elements loses three digits if they are outliers."""
     rows = np.random.default_rng(2).normal(0, 1, (3, 4096)).astype("float32")
     rows[:, [0, 1024, 2048, 4095]] = 10_000
     exact = rows.astype("float64")

@@ -22,7 +22,7 @@ def reach(kernel, dilation):
 
 @st.composite
 def sizes(draw, kernel, dilation, padding):
-    """Draws the size of an image that the window fits in, sometimes exactly."""
+    """Draws the size of an image that, with padding, has room for the dilated kernel, sometimes exactly."""
     spans = zip(reach(kernel, dilation), padding, strict=True)
     return [max(span - 2 * pad, 1) + draw(st.integers(0, 9)) for span, pad in spans]
 
@@ -65,7 +65,7 @@ def test_pooling(data):
 
 
 def test_one_image_without_a_batch():
-    """An image of shape (channels, height, width), here three different sizes and with gaps, is a batch of one."""
+    """An image of shape (channels, height, width) is a batch of one. Here, the sizes differ, and memory has gaps."""
     batch = np.arange(2 * 3 * 10 * 22, dtype="float32").reshape(2, 3, 10, 22)[1:, :, ::2, ::2] % 7
     weight = np.arange(4 * 3 * 2 * 2, dtype="float32").reshape(4, 3, 2, 2) % 5
     calls = {

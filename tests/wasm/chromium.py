@@ -19,7 +19,7 @@ FLAGS = ("--no-sandbox", "--disable-quic", "--no-first-run", "--disable-backgrou
 
 
 def program() -> str | None:
-    """Returns the browser to run: LANEWISE_CHROMIUM, else the first of Chromium's names on the path."""
+    """Returns the browser to run: LANEWISE_CHROMIUM, else the first of environment.CHROMIUM on the path."""
     found = (path for path in map(shutil.which, environment.CHROMIUM) if path)
     return os.environ.get("LANEWISE_CHROMIUM") or next(found, None)
 

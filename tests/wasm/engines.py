@@ -1,4 +1,4 @@
-"""Lists the engines that the WASM tests run in. The fixture `engine` gives each of them to a test.
+"""Lists the engines that the WASM tests run in: Pyodides in Node or a browser. The fixture `engine` gives each in turn.
 
 The oldest and the newest Pyodide each run in the system's Node, in a newer Node, in a page and in a worker of Chromium;
 the oldest also in WebKit, the newest in Firefox. The Pyodide between them runs in the system's Node and in a page.
@@ -33,7 +33,7 @@ class Engine(Protocol):
     backends: frozenset[str]  # the backends that the engine can run
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """Returns the value of the program's last expression, which must be JSON."""
+        """Runs a program and returns the value of its last expression, which must be JSON."""
 
 
 class NodeEngine:

@@ -1,5 +1,5 @@
-"""A local HTTP server for the tests' pages: Pyodide's files, a package index with one wheel, and folders packed for
-Pyodide's file system. It does not depend on the browser."""
+"""A local HTTP server for the tests' pages, in any browser. It serves Pyodide's files, a package index with one wheel,
+and folders packed as tar files for Pyodide's file system."""
 
 from __future__ import annotations
 

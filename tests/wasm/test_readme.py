@@ -1,4 +1,4 @@
-"""Tests that the README's example, typed into a console, print what the README shows, natively and in all engines."""
+"""Tests that the README's example, typed into a console, prints what the README shows, natively and in all engines."""
 
 from __future__ import annotations
 

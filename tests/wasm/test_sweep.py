@@ -1,5 +1,5 @@
 """Tests every operation in every engine: the oracle's cases, on each backend of the engine. Operations come from the
-contracts; no test names one."""
+contracts; none is named here."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def findings(engine: Engine) -> Findings:
 
 @pytest.fixture(scope="session")
 def native() -> Findings:
-    """What programs/sweep.py finds on the native scalar backend, whose bits all native backends give (tests/sweep)."""
+    """What programs/sweep.py finds on the native scalar backend. tests/sweep checks that all native backends give its
+    bits."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 

@@ -59,7 +59,7 @@ class Firefox:
         self.socket: socket.socket | None = None
         self.profile = tempfile.TemporaryDirectory(prefix="lanewise-firefox-")
         folder = Path(self.profile.name)
-        (folder / "user.js").write_text('user_pref("marionette.port", 0);\n')  # any free port, which is saved to a file
+        (folder / "user.js").write_text('user_pref("marionette.port", 0);\n')  # Firefox picks a port and saves it
         command = [
             environment.program(environment.FIREFOX) or "firefox",
             "--headless",

@@ -21,7 +21,7 @@ Operand = tuple[DeviceBuffer, int]
 
 
 class Runner:
-    """Moves arrays to and from an executor, and launches kernels on them."""
+    """Moves arrays to and from an executor's device, and launches kernels on them."""
 
     def __init__(self, executor: WebGpuExecutor) -> None:
         self.executor = executor
@@ -44,7 +44,7 @@ class Runner:
         return buffer, GUARD
 
     def download(self, operand: Operand, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
-        """Returns a result. Asserts that the guards around it are intact."""
+        """Downloads a result and returns it. Asserts that the guards around it are intact."""
         nbytes = math.prod(shape) * dtype.itemsize
         into = np.empty(nbytes + 2 * GUARD, np.uint8)
         self.executor.download(operand[0], memoryview(into))

@@ -1,5 +1,5 @@
-/* Declares dlopen() and related functions; stdlib.h explains why. In Pyodide, dlopen() opens side modules
- * synchronously. */
+/* Declares dlopen() and related functions; stdlib.h explains why this folder exists. In Pyodide, dlopen() opens side
+ * modules synchronously. */
 #pragma once
 
 #define RTLD_LAZY 1

@@ -4,7 +4,7 @@
 // and strides are in bytes, modulo 2^32, so negative strides work.
 struct LwLayout {
     offsets: vec4<u32>,
-    scalars: vec4<u32>,            // parameters of the operation, as bits
+    scalars: vec4<u32>,            // bits of the operation's parameters
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
     strides: array<vec4<u32>, 8>,  // strides of all operands along each dimension
     count: u32,                    // number of elements of the result

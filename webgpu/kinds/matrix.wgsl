@@ -8,7 +8,7 @@ override lw_depth: u32 = 16u;   // extent of a strip along k
 
 struct LwMatrixLayout {
     offsets: vec4<u32>,        // offsets of A, B and the other operands, in bytes modulo 2^32, like strides
-    scalars: vec4<u32>,        // parameters of the operation, as bits
+    scalars: vec4<u32>,        // bits of the operation's parameters
     row_strides: vec4<u32>,
     column_strides: vec4<u32>,
     batch_shape: array<vec4<u32>, 2>,

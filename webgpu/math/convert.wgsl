@@ -81,7 +81,7 @@ fn lw_widen(x: i32) -> vec2<u32> {
     return vec2<u32>(bitcast<u32>(x), bitcast<u32>(x >> 31u));
 }
 
-// Returns the exponent and fraction bits of a float, rounded to nearest, ties to even. The caller adds the sign.
+// Returns the exponent and fraction bits of `number`, rounded to nearest, ties to even. The caller adds the sign.
 fn lw_float_of(format: LwFormat, number: LwNumber) -> vec2<u32> {
     let infinity = lw_shift_left_wide(vec2<u32>(u32(format.top), 0u), format.width);
     if (number.category == lw_zero) {

@@ -14,8 +14,8 @@ fn lw_moments_of(x: f32) -> LwMoments {
     return LwMoments(1.0, x, 0.0, select(lw_from_bits(0x7fc00000u), 0.0, finite));
 }
 
-// The moments of the elements of a and b. Source: Chan, Golub and LeVeque, "Algorithms for computing the sample
-// variance", 1983, (2.1).
+// The moments of all elements of a and b together. Source: Chan, Golub and LeVeque, "Algorithms for computing the
+// sample variance", 1983, (2.1).
 fn lw_moments_join(a: LwMoments, b: LwMoments) -> LwMoments {
     if (b.count == 0.0) {
         return a;

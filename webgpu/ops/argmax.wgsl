@@ -1,4 +1,5 @@
-// A candidate is (rank, index). The highest rank wins, and of equal ranks the lower index. NaN has the highest rank.
+// Each element becomes a pair (rank, index). The pair of the highest rank wins, and of equal ranks that of the lowest
+// index. NaN has the highest rank.
 fn lw_argmax_float32_identity() -> vec2<i32> {
     return vec2<i32>(-2147483647 - 1, 2147483647);
 }

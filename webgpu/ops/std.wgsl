@@ -1,4 +1,4 @@
-// The sum of squared deviations of n elements is divided by max(n - correction, 0), as in NumPy.
+// The root of the sum of squared deviations of n elements divided by max(n - correction, 0), as in NumPy.
 fn lw_std_float32_identity() -> LwMoments {
     return LwMoments(0.0, 0.0, 0.0, 0.0);
 }

@@ -1,4 +1,4 @@
-"""The goals for a page in Chromium: `python -m tests.bench --goals --backends browser`.
+"""The performance goals for a page in Chromium: `python -m tests.bench --goals --backends browser`.
 
 table.py           the goals
 command.py         the command, which opens the page and has it measure each row

@@ -66,7 +66,7 @@ def require() -> None:
 
 @contextmanager
 def opened(folders: Folders) -> Iterator[Page]:
-    """Starts Chromium with a page whose files come from these folders. Raises what `require` raises."""
+    """Starts Chromium with a page whose files come from these folders. Raises ArgumentError as `require` does."""
     require()
     from playwright.sync_api import sync_playwright
 

@@ -30,7 +30,7 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-# In a document, a comment with the command and these options marks the place of the table of goals.
+# In a document, the table of goals goes below a comment with `python -m tests.bench` and these options.
 OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # tests/wasm/pyodide_fixture.py fetches NumPy and SciPy for this Pyodide
 JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
@@ -133,7 +133,7 @@ def _served(peers: Sequence[str], wheel: Path | None) -> Served:
 
 
 def pack_programs(folder: Path) -> Path:
-    """Writes an archive with the files of a checkout that the page needs: this benchmark without its tests."""
+    """Writes an archive of what the page needs besides the wheel: tests/bench without its tests, and bench.json."""
     path = folder / "programs.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tests/__init__.py", "")

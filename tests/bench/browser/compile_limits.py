@@ -23,7 +23,7 @@ def build() -> dict[str, Path]:
     """Builds the modules that are out of date, and returns the path of each module by instruction set."""
     using = compiler.choose()
     if using.family != "zig":
-        raise BuildError("compile limits.c for WASM: expected zig as the compiler; unset CC")
+        raise BuildError(f"compile limits.c for WASM: expected zig as the compiler, got {using.family}; unset CC")
     modules = {}
     due = []
     for isa in TARGET.isas:

@@ -1,5 +1,5 @@
 /* The limits of a WebAssembly engine: arithmetic that never leaves the registers, and memory that is only read, or read
- * and written once. Compiled for SIMD128 and relaxed SIMD. Results go to `sink` so that the compiler cannot remove the
+ * and written once. Compiled for SIMD128 and relaxed SIMD. Sums go to `sink` so that the compiler cannot remove the
  * work. */
 #include <stdint.h>
 #include <wasm_simd128.h>
@@ -8,7 +8,7 @@
 
 enum {
     LARGEST = 64 << 20, /* bytes per stream; three streams together exceed any cache */
-    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle and take 3 + 3 cycles; fits 16 registers */
+    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle; * and + take 3 cycles each; fits 16 registers */
     APART = 341 << 6,   /* a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets */
     STREAMS = 8,
 };

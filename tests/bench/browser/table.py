@@ -1,4 +1,4 @@
-"""The goals for a page: Chromium, one thread, Pyodide 0.27.7."""
+"""The performance goals for a page: Chromium, one thread, Pyodide 0.27.7."""
 
 from __future__ import annotations
 

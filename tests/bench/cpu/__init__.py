@@ -1,4 +1,4 @@
-"""The goals for a CPU, most of them for one thread: `python -m tests.bench --goals`.
+"""The performance goals for a CPU, most of them for one thread: `python -m tests.bench --goals`.
 
 table.py           the goals
 limits.py          which limit of the processor applies to a case

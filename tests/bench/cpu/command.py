@@ -19,7 +19,7 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-# In a document, a comment with the command and these options marks the place of the table of goals.
+# In a document, the table of goals goes below a comment with `python -m tests.bench` and these options.
 OPTIONS = ("--goals",)
 
 

@@ -46,8 +46,8 @@ EXPORT float madd(int64_t iterations) {
     return total(chain, CHAINS);
 }
 
-/* Sums `count` floats, `times` times, and reads them as `places` streams side by side. Skips the last floats
- * of a stream if they are fewer than a step. */
+/* Sums `count` floats, `times` times. Divides them into `places` streams of equal length, of which each iteration reads
+ * the next few vectors. Skips the last floats of the streams if they do not fill an iteration. */
 INLINE float read_from(int places, const float *from, int64_t count, int64_t times) {
     vf32 sum[SUMS];
     const int64_t part = count / places, step = SUMS / places * VF32_LANES;

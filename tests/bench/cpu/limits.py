@@ -23,15 +23,15 @@ from tests.bench.inputs import ITEM_BYTES
 
 __all__ = ["LEVELS", "Limits", "compiled"]
 
-LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes of all arrays
+LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes in total
 HUGE_PAGE = 2 << 20
 APART = 341 << 6  # a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets
 FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # operations per byte from which arithmetic is the limit: they take as long as reading a byte from DRAM
-MOSTLY_READ = 8  # bytes read per byte written from which the limit is a loop that only reads
+ARITHMETIC = 4  # from this many operations per byte, arithmetic takes as long as reading the byte from DRAM, or longer
+MOSTLY_READ = 8  # from this many bytes read per byte written, a loop that only reads measures the limit
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:
@@ -76,7 +76,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """Returns a loop with only the case's arithmetic or memory traffic; None if it has no inputs or no result."""
+        """Returns a loop with only the case's arithmetic or memory traffic; None for cases without inputs or result."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:

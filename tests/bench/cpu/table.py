@@ -1,4 +1,4 @@
-"""The goals for a CPU with AVX-512, most of them for one thread; some are for AVX2.
+"""The performance goals for a CPU with AVX-512, most of them for one thread; some are for AVX2.
 
 Because processors differ in speed, rows that are limited by arithmetic or memory are judged by the share of that limit
 that they reach, or against peers. Limits and peers are measured in the same run.

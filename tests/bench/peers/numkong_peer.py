@@ -44,7 +44,7 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call of the function, for float32 only: its sums of other dtypes differ in dtype from ours."""
+        """Returns a call of the function, for float32 only: NumKong sums other dtypes into dtypes unlike ours."""
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None

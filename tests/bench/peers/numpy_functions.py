@@ -137,7 +137,7 @@ def _conv2d(x: Array, weight: Array, bias: Array | None = None, *, padding: int 
 
 
 def _max_pool2d(x: Array, *, kernel_size: int) -> Array:
-    """Returns the maximum of the shifted images, for windows that do not overlap."""
+    """Computes max_pool2d for windows that do not overlap, from one strided view for each position in a window."""
     height = x.shape[2] // kernel_size * kernel_size
     width = x.shape[3] // kernel_size * kernel_size
     result: Array | None = None

@@ -1,6 +1,6 @@
 """Checks operations for which the oracle has no file, because they return several tensors or have no tensor as input.
 Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function returns results, whose bits are compared
-between backends, and raises AssertionError if a property does not hold."""
+between backends, and raises AssertionError if they are wrong."""
 
 from __future__ import annotations
 

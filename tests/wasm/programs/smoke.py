@@ -1,4 +1,4 @@
-"""Adds and sums on every available CPU backend, in Pyodide and natively, to compare the bits."""
+"""Adds and sums on every available CPU backend. test_smoke.py compares the bits in Pyodide with the native ones."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Times Lanewise's WASM backends and the peers. Runs in Pyodide, in the page.
 
-page.mjs loads this module and offers `describe`, `limits` and `measure` to the host. Each takes and returns JSON.
+page.mjs loads this module and lets chromium_page.py call `describe`, `limits` and `measure`; they take and
+return JSON.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ class JavaScriptPeer:
         self.settings = f"{name}: {failure}" if failure else str(library.settings)
 
     def call(self, case: Case) -> Batch | None:
-        """Returns a batch of calls of the library's function for the operation, on arrays of the library."""
+        """Returns a batch of calls of the library's function for the operation, on the library's own arrays."""
         if self.failure:
             raise RuntimeError(self.failure)
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
@@ -146,7 +147,7 @@ def _madd(module: Any, iterations: int, count: int) -> None:
 
 
 def describe(_: str) -> str:
-    """Names the backends, and every JavaScript peer with its version or why it cannot start."""
+    """Returns Lanewise's version and backends, and for each JavaScript peer its version or why it cannot start."""
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
     return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
