@@ -40,7 +40,7 @@ def measured(fields: Fields) -> Measured | None:
     draws = int(section.number("draws")) if "draws" in section else None
     names = [name for name in ("all", *GROUPS) if name in section]
     worst = {name: _worst(Fields(section.value(name), fields.where, f"measured: {name}")) for name in names}
-    if names != ["all"] and not {"fma", "plain"} <= set(names):
+    if names != ["all"] and ("all" in names or not {"fma", "plain"} <= set(names)):
         raise section.error(
             f"expected field all alone, or fields fma and plain, got {', '.join(names) or 'none'}; {REMEDY}"
         )

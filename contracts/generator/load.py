@@ -49,7 +49,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
     path = folder / "kinds.yaml"
     kinds = {}
     for name, raw in read_yaml(path).items():
-        fields = Fields(raw, "kinds.yaml", str(name))
+        fields = Fields(raw, "contracts/kinds.yaml", str(name))
         layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
         if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(SUPPORT):
@@ -187,7 +187,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
         limits=_limits(fields, kind),
     )
     if result.limits and default is not None and not result.limits.low <= float(default) <= result.limits.high:
-        raise fields.error(f"expected the default to be {result.limits.says}, got {default!r}")
+        raise fields.error(f"expected the default to be {result.limits.says or 'finite'}, got {default!r}")
     fields.finish()
     return result
 
@@ -240,6 +240,8 @@ def _variants(fields: Fields, operation: str, parameters: tuple[Parameter, ...])
     for stem in stems:
         if stem != operation and not stem.startswith(operation + "_"):
             raise fields.error(f"expected variants named {operation} or {operation}_<choice>, got {stem!r}")
+        if stems.count(stem) > 1:
+            raise fields.error(f"expected a variant of its own for each choice, got {stem!r} twice; rename one")
     return Variants(chosen.name, stems)
 
 

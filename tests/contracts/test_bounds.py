@@ -68,6 +68,11 @@ ROWS = [
             ("pair", "1", "true"),
         )
     ),
+    (
+        NUMBER % "type: float, default: 1.7e+308",
+        NUMBER % "type: float, default: .inf",
+        "expected the default to be finite, got inf",
+    ),
     *(
         (
             NUMBER % f"type: {kind}, default: {right}, {limit}: 1",
@@ -94,6 +99,7 @@ ROWS = [
     (VARIANTS % "a: slant_a, b: slant", VARIANTS % "a: slant", "expected a variant for each of a, b, got a"),
     (VARIANTS % "a: slant, b: slant_b", VARIANTS % "a: slant, b: slant_b, c: slant_c", "each of a, b, got a, b, c"),
     (VARIANTS % "a: slant, b: slant_b", VARIANTS % "a: slant, b: slantb", "or slant_<choice>, got 'slantb'"),
+    (VARIANTS % "a: slant_a, b: slant_b", VARIANTS % "a: slant_a, b: slant_a", "for each choice, got 'slant_a' twice"),
     (VARIANTS % "a: slant, b: slant_b", VARIANTS % "a: slant, b: slant_B", "expected lower-case names, got 'slant_B'"),
     # references
     (
@@ -132,7 +138,7 @@ ROWS = [
     (
         "special: [{x: 1.0, out: 1.0, unless: {avx2: a reason}}]",
         "special: [{x: 1.0, out: 1.0, unless: {mmx: a reason}}]",
-        "special: row 1: expected unless to name backends of cuda, wgpu, avx512, ",
+        "special: row 1: unless: expected backends of cuda, wgpu, avx512, ",
     ),
     (
         "special: [{x: 1.0, out: 1.0, dtypes: [float32]}]",
@@ -164,6 +170,11 @@ ROWS = [
         MEASURED % (2, "fma: {ulp: 1.5, at: 2.0}, plain: {ulp: 2, at: x}"),
         MEASURED % (2, "plain: {ulp: 2, at: x}"),
         "measured: expected field all alone, or fields fma and plain, got plain; run: python",
+    ),
+    (
+        MEASURED % (2, "fma: {ulp: 1.5, at: 2.0}, plain: {ulp: 2, at: x}"),
+        MEASURED % (2, "all: {ulp: 2, at: 2.0}, fma: {ulp: 1.5, at: 2.0}, plain: {ulp: 2, at: x}"),
+        "measured: expected field all alone, or fields fma and plain, got all, fma, plain",
     ),
     (
         MEASURED % (2, "all: {ulp: 2, at: [2.0]}"),

@@ -154,7 +154,7 @@ def test_facts_agree_with_special_rows(folder, operation, fact, row, message):
 def test_kinds_are_checked_too(folder, text, replacement, message):
     path = folder / "kinds.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace(text, replacement, 1), encoding="utf-8")
-    with pytest.raises(ContractError, match=f"^kinds.yaml: elementwise: {message}"):
+    with pytest.raises(ContractError, match=f"^contracts/kinds.yaml: elementwise: {message}"):
         load_contracts(folder)
 
 
