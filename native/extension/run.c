@@ -182,8 +182,9 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
 
 int lw_run(const lw_operation *operation, int backend, int kernel_index, const void *layout, const void *const *inputs,
            void *const *outputs, const lw_scalar *parameters, int64_t work) {
-    const lw_library *library = lw_libraries[backend];
-    lw_kernel *kernel = kernel_index < 0 ? NULL : ((lw_kernel *const *)&library->kernels)[kernel_index];
+    const lw_library *library = lw_libraries[backend]; /* NULL for a GPU backend */
+    int has_kernel = library && kernel_index >= 0;
+    lw_kernel *kernel = has_kernel ? ((lw_kernel *const *)&library->kernels)[kernel_index] : NULL;
     if (!kernel) {
         PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "%s: expected a backend with a kernel for these dtypes, got %s",
                      operation->name, lw_backend_name(backend));

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -144,6 +146,48 @@ def test_operations_on_a_gpu_backend_are_refused(webgpu):
     ):
         lw.add(x, x)
     assert lw.add(x, x).tolist() == [2.0, 2.0]
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda x: x.copy(),
+        lambda x: x.astype("int32"),
+        lambda x: lw.max_pool2d(lw.reshape(x, (1, 1, 2)), 1),
+    ],
+)
+def test_no_step_of_an_operation_runs_on_a_gpu_backend(webgpu, call):
+    webgpu(RADEON)
+    x = lw.ones(2)
+    with lw.use_backend("wgpu"), pytest.raises(lw.BackendError, match="expected a CPU backend, got wgpu"):
+        call(x)
+
+
+STEPS = """
+import lanewise as lw
+from lanewise import registry
+from lanewise.devices import DeviceInfo
+
+class Provider:
+    def missing(self): return ""
+    def devices(self): return (DeviceInfo(0, "a GPU", 2**30),)
+    def open(self, device): pass
+
+registry.register(lw.Backend.WGPU, Provider())
+x = lw.ones(2)
+with lw.use_backend("wgpu"):
+    for call in (lambda: x[[0]], lambda: lw.exp([1.0]), lambda: lw.concat([x, x]), lambda: lw.add(x, [1.0, 2.0])):
+        try:
+            call()
+        except lw.BackendError as error:
+            assert "expected a backend with a kernel" in str(error), error
+"""
+
+
+def test_a_backend_that_is_not_open_is_not_called():
+    """In a new process, because these operations run on a CPU backend that earlier tests may have opened."""
+    done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("base", ["", "scalar"])
