@@ -1,5 +1,5 @@
 // 2/sqrt(pi) - 1 in units of 2^-32.
-const lw_TWO_OVER_SQRT_PI_MINUS_1_Q32 = 551384233u;
+const lw_TWO_OVER_SQRT_PI_MINUS_1_Q32 = 551384324u;
 
 // 1. Denormal x: erf x = x * 2/sqrt(pi), computed on the bits of x as an integer.
 // 2. |x| < 1: erf x = x + x p(x^2), p a minimax polynomial: relative error 4.1e-8.

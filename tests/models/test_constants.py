@@ -1,0 +1,151 @@
+"""Compares the mathematical constants of core/ and webgpu/ with values of 100 digits. A wrong last bit of one part may
+cost less than the tolerances of the operations that use it."""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+ROOT = Path(__file__).parents[2]
+DIGITS = 100
+
+
+def _pi() -> Decimal:
+    """Machin's formula: pi/4 = 4 atan(1/5) - atan(1/239)."""
+
+    def atan_of_inverse(n: int) -> Decimal:
+        return sum((Decimal((-1) ** k) / ((2 * k + 1) * Decimal(n) ** (2 * k + 1)) for k in range(DIGITS)), Decimal(0))
+
+    return 4 * (4 * atan_of_inverse(5) - atan_of_inverse(239))
+
+
+with localcontext() as context:
+    context.prec = DIGITS
+    PI, LN2, LN10 = _pi(), Decimal(2).ln(), Decimal(10).ln()
+    VALUES = {
+        "pi": PI,
+        "pi / 2": PI / 2,
+        "2 / pi": 2 / PI,
+        "ln 2": LN2,
+        "log2 e": 1 / LN2,
+        "log10 e": 1 / LN10,
+        "log10 2": LN2 / LN10,
+        "sqrt 2": Decimal(2).sqrt(),
+        "sqrt 1/2": Decimal("0.5").sqrt(),
+        "1 / 6": 1 / Decimal(6),
+        "2 / sqrt pi - 1": 2 / PI.sqrt() - 1,
+        "2 sqrt(2 / pi)": 2 * (2 / PI).sqrt(),
+        "2 sqrt(2 / pi) * 0.044715": 2 * (2 / PI).sqrt() * Decimal("0.044715"),
+        # alpha and scale of the paper that introduced SELU
+        "SELU's scale": Decimal("1.0507009873554804934193349852946"),
+        "SELU's scale * alpha": Decimal("1.0507009873554804934193349852946")
+        * Decimal("1.6732632423543772848170429916717"),
+    }
+    EXACT = {name: Fraction(value) for name, value in VALUES.items()}
+
+# The parts whose sum is the constant, largest first. All but the last have trailing zeros, so that products are exact.
+SPLIT = [
+    ("pi / 2", ["PI_2_HI", "PI_2_LO"], np.float32),
+    ("pi / 2", ["PI_2_1", "PI_2_2", "PI_2_3", "PI_2_4", "PI_2_5", "PI_2_6"], np.float32),
+    ("pi / 2", ["PI_2_F64"], np.float64),
+    ("pi / 2", ["DOUBLE_PI_2_1", "DOUBLE_PI_2_2", "DOUBLE_PI_2_3"], np.float64),
+    ("2 / pi", ["TWO_OVER_PI"], np.float32),
+    ("2 / pi", ["DOUBLE_TWO_OVER_PI"], np.float64),
+    ("ln 2", ["LN2"], np.float32),
+    ("ln 2", ["LN2_F64"], np.float64),
+    ("ln 2", ["LN2_HI_9BIT", "LN2_LO_9BIT"], np.float32),
+    ("ln 2", ["LN2_HI_15BIT", "LN2_LO_15BIT"], np.float32),
+    ("ln 2", ["DOUBLE_LN2_HI_42BIT", "DOUBLE_LN2_LO"], np.float64),
+    ("log2 e", ["LOG2_E", "LOG2_E_LO"], np.float32),
+    ("log2 e", ["DOUBLE_LOG2_E"], np.float64),
+    ("log10 e", ["LOG10_E_HI", "LOG10_E_LO"], np.float32),
+    ("log10 2", ["LOG10_2_HI_11BIT", "LOG10_2_LO"], np.float32),
+    ("1 / 6", ["ONE_SIXTH"], np.float32),
+    ("SELU's scale", ["SELU_SCALE"], np.float32),
+    ("SELU's scale * alpha", ["SELU_SCALE_ALPHA"], np.float32),
+    ("pi", ["lw_PI"], np.float64),
+    ("pi / 2", ["lw_PI_2"], np.float64),
+    ("ln 2", ["lw_LN2_HI_15BIT", "lw_LN2_LO_15BIT"], np.float32),
+    ("log2 e", ["lw_LOG2_E_HI", "lw_LOG2_E_LO"], np.float32),
+    ("log10 e", ["lw_LOG10_E_HI", "lw_LOG10_E_LO"], np.float32),
+    ("log10 2", ["lw_LOG10_2_HI_11BIT", "lw_LOG10_2_LO"], np.float32),
+    ("2 sqrt(2 / pi)", ["lw_GELU_TANH_LINEAR"], np.float32),
+    ("2 sqrt(2 / pi) * 0.044715", ["lw_GELU_TANH_CUBIC"], np.float32),
+    ("SELU's scale", ["lw_SELU_SCALE"], np.float32),
+    ("SELU's scale * alpha", ["lw_SELU_SCALE_ALPHA"], np.float32),
+]
+# Integers: the constant times 2^n, rounded.
+SCALED = [
+    ("log2 e", "lw_LOG2_E_Q31", 31),
+    ("sqrt 2", "lw_SQRT2_Q23", 23),
+    ("pi / 2", "lw_PI_2_Q31", 31),
+    ("2 / sqrt pi - 1", "lw_TWO_OVER_SQRT_PI_MINUS_1_Q32", 32),
+]
+
+
+def _defined() -> dict[str, str]:
+    """Returns the texts of all constants of the headers and shaders, by name."""
+    found: dict[str, str] = {}
+    for pattern, files in (
+        (r"#define (\w+) \(?(-?[0-9][^\s)]*)\)?", (ROOT / "core").rglob("*.h")),
+        (r"const (lw_\w+) = ([^;]+);", (ROOT / "webgpu").rglob("*.wgsl")),
+    ):
+        for file in files:
+            found.update(re.findall(pattern, file.read_text(encoding="utf-8")))
+    return found
+
+
+DEFINED = _defined()
+
+
+def _number(name: str, dtype: type[np.floating]) -> Fraction:
+    text = DEFINED[name].removesuffix("f" if dtype is np.float32 else "")
+    value = float.fromhex(text) if "0x" in text else float(text)
+    return Fraction(float(dtype(value)))
+
+
+def _significant_bits(number: Fraction) -> int:
+    """Returns the number of a float's bits from the first 1 to the last."""
+    numerator = abs(number.numerator)
+    return numerator.bit_length() - ((numerator & -numerator).bit_length() - 1)
+
+
+@pytest.mark.parametrize(("value", "names", "dtype"), SPLIT, ids=["+".join(row[1]) for row in SPLIT])
+def test_parts_add_up_to_the_constant(value: str, names: list[str], dtype: type[np.floating]) -> None:
+    *leading, last = (_number(name, dtype) for name in names)
+    rest = EXACT[value] - sum(leading)
+    assert last == Fraction(float(dtype(float(rest)))), f"the rest is {float(dtype(float(rest))).hex()}"
+    for name, number in zip(names, leading, strict=False):
+        if stated := re.search(r"_(\d+)BIT$", name):
+            assert _significant_bits(number) <= int(stated[1])
+
+
+@pytest.mark.parametrize(("value", "name", "places"), SCALED, ids=[row[1] for row in SCALED])
+def test_integers_are_scaled_constants(value: str, name: str, places: int) -> None:
+    assert int(DEFINED[name].removesuffix("u"), 0) == round(EXACT[value] * 2**places)
+
+
+def test_the_bits_of_the_square_root_of_one_half() -> None:
+    assert int(DEFINED["SQRT_HALF_BITS"], 0) == int(np.float32(EXACT["sqrt 1/2"]).view(np.uint32))
+
+
+def test_the_table_of_two_over_pi() -> None:
+    """Word i has 32 bits from bit 8*i on, where bit 0 stands for 2^8."""
+    source = (ROOT / "core" / "math" / "trig.h").read_text(encoding="utf-8")
+    table = re.search(r"two_over_pi\[\] = \{([^}]*)\}", source)
+    assert table
+    words = [int(word, 16) for word in re.findall(r"0x\w+", table[1])]
+    assert words == [int(EXACT["2 / pi"] * 2 ** (8 * i + 31 - 8)) % 2**32 for i in range(len(words))]
+
+
+def test_every_constant_of_several_digits_is_tested() -> None:
+    """A new constant needs a row above, or a name here with the reason."""
+    tested = {name for _, names, _ in SPLIT for name in names} | {name for _, name, _ in SCALED} | {"SQRT_HALF_BITS"}
+    chosen = {"GELU_CUTOFF", "GELU_TANH_CUTOFF", "FLOAT32_MAX", "FLOAT64_MAX"}  # bounds, and numbers that are exact
+    long = {name for name, text in DEFINED.items() if re.fullmatch(r"-?(0x1\.\w{5,}p.*|\d*\.\d{5,}.*|\d{7,}u?)", text)}
+    assert long - tested == chosen
