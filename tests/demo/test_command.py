@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 import lanewise as lw
-from lanewise.demo import command, digits, main
+from lanewise.demo import command, digits, main, plot
 from lanewise.demo.network import Network, tensor
 
 
@@ -41,6 +41,52 @@ def test_plot(tmp_path):
     path = tmp_path / "sheet.png"
     assert main(["--backend", "scalar", "--plot", str(path)]) == 0
     assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_plot_shows_misread_digits_first(tmp_path, monkeypatch):
+    figure = pytest.importorskip("matplotlib.figure", reason="--plot needs the extra lanewise[plot]")
+    figures = []
+
+    class Recorded(figure.Figure):
+        def __init__(self, *arguments, **keywords):
+            super().__init__(*arguments, **keywords)
+            figures.append(self)
+
+    monkeypatch.setattr(plot, "figure_class", lambda: Recorded)
+    held_out = digits.load()
+    predictions = list(held_out.labels)
+    wrong = (3, 100)
+    for index in wrong:
+        predictions[index] = (predictions[index] + 1) % 10
+    plot.draw(held_out, predictions, str(tmp_path / "sheet.svg"))
+    (sheet,) = figures
+    assert sheet.get_suptitle() == "540 held-out digits; 2 misread ones first"
+    assert sheet.get_size_inches().tolist() == pytest.approx([0.8 * plot.COLUMNS, 0.95 * plot.ROWS + 0.6])
+    cells = sheet.axes
+    assert len(cells) == plot.COLUMNS * plot.ROWS
+    right = [index for index in range(len(predictions)) if index not in wrong]
+    step = len(right) // len(cells)
+    for cell, index in zip(cells, [*wrong, *right[::step]], strict=False):
+        (image,) = cell.get_images()
+        assert image.get_array().ravel().tolist() == list(held_out.image(index))
+        assert (image.get_cmap().name, *image.get_clim()) == ("gray_r", 0, digits.BRIGHTEST)
+        assert not cell.axison
+        label = held_out.labels[index]
+        title = (f"{predictions[index]}, is {label}", "tab:red") if index in wrong else (str(label), "black")
+        assert (cell.get_title(), cell.title.get_color(), cell.title.get_fontsize()) == (*title, 10)
+
+
+def test_blas_is_configured_before_matplotlib_imports_numpy(monkeypatch):
+    order = []
+
+    def stop(path):
+        order.append("matplotlib")
+        raise lw.ArgumentError("stop")
+
+    monkeypatch.setattr(command, "_configure_blas", lambda: order.append("BLAS"))
+    monkeypatch.setattr(command, "check_picture_path", stop)
+    assert main(["--plot", "sheet.png"]) == 2
+    assert order == ["BLAS", "matplotlib"]
 
 
 def test_an_unknown_backend_is_explained(capsys):

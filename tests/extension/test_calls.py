@@ -70,6 +70,12 @@ def test_inputs_by_name():
     assert lw.ones((2,)).add(x2=2).tolist() == [3, 3]
 
 
+def test_errors_name_the_first_input_of_a_wrong_dtype():
+    """bool, the dtype with code 0, is right for x1."""
+    with pytest.raises(lw.DTypeError, match=r"^bitwise_and: expected bool or int32, got float32 for x2; convert it"):
+        lw.bitwise_and([True], [1.5])
+
+
 @pytest.mark.parametrize("axis", [2, -3, 5])
 def test_axis_out_of_range(axis):
     with pytest.raises(lw.AxisError, match="expected an axis within 2 dimensions, got"):

@@ -127,6 +127,23 @@ def test_a_lower_limit_frees_memory_at_once():
     assert lw.memory_stats()["cached_bytes"] == 0
 
 
+def test_scratch_memory_that_just_fits_is_kept():
+    x, out = lw.rand((512, 512)), lw.zeros((512, 512))
+    before = lw.get_num_threads()
+    lw.set_num_threads(1)  # one block of scratch memory
+    try:
+        lw.matmul(x, x, out=out)
+        size = lw.memory_stats()["cached_bytes"]
+        assert size >= MEGABYTE
+        for limit, cached in ((size, size), (size - 1, 0)):
+            lw.empty_cache()
+            lw.set_cache_limit(limit)
+            lw.matmul(x, x, out=out)
+            assert lw.memory_stats()["cached_bytes"] == cached
+    finally:
+        lw.set_num_threads(before)
+
+
 def test_the_default_limit():
     from lanewise import hardware
 

@@ -10,6 +10,7 @@ import threading
 import pytest
 
 import lanewise as lw
+from lanewise import registry
 
 AVAILABLE = [info.name for info in lw.backends() if info.available]
 HOSTS = [backend for backend in AVAILABLE if not backend.is_gpu]
@@ -165,6 +166,16 @@ def test_impossible_priorities_change_nothing():
     if MISSING:
         with pytest.raises(lw.BackendUnavailableError):
             lw.set_backend_priority([MISSING[0]])
+    assert lw.ones(1).backend is HOSTS[0]
+
+
+def test_a_priority_whose_backend_does_not_open_changes_nothing(monkeypatch):
+    def refuse(backend, device=None):
+        raise lw.BackendError(f"{backend}: damaged")
+
+    with monkeypatch.context() as patch, pytest.raises(lw.BackendError, match=r"^scalar: damaged"):
+        patch.setattr(registry, "ensure_open", refuse)
+        lw.set_backend_priority(["scalar"])
     assert lw.ones(1).backend is HOSTS[0]
 
 

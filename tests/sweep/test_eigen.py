@@ -33,6 +33,7 @@ HARD = {
     "zero diagonal": np.eye(50)[::-1],
     "large": symmetric(np.linspace(-1e38, 1e38, 20)),
     "denormal": symmetric(np.linspace(-1, 1, 20)) * 1e-40,
+    "more rows than one task rotates": symmetric(np.linspace(-1, 1, 320)),
     "Hilbert's": 1 / (np.arange(20)[:, None] + np.arange(20) + 1),
 }
 
