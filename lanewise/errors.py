@@ -63,7 +63,7 @@ class ShapeError(LanewiseError, ValueError):
 
 
 class DTypeError(LanewiseError, TypeError):
-    """An operation has no kernel for this dtype, or Lanewise has no such dtype."""
+    """A dtype does not fit the operation, a value or `out`, or Lanewise has no such dtype."""
 
 
 class AxisError(LanewiseError, ValueError, IndexError):

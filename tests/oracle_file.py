@@ -21,7 +21,8 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
 FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
 SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
 DIGITS = {"float16": 11, "float32": 24, "float64": 53}
-OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}  # stands for infinity in distances
+# Before a result and its reference are subtracted, this replaces infinity and larger numbers.
+OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 Place = tuple[str, ...]  # the keys that lead to a value; "*" is any index of a list, or any name in a field of NAMED
 NAMED = {"inputs", "parameters", "laws", "backends", "domain"}  # fields that map names to sections
 
-# Mappings whose keys are up to the author of the contract.
+# Mappings whose keys the loader does not check.
 FREE = {
     ("errors",),
     ("bench", "inputs"),

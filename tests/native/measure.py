@@ -86,7 +86,7 @@ def drawn_cases(operation: str) -> list[Case]:
 
 
 def parameters(operation: str) -> list[dict[str, Any]]:
-    """Returns the parameters of the oracle's cases, each once."""
+    """Returns the distinct combinations of parameters in drawn_cases()."""
     found = {json.dumps(dict(case.parameters)): dict(case.parameters) for case in drawn_cases(operation)}
     return list(found.values())
 
