@@ -115,6 +115,15 @@ def test_a_block_beyond_the_limit_frees_no_others():
     assert lw.memory_stats()["cached_bytes"] == MEGABYTE
 
 
+def test_a_block_as_large_as_the_limit_replaces_the_others():
+    lw.set_cache_limit(2 * MEGABYTE)
+    x = block(1)
+    del x
+    x = block(2)
+    del x
+    assert lw.memory_stats()["cached_bytes"] == 2 * MEGABYTE
+
+
 def test_a_lower_limit_frees_memory_at_once():
     tensors = [block(size) for size in (1, 2, 4, 8)]
     del tensors

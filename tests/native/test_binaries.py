@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
+from lanewise import _ext
 from native import binaries
 from native.binaries import Symbols
 from native.errors import BuildError
@@ -70,6 +72,11 @@ def test_kernel_libraries(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     path.touch()
     monkeypatch.setattr(binaries, "read", lambda path: symbols)
     _check(binaries.check_kernels, path, words)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the extension of this system is no ELF file")
+def test_the_libraries_that_an_elf_file_needs_are_named() -> None:
+    assert "libc.so.6" in binaries.read(Path(_ext.__file__)).needed
 
 
 @pytest.mark.parametrize("case", EXTENSIONS)

@@ -179,6 +179,19 @@ def test_flags_of_a_kernel_library(using: Compiler, target: Target, flag: str, p
 
 
 @pytest.mark.parametrize(
+    ("using", "target", "optimized"),
+    [(ZIG, LINUX, True), (GCC, LINUX, False), (CLANG, LINUX, False), (ZIG, TARGETS["x86_64-macos"], False)],
+)
+def test_zig_optimizes_the_extension_at_link_time(using: Compiler, target: Target, optimized: bool) -> None:
+    """Other compilers may lack the linker for it; zig's own one has no such step for Mach-O."""
+    for command in (
+        using.object(target, Path("module.c"), [], Path("module.o")),
+        using.extension(target, [Path("module.o")], Path("_ext.so")),
+    ):
+        assert ("-flto" in command) is optimized
+
+
+@pytest.mark.parametrize(
     ("banner", "family"),
     [
         ("gcc (Debian 12.2.0-14) 12.2.0", "gcc"),

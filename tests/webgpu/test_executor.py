@@ -67,6 +67,26 @@ def _launch(executor: WebGpuExecutor, times: int = 1, inputs: int = 1, kind: str
         executor.launch("same_float32", kind, LAYOUT, operands, [out], [])
 
 
+def test_bind_groups_are_reused_up_to_a_limit(
+    executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bind groups keep their buffers in memory, so their number is limited."""
+    monkeypatch.setattr("lanewise.webgpu.executor.BINDINGS", 3)
+    bound: list[object] = []
+    monkeypatch.setattr(device, "bind", lambda *arguments: bound.append(arguments) or object())
+    operands = [(executor.allocate(16), 0) for _ in range(4)]
+    out = (executor.allocate(16), 0)
+
+    def launch(*indices: int) -> int:
+        bound.clear()
+        for index in indices:
+            executor.launch("same_float32", "elementwise", LAYOUT, [operands[index]], [out], [])
+        return len(bound)
+
+    assert launch(0, 1, 2, 0, 1, 2) == 3
+    assert launch(3, 3, 0) == 2  # the fourth one discards the three before
+
+
 def test_commands_are_submitted_when_there_are_many(executor: WebGpuExecutor, device: RecordingDevice) -> None:
     _launch(executor, BATCH - 1)
     assert not device.submitted
