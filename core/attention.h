@@ -234,7 +234,7 @@ static void attention_unpacked(const attention_chunk *c, attention_range visible
     }
 }
 
-/* Scales and packs the queries, and initializes the sums. */
+/* Packs the queries, or copies them if `is_unpacked`, scales them, and initializes `sums`, `largest` and `total`. */
 static void attention_start(const attention_chunk *c, int is_unpacked) {
     const lw_attention_layout *l = c->layout;
     int64_t row = l->row_strides[0], column = l->column_strides[0], count = c->rows * l->depth;

@@ -73,8 +73,9 @@ static void eigen_subtract(double *to, double x, const double *a, double y, cons
 
 static int64_t eigen_width(int64_t n) { return divide_up(n, EIGEN_GROUP) * EIGEN_GROUP; }
 
-/* Stores the Householder vector v of step i in row i of A. The reflection by v makes elements 0 .. i - 2 of that row
- * zero. Returns half the squared length of v, or 0 without storing v if these elements are zero already. */
+/* Stores d[i], e[i - 1] and, in row i of A, the Householder vector v of step i. The reflection by v makes elements
+ * 0 .. i - 2 of that row zero. Returns half the squared length of v, or 0 without storing v if these elements are zero
+ * already. */
 static double eigen_reflection(eigen *m) {
     int64_t i = m->i;
     double *row = m->a + i * m->width, beyond = 0, neighbor = row[i - 1], length, half;
@@ -233,8 +234,9 @@ static void eigen_step(eigen *m, int64_t first, int64_t last) {
     e[last] = 0;
 }
 
-/* Makes T diagonal. An element e[k] counts as zero if |e[k]| is at most 2^-53 times the largest |d[i]| + |e[i]| at
- * the start. If EIGEN_STEPS steps do not suffice for an eigenvalue, which has not been observed, d[0] becomes NaN. */
+/* Makes T diagonal and, unless z is NULL, turns the rows of z into the eigenvectors. An element e[k] counts as zero if
+ * |e[k]| is at most 2^-53 times the largest |d[i]| + |e[i]| at the start. If EIGEN_STEPS steps do not suffice for an
+ * eigenvalue, which has not been observed, d[0] becomes NaN. */
 static lw_status eigen_diagonal(lw_context *context, eigen *m) {
     double threshold = 0;
     m->e[m->n - 1] = 0;

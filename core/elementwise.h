@@ -35,7 +35,7 @@ typedef enum passage {
     BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
     FILLED,   /* a single element, repeated in a buffer that is filled once */
     REPEATED, /* a single short row, repeated in a buffer that is filled once */
-    PACKED,   /* copied to a buffer chunk by chunk */
+    PACKED,   /* an input is copied to a buffer, a result from a buffer, chunk by chunk */
     STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
 } passage;
 

@@ -5,7 +5,7 @@
  * zeros are ignored, one fast instruction suffices, so:
  * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
- * Elements may be combined in any order and more than once, so a pass need not keep to the order of reduce_block.h. */
+ * Elements may be combined in any order and more than once, so a step need not keep to the order of reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
@@ -28,7 +28,7 @@ INLINE extreme extreme_joined(extreme a, extreme b, extreme_join *value, extreme
     return (extreme){value(a.value, b.value), other(a.other, b.other)};
 }
 
-/* Combines the vectors at x and at y. */
+/* Applies `one` to the vectors at x and at y, and combines the results. */
 INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, extreme_join *value,
                             extreme_join *other) {
     return extreme_joined(one(vf32_load(x)), one(vf32_load(y)), value, other);

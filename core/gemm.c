@@ -21,7 +21,7 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows;                  /* rows, from i on, that are read in place; the others are packed */
+    int64_t unpacked_rows;                  /* rows of A, from i on, that are read in place; others are packed */
     float *a, *b;                           /* packed panels; b is NULL if each task packs its own panels of B */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */
@@ -119,9 +119,9 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
     gemm_store_tile(g, row, column, rows, columns, tile, width, add, last);
 }
 
-/* Computes one block of C. If its panels of B are shared and fit in the caches together, tiles are computed row by row,
- * because writing C takes most of the time if k is short. Otherwise, they are computed column by column, and a panel of
- * B stays in L1. */
+/* Computes one block of C. If its panels of B are shared with other tasks and together fit in the caches, tiles are
+ * computed row by row, because writing C takes most of the time if k is short. Otherwise, they are computed column by
+ * column, and a panel of B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;

@@ -105,7 +105,7 @@ INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b,
     }
 }
 
-/* Multiplies with few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in
+/* For products with few rows of C and a large B: reads B once from DRAM, in long runs along its rows. The sums stay in
  * L1. */
 static void unpacked_by_streaming(const gemm *g) {
     float sum[UNPACKED_MR * UNPACKED_STREAM_NC];

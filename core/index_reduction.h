@@ -107,7 +107,7 @@ static void choice_finish(const reduced *total, int64_t count, const lw_scalar *
     __builtin_memcpy(out, &total->choice.index, sizeof total->choice.index);
 }
 
-/* Defines the kernel lw_<op>_<in>. `key` is an expression of x, a vector of elements of `in`. */
+/* Defines the kernel lw_<op>_<in>. `key` is an expression of x, a vector of elements of dtype `in`. */
 #define INDEX_REDUCTION(op, in, key)                                                                               \
     INLINE vi32 op##_key_##in(const char *p, int n) {                                                              \
         lane_##in x = lane_load_##in(p, n);                                                                        \

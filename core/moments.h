@@ -74,7 +74,7 @@ INLINE void moments_reduce_columns(const reduce_source *from, int64_t count, int
     reduce_columns(from, count, columns, sizeof(float), moments_identity(), means, map, moments_add, sums);
 }
 
-/* The `block` function of the reducer. */
+/* Computes a block's moments by step 1 above, reading the block twice. */
 static void moments_block(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     (void)start;
     vi32 sum;

@@ -142,7 +142,7 @@ static void pool_columns_by_step(float *to, int sums, const float *from, int64_t
     }
 }
 
-/* Divides sums into means, for rows first .. first + rows - 1 and columns j .. j + columns - 1 of the results. */
+/* Divides sums to get means, for rows first .. first + rows - 1 and columns j .. j + columns - 1 of the results. */
 static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, int64_t columns, float *to,
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;

@@ -1,7 +1,7 @@
-/* Random numbers by the generator Philox4x32-10. Element i is computed from word offset + i of a stream whose key is
- * the seed. Word j depends only on the key and the 128-bit counter j / 4, which gives four words. So an element depends
- * neither on how the work is divided nor on the instruction set. Source: Salmon, Moraes, Dror and Shaw, "Parallel
- * random numbers: as easy as 1, 2, 3", 2011.
+/* Random numbers by the generator Philox4x32-10. Element i is computed from word `offset` + i of a stream whose key
+ * is the seed. Word j depends only on the key and the 128-bit counter j / 4, which gives four words. So an element
+ * depends neither on how the work is divided nor on the instruction set. Source: Salmon, Moraes, Dror and Shaw,
+ * "Parallel random numbers: as easy as 1, 2, 3", 2011.
  *
  * core/ops/<op>.h defines op_<op>_word, which converts a vector of words to numbers, and invokes RANDOM, which defines
  * the kernel lw_<op>_float32; kernels.c includes that header and lists the kernel in the table. Parameters: seed,

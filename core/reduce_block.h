@@ -133,8 +133,9 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
 }
 
 /* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
- * n columns. Partials without elements are skipped, since joining the identity changes nothing. The others are computed
- * in bit-reversed order, so that a stack with one value per level joins the same pairs as halving. */
+ * n columns. If columns have fewer than REDUCE_PARTIALS elements, only that many partials are computed, rounded up to a
+ * power of two, since joining an empty one changes nothing. Their order is bit-reversed, so that `level`, a stack with
+ * one value per level, joins the same pairs as halving. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

@@ -58,7 +58,7 @@ typedef struct reduction {
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* outputs per group, which are reduced together */
     int64_t groups;   /* number of groups */
-    int transposed;   /* whether a group is transposed into a buffer, so that its outputs are adjacent */
+    int transposed;   /* whether a group's elements are copied, so that its outputs are adjacent columns */
     int whole;        /* whether groups are single outputs with contiguous elements */
     int64_t per_task; /* groups per task */
     reduced *ready;   /* results of chunks, [group][chunk][width], if separate tasks compute them; else NULL */
@@ -110,8 +110,8 @@ static reduction_group reduction_next(reduction_iterator *it, const reduction *r
     return g;
 }
 
-/* Returns `count` elements of one output, beginning with element `start`: in place, or copied to `packed` if they are
- * not contiguous. */
+/* Returns `count` of the elements that one output is computed from, beginning with element `start`: in place, or copied
+ * to `packed` if they are not contiguous. */
 static const char *reduction_gather(const reduction *r, const reduction_group *g, int32_t input, int64_t start,
                                     int64_t count, char *packed) {
     const lw_layout *layout = r->layout;
@@ -169,7 +169,7 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
     r->reducer->block(&from, start, count, result);
 }
 
-/* Reduces a block of each output of a group, whose outputs are adjacent or get transposed. */
+/* Reduces one block of each output of a group. The outputs are adjacent columns, if need be of a copy. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
     PATH_IF(r->transposed, "reduction: transposed group");
     PATH_IF(!r->transposed, "reduction: adjacent columns");

@@ -226,7 +226,7 @@ static void sort_write_pairs(void *argument, int64_t begin, int64_t end) {
     }
 }
 
-/* Sorts by key and position. `pairs` and `spare` have room for the whole row. */
+/* Sorts a row by key and position, and writes the first s->count results. `pairs` and `spare` have room for the row. */
 static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pairs, uint64_t *spare) {
     sort_pairs_state state = {s, pairs};
     lw_status status = sort_in_blocks(context, s->length, sort_make_pairs, &state);
@@ -364,7 +364,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* the number of elements equal to the value that sorts first */
+    int64_t firsts; /* the number of true elements; then, of elements equal to the value that sorts first */
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

@@ -35,7 +35,7 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 typedef struct window_run {
-    int64_t image, from; /* byte offsets: of the image in x; of the run's first element in a channel */
+    int64_t image, from; /* byte offsets: the image's in x; the first element's in a channel, plus `image` in a tap */
     int64_t to, count;   /* the run's results: index of the first one in the strip; how many */
 } window_run;
 

@@ -54,7 +54,7 @@ ffi.cdef(_declarations())
 def lib(isa: str) -> Any:
     """Returns the library of a CPU backend, such as "avx2". Its symbol `lanewise_kernels` has the table of kernels.
 
-    Raises BackendUnavailableError if this build or this processor lacks it, and LibraryError if the file is damaged.
+    Raises BackendUnavailableError unless this build and this processor have it, LibraryError if the file is damaged.
     """
     if isa not in CPU_BACKENDS:
         raise BackendUnavailableError(f"lib: expected a CPU backend such as 'avx2', got {isa!r}")

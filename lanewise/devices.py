@@ -27,7 +27,7 @@ class DeviceInfo(NamedTuple):
     software: bool = False  # the adapter runs on the CPU; AUTO never chooses it
 
     def __str__(self) -> str:
-        """`[0] name: X.XX GB (Y.YY GB free)`, in units of 2^30 bytes."""
+        """`[0] name: X.XX GB (Y.YY GB free, further properties)`, in units of 2^30 bytes."""
         details = []
         if self.free_memory is not None:
             details.append(f"{self.free_memory / GIGABYTE:.2f} GB free")
@@ -73,7 +73,7 @@ class Executor(Protocol):
         outputs: Sequence[tuple[Any, int]],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the kernel table, such as `exp_float32`. `kind` is its entry in contracts/kinds.yaml.
+        """Runs a kernel of the kernel table, such as `exp_float32`. `kind` is its kind in contracts/kinds.yaml.
 
         `layout` has the fields of that kind's struct in core/include/lanewise.h, as ints and nested lists. Operands are
         pairs of a buffer and the byte offset of the first element, (None, 0) for an optional input that is absent.

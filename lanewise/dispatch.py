@@ -96,7 +96,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _rename(error: LanewiseError, operation: str) -> None:
-    """Changes an error's message to name the operation that the user called where it names one called internally."""
+    """Replaces the name of an operation called internally, at the start of an error's message, by `operation`."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (name in ("getitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)):

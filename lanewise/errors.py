@@ -59,7 +59,7 @@ class LanewiseError(Exception):
 
 
 class ShapeError(LanewiseError, ValueError):
-    """Shapes do not match, have too many dimensions, or overflow."""
+    """A shape does not fit the operation or another shape, has too many dimensions, or overflows."""
 
 
 class DTypeError(LanewiseError, TypeError):
@@ -71,7 +71,7 @@ class AxisError(LanewiseError, ValueError, IndexError):
 
 
 class IndexOutOfRangeError(LanewiseError, IndexError):
-    """An integer index is out of range for its axis, or there are too many indices."""
+    """An index is out of range for its axis, or there are too many indices or more than one Ellipsis."""
 
 
 class ArgumentError(LanewiseError, ValueError):
@@ -91,7 +91,7 @@ class ReadOnlyError(LanewiseError, ValueError):
 
 
 class OutOfMemoryError(LanewiseError, MemoryError):
-    """Memory for a tensor could not be allocated, or a model does not fit."""
+    """Memory cannot be allocated, or init_backend_with_memory_check() finds no backend with enough free memory."""
 
 
 class BackendError(LanewiseError, RuntimeError):

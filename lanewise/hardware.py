@@ -22,7 +22,7 @@ def cpu_name() -> str:
     """Returns the CPU's model name, as the system reports it."""
     name = ""
     if _SYSTEM == "linux":
-        # On x86, the first processor's lines have "model name"; many ARM boards end with "Model" or "Hardware".
+        # On x86, the first processor's lines have "model name"; on many ARM boards, "Model" or "Hardware" comes last.
         path = Path("/proc/cpuinfo")
         head = _fields(path, HEAD)  # reading the whole file is slow on machines with many processors
         fields = head if head.get("model name") else _fields(path)

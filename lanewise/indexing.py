@@ -133,7 +133,7 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     basic: list[Any] = []
     groups: list[_Group] = []
     arrays_at: list[int] = []  # places of the arrays in the key, and of its ints, which count as arrays
-    axis = dimension = position = 0  # the next axis of the view, of the tensor, and of the result
+    axis = dimension = position = 0  # the next axis of the view and of the tensor, and _Plan.position
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
             continue
@@ -216,8 +216,8 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
 
 
 def _indexed_axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
-    """Returns the view's axes, with the indexed ones first, the number of positions of each group, and the extents of
-    the other axes."""
+    """Returns three lists: all axes of the view, the indexed ones first; the number of positions in each group's axes;
+    and the extents of the other axes."""
     indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.span)]
     others = [axis for axis in range(view.ndim) if axis not in indexed]
     extents = [math.prod(view.shape[group.axis : group.axis + group.span]) for group in plan.groups]

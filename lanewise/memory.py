@@ -28,7 +28,7 @@ def memory_stats() -> dict[str, int]:
     `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
     other libraries does not count; requests are rounded up by at most a quarter, or to 64 bytes. `cached_bytes` are
     freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
-    `num_allocs` counts allocations: `num_cache_hits` from the cache, `num_alloc_retries` made only after emptying it.
+    Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
 
     >>> import lanewise as lw
     >>> before = lw.memory_stats()["allocated_bytes"]

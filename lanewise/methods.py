@@ -133,7 +133,7 @@ def to_js(self: Tensor, /) -> Any:
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
     """Runs a NumPy ufunc, including that of `array += tensor`, on arrays that share the tensors' memory. The exception
-    is an operator's ufunc whose first input is not a tensor, as in `array + tensor`: Lanewise runs it."""
+    is a ufunc of _OPERATORS whose first input is not a tensor, as in `array + tensor`: Lanewise runs it."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)
@@ -169,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# Lanewise's function for each NumPy ufunc that implements an operator. Most have the same name in both.
+# Lanewise's function for each NumPy ufunc of a binary operator, except power. Most have the same name in both.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)

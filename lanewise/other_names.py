@@ -88,7 +88,7 @@ _TEXTS: Final[dict[str, str]] = {
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
 HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
-# What to use in place of attributes of PyTorch's tensors, where the hint for the function of the same name is wrong.
+# What to use in place of attributes of PyTorch's tensors whose names have no hint as functions, or a wrong one.
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",
@@ -112,7 +112,7 @@ def refuse_keyword(operation: str, name: str) -> None:
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
         raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
-    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # attention has an input `value`
+    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # PARAMETERS omits attention's `value`
     called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""
     raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})") from None

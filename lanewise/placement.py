@@ -25,7 +25,7 @@ def device_of(tensor: Tensor) -> str:
 
 
 def move(tensor: Tensor, backend: Backend) -> Tensor:
-    """Returns the tensor committed to a backend, which must be open. Moving between CPU backends copies nothing."""
+    """Returns the tensor, committed to a backend that must be open. Moving between CPU backends copies nothing."""
     return tensor._place_on(backend.value)
 
 

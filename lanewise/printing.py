@@ -90,8 +90,8 @@ def printoptions(
 
 
 def tensor_repr(tensor: Tensor) -> str:
-    """Returns `Tensor([1., 2.])`, with the dtype if the numbers do not imply it, and the backend if it is not the
-    default.
+    """Returns `Tensor([1., 2.])`, with shape and dtype if the elements do not imply them, and the backend if it is not
+    the default.
 
     >>> import lanewise as lw
     >>> lw.asarray([[1.0, 2.5], [3.0, 4.0]])
@@ -188,7 +188,7 @@ def _brackets(
     indent: str,
     width: int,
 ) -> str:
-    """Returns nested brackets, in lines of at most `width` characters; all lines but the first begin with `indent`."""
+    """Returns `values` in brackets. Lines have at most `width` characters; all but the first begin with `indent`."""
     if not elided:
         return show(values)
     width -= 1  # leave room for the closing bracket

@@ -40,7 +40,7 @@ class Provider(Protocol):
         ...
 
 
-# Maps a CPU feature's name in the manifest to its bit LW_CPU_* of core/include/lanewise.h and its name in messages.
+# Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (core/include/lanewise.h) and name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
     "avx": (1 << 1, "AVX"),
@@ -183,7 +183,7 @@ _lock = threading.RLock()
 
 
 def register(backend: Backend, provider: Provider) -> None:
-    """Replaces the provider of a backend. Raises BackendError if the backend is already open."""
+    """Replaces the provider of a backend. Raises BackendError if `backend` is AUTO or already open."""
     with _lock:
         if backend not in PRIORITY:
             raise BackendError(f"register: expected one of {', '.join(PRIORITY)}, got {backend}")

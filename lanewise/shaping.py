@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; for rows of at most this length, a loop over the rows costs more than the copying
+_SHORT_ROW: Final = 16  # elements; rows of at most this length take longer to loop over than to copy
 
 
 # operations that return views where possible

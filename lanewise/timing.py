@@ -146,7 +146,7 @@ def measure(
     warm_seconds: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Timing]:
-    """Times the contestants in turn, in `repeats` rounds that each start with a different contestant.
+    """Times the contestants in turn, in `repeats` rounds. Each round starts with the next contestant.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
     it is known how many evaluations fill `sample_seconds`. Garbage collection is off. `progress` is called with a

@@ -46,8 +46,8 @@ def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
     It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
-    LANEWISE_CACHE_DIR, stores the result, and later processes use it if processor, operating system and version are the
-    same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result is lost with the page.
+    LANEWISE_CACHE_DIR, stores the result for later processes, if processor, operating system and Lanewise's version are
+    the same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result is lost with the page.
     LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() override it; lw.reset_calibration() removes it.
 
     >>> import lanewise as lw

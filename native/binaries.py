@@ -26,7 +26,8 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """Deletes a kernel library and raises BuildError unless it imports nothing and exports only its kernel table."""
+    """Deletes a kernel library and raises BuildError unless it imports nothing, needs no other library, and exports
+    only its kernel table."""
     symbols = read(path)
     problems = []
     if symbols.undefined:

@@ -1,4 +1,4 @@
-"""Points the tests at an empty cache folder, so that a calibration saved by the user does not affect them."""
+"""Gives the tests a cache folder that does not exist, so that a calibration saved by the user does not affect them."""
 
 from __future__ import annotations
 

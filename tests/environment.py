@@ -53,7 +53,7 @@ def _lavapipe() -> bool:
 # Debian package -> whether what it provides is already installed, from any source.
 SYSTEM: dict[str, Callable[[], object]] = {
     "python3-venv": lambda: importlib.util.find_spec("ensurepip"),  # Debian leaves ensurepip out of python3
-    "gcc": lambda: shutil.which("gcc"),  # a second compiler, with the sanitizers' libraries
+    "gcc": lambda: shutil.which("gcc"),  # a compiler besides zig, with the sanitizers' libraries
     "libc6-dev": lambda: shutil.which("gcc") and Path("/usr/include/stdio.h").exists(),
     "qemu-user": lambda: shutil.which("qemu-aarch64") and shutil.which("qemu-x86_64"),
     "mesa-vulkan-drivers": _lavapipe,  # lavapipe: WebGPU without a GPU

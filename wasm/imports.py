@@ -1,6 +1,6 @@
 """Lists what the extension, a WebAssembly module, may import. The linker accepts undefined symbols, because Python and
 the C library are in Pyodide's main module. If the build did not check them, a function that Pyodide lacks would be
-noticed only when somebody imports the package. tests/wasm checks the same imports, and signatures, for each Pyodide."""
+noticed only when somebody imports the package. tests/wasm checks the imports and their signatures for each Pyodide."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__t
 # Exports that the dynamic linker calls. A module may have them besides PyInit__ext or lanewise_kernels.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
-# The C functions that include/ declares, and __multi3 (a 128-bit product) of the compiler's runtime, which emcc
+# The C functions that wasm/include/ declares, and __multi3 (a 128-bit product) of the compiler's runtime, which emcc
 # expects in the main module.
 C_LIBRARY = frozenset(
     {

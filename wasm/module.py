@@ -22,7 +22,7 @@ MAGIC = b"\0asm\x01\0\0\0"
 
 
 class MalformedError(ValueError):
-    """The file is not a WebAssembly module of version 1, or has something that this parser does not know."""
+    """The file is no WebAssembly module of version 1, is truncated, or has something that this parser does not know."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ def measured(fields: Fields) -> Measured | None:
 
 
 def check(contract: Contract) -> None:
-    """Checks `measured` against the tolerance, which must be 1 to LARGEST_MARGIN times the largest error measured."""
+    """Checks that `measured` is complete and the tolerance is 1 to LARGEST_MARGIN times the largest error in it."""
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:

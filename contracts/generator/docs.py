@@ -123,7 +123,8 @@ def _errors(contract: Contract) -> dict[str, str]:
     """Returns the condition under which each error class is raised.
 
     kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
-    error of the kind is listed only if a row of `special` raises it or the arguments imply it.
+    error of the kind is returned only if a row of `special` raises it, or it is AxisError and a parameter is an axis,
+    or it is DTypeError and the operation does more than move elements.
     """
     errors = dict(contract.kind.errors)
     raised = {each.raises for each in contract.special}

@@ -143,7 +143,7 @@ def _limits(parameter: Parameter) -> str:
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Yields a row per variant (per target dtype of a cast), with each dtype's index in the kernel table, or -1."""
+    """Yields a row per variant (for a cast: per target dtype) with the index of each dtype's kernel, -1 without one."""
     names = contract.kernel_names
 
     def position(name: str) -> str:

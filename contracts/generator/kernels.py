@@ -117,7 +117,7 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. SIMD_REPRODUCIBLE makes it NULL in relaxed_simd; simd128's kernel replaces it."""
+    """Returns a kernel's table entry. A reproducible kernel is NULL in relaxed_simd; that of simd128 replaces it."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 

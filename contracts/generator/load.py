@@ -71,7 +71,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 
 
 def load_contracts(folder: Path, check_measured: bool = True) -> tuple[Contract, ...]:
-    """Returns every contract in the folder, sorted by operation. `check_measured` is false in builds."""
+    """Returns every contract in the folder, sorted by operation. If `check_measured`, calls accuracy.check on each."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
@@ -335,7 +335,10 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns dtypes for values: floats if one is a float or there are none, bool if all are bools, else integers."""
+    """Returns which of the computed dtypes fit values.
+
+    Floats do if a value is a float or there are no values, bool if all values are bools, otherwise integers.
+    """
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
         family: tuple[str, ...] = FLOATS
@@ -432,7 +435,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 def _check_facts(fields: Fields, contract: Contract) -> None:
     """Checks that the kind allows each flag of FACTS that is set.
 
-    Also checks that special rows show the values of refuses_empty and takes_number.
+    Also checks that special rows do not contradict refuses_empty and takes_number, and show each of them that is set.
     """
     kind = contract.kind.name
     for fact, kinds in FACTS.items():

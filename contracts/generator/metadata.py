@@ -1,4 +1,7 @@
-"""Emits operations.json, from which lanewise/operations.py, the tests and the benchmark read facts about operations."""
+"""Emits operations.json, from which lanewise/operations.py, the tests and the benchmark read facts about operations.
+
+Also emits bench.json, which only the benchmark reads.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,13 @@ from .schema import DTYPES, Contract, Range
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of each file by name."""
+    """Returns the text of operations.json, which describes the public operations, by file name."""
     content = {"operations": [_entry(contract) for contract in contracts if not contract.internal]}
     return {"operations.json": json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"}
 
 
 def emit_bench(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of bench.json: the `bench` fields by operation, for tests/bench. It is not in the package."""
+    """Returns the text of bench.json by file name: the `bench` fields by operation. The file is not in the package."""
     content = {contract.operation: contract.bench for contract in contracts if contract.bench}
     return {"bench.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
 
@@ -42,7 +45,7 @@ def _entry(contract: Contract) -> dict[str, Any]:
 
 
 def _kernels(contract: Contract) -> list[dict[str, str]]:
-    """Returns, for each variant, the name of the kernel of each dtype; nothing for a cast."""
+    """Returns the names of the kernels by dtype, for each variant; an empty list for a cast, or if there are none."""
     names = contract.kernel_names
     if not names or contract.kind.name == "cast":
         return []

@@ -49,7 +49,7 @@ def integer_power(x1: Array, x2: Array) -> Array:
 
 
 def cast(x: Array, dtype: str) -> Array:
-    """Converts an array as astype does. Unlike other inputs, x is not widened to float64 or int64."""
+    """Converts an array as astype does. Unlike the inputs of other functions, x is not widened to float64 or int64."""
     x = np.asarray(x)
     if dtype == "bool":
         return np.asarray(x != 0)
@@ -172,7 +172,7 @@ def pair(value: int | Sequence[int]) -> tuple[int, int]:
 
 
 def _windows(x: Array, size: tuple[int, int], stride: tuple[int, int], dilation: tuple[int, int]) -> Array:
-    """Returns the windows of images already padded: (N, C, rows, columns, window height, window width)."""
+    """Returns the windows of padded images in an array (N, C, rows, columns, window height, window width)."""
     spans = [(size[i] - 1) * dilation[i] + 1 for i in (0, 1)]
     views = np.lib.stride_tricks.sliding_window_view(x, spans, axis=(2, 3))
     return np.asarray(views[:, :, :: stride[0], :: stride[1], :: dilation[0], :: dilation[1]])
@@ -219,7 +219,7 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """Returns scaled_dot_product_attention. Queries that attend to no key give 0; hidden NaN values have no effect."""
+    """Returns scaled_dot_product_attention. Queries that attend to no key give 0; masked NaN elements are ignored."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))

@@ -25,16 +25,16 @@ BACKENDS = (  # by descending priority, spelled as in lw_library_head.name
 )  # fmt: skip
 
 MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of errors; fields of Bound
-GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that agree in the bits of operations that are not reproducible
+GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that give the same bits even where `reproducible` is false
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # if its bits differ from those of the group fma: tables or tiles of another shape
+    "avx512": ("avx512",),  # for operations whose bits differ from those of group fma: they use tables or other tiles
 }
 MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on the machine that runs it
 
 COMPLEXITIES = ("low", "medium", "high")
-KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # passed to the kernel, in the contract's order
-HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # for the caller of kernels
+KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # types that kernels can receive as parameters
+HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # types that only the host uses
 BENCH_FIELDS = (
     "size", "sizes", "dtype", "inputs", "arguments", "keywords", "result", "result_dtype", "flops",
 )  # fmt: skip
@@ -69,7 +69,7 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # if absent: this value of its dtype is used
+    default: Literal["lowest", "highest"] | None = None  # the value of its dtype that replaces a missing input
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -146,7 +146,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """An allowed or measured error: the largest of its four measures.
+    """An allowed or measured error, in four measures, of which the largest counts.
 
     If all are 0, results are the reference rounded once.
     """
@@ -175,7 +175,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. If the tolerance has several measures, `bound` is all of them times one factor."""
+    """The largest error measured. If the tolerance has several measures, `bound` is the tolerance times one factor."""
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
@@ -277,7 +277,7 @@ class Contract:
 
     @property
     def is_unary(self) -> bool:
-        """Whether every float can be tried: elementwise, with one input."""
+        """Whether tests can try every float32: elementwise, with one input."""
         return self.kind.name == "elementwise" and len(self.inputs) == 1
 
     def judged_by(self, backend: str) -> Bound:

@@ -154,7 +154,7 @@ class Module:
         return "\n".join(lines) + "\n"
 
     def load(self, position: int, buffer: str | None = None, at: str = "at") -> str:
-        """Returns an expression that loads an operand from its buffer or `buffer`; `at` names the vector of offsets."""
+        """Returns an expression that loads an operand, by default from its buffer; `at` names the vector of offsets."""
         name, item = self.operands[position]
         at = f"{at}.{COMPONENTS[position]}"
         word = f"{buffer or name}_buffer[{at} >> {3 if item.bits == 64 else 2}u]"
@@ -165,7 +165,7 @@ class Module:
         return item.load.replace("$item", word)
 
     def store(self, value: str, item_of_value: str | None = None) -> str:
-        """Returns statements, the last without its semicolon, that store `value`, or `item_of_value` if it is given."""
+        """Returns statements, without the last semicolon, that store `value`, or the item `item_of_value` if given."""
         at = f"at.{COMPONENTS[len(self.operands) - 1]}"
         item = item_of_value or self.item(value)
         if not self.out.packed:

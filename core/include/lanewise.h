@@ -122,7 +122,8 @@ typedef struct lw_window_layout {
     int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes, per operand; a bias has only the first */
 } lw_window_layout;
 
-/* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). */
+/* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). An optional input that is
+ * not given is NULL, or holds the contract's default. */
 typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                             const lw_scalar *parameters);
 

@@ -1,5 +1,5 @@
-/* x1 + weight * (x2 - x1), computed from the nearer of x1 and x2, so that weights 0 and 1 give x1 and x2 exactly
- * unless x2 - x1 overflows. */
+/* x1 + weight * (x2 - x1) or, for weight >= 1/2, x2 - (1 - weight) * (x2 - x1), so that weights 0 and 1 give x1 and x2
+ * exactly unless x2 - x1 overflows. */
 #pragma once
 
 #include "simd/simd.h"

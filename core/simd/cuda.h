@@ -1,6 +1,6 @@
 /* The vocabulary for nvcc: each thread is one lane of plain float, and a mask is bool. This header defines what
  * expressions in core/ops use; it has no lane shuffles, partial loads or partial stores. Compiled with --fmad=false, so
- * that only vf32_fma fuses. Signed overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
+ * that only vf32_fma and vf32_fma_strict fuse. Signed overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
 #pragma once
 
 #include <cuda_fp16.h>

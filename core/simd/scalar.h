@@ -1,4 +1,4 @@
-/* Plain C with one lane: the reference, and the fallback on every machine. */
+/* Plain C with one lane, the fallback on every machine. Other instruction sets define the same primitives. */
 #define SIMD_NAME "scalar"
 #define SIMD_FEATURES 0
 #define VF32_LANES 1

@@ -6,7 +6,7 @@
     torch_peer.py    the same network in PyTorch
     command.py       `python -m lanewise demo`
     plot.py          --plot
-    train.py         trains the weights (needs torch and scikit-learn; the other modules do not use it)
+    train.py         trains the weights; needs torch and scikit-learn; no other module imports it
 
 NOTICE names the source of the digits.
 """

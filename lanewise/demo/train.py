@@ -1,4 +1,4 @@
-"""Trains the demo's network and writes lanewise/demo/data. No other module needs it.
+"""Trains the demo's network and writes lanewise/demo/data. No other module imports this one.
 
 From the repository's root:
 

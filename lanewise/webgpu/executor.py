@@ -96,9 +96,9 @@ class WebGpuExecutor:
         outputs: Sequence[Operand],
         parameters: Sequence[float],
     ) -> None:
-        """Launches a kernel. `layout` has the fields of the C struct of its kind; an absent input has the buffer None.
+        """Launches a kernel. `layout` has the fields of the C struct for `kind`; an absent input has the buffer None.
 
-        Raises BackendError if the kernel has no shader, and DeviceError if the device rejects it.
+        Raises BackendError if the kernel has no shader or wgpu lacks its kind, DeviceError if the device rejects it.
         """
         shader = shaders.load(self._file, kernel, kind)
         absent = sum(1 << position for position, (buffer, _) in enumerate(inputs) if buffer is None)

@@ -1,4 +1,4 @@
-"""Builds the CUDA plugin, build/cuda/kernels_cuda.so: elementwise kernels compiled from core/ops by nvcc.
+"""Builds the CUDA plugin, build/cuda/kernels_cuda.so: elementwise and cast kernels, compiled from core/ops by nvcc.
 
     python native/cuda/build.py                rebuilds what changed
     NVCC=/opt/cuda/bin/nvcc python ...         uses this nvcc instead of the one on the PATH
@@ -32,7 +32,7 @@ EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")
 
 
 def find_nvcc() -> Path | None:
-    """Returns the path of nvcc, or None if it is not installed."""
+    """Returns the path of nvcc, or None if it is not on the PATH. Raises BuildError if NVCC names no program."""
     named = os.environ.get("NVCC")
     found = shutil.which(named or "nvcc")
     if named and not found:

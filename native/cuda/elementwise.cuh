@@ -1,5 +1,5 @@
 /* Launches elementwise kernels. In each step of a grid-stride loop, a thread computes one element, or a packet of as
- * many as fit in 16 bytes, so one launch handles any number of elements. The generated functor
+ * many as fit in 16 bytes, so one launch handles any number of elements below 2^31. The generated functor
  * (contracts/generator/kernels.py) loads the operands of one element through pointers, evaluates the expression of
  * core/ops and stores the result; this file computes the pointers. */
 #pragma once

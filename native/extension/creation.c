@@ -1,4 +1,4 @@
-/* Creates tensors without inputs, as full and arange do. lanewise/creation.py has the public functions. */
+/* Creates tensors from parameters alone, as full and arange do. lanewise/creation.py has the public functions. */
 #include "arguments.h"
 
 /* Returns whether a kernel parameter is an int whatever the dtype of the result, as a seed is. */

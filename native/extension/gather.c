@@ -128,7 +128,8 @@ static int flatten(const char *operation, lw_operand *x) {
     return 0;
 }
 
-/* Returns the axis of the call, or else the contract's default. If the axis is None, flattens x. */
+/* Returns the axis of the call, or else the contract's default, or -1 with an error set. If the axis is None, flattens
+ * x and returns 0. */
 static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -211,7 +212,7 @@ static int put_values(lw_tensor *target, lw_operand *indices, lw_operand *values
                   shape.parameters, size);
 }
 
-/* Replaces an operand that overlaps the target by a copy, because the kernel reads operands while it writes. */
+/* Replaces an operand by a copy if it overlaps the target, because the kernel reads operands while it writes. */
 static int copy_if_overlapping(const lw_tensor *target, lw_operand *operand) {
     if (!lw_overlaps(target, operand)) {
         return 0;

@@ -12,8 +12,8 @@ typedef struct selection {
     int64_t strides[LW_MAX_NDIM];
 } selection;
 
-/* Returns whether an object is a Python int, or has __index__ and is not an array. Int tensors count as arrays, as in
- * NumPy. */
+/* Returns whether an object is a Python int but no bool, or has __index__ and is not an array. Int tensors count as
+ * arrays, as in NumPy. */
 static int is_integer(PyObject *object) {
     return !lw_is_bool(object) && !lw_is_tensor(object) && PyIndex_Check(object) && !PyObject_CheckBuffer(object);
 }

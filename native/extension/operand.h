@@ -56,7 +56,7 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_release_operand(lw_operand *operand);
 
-/* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array. */
+/* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array but no tensor. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
 /* Makes an operand weak; lw_is_numpy_scalar() must be true for it. Returns -1 with an error set on failure. */
 int lw_weaken_operand(lw_operand *operand);

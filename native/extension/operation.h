@@ -74,7 +74,7 @@ typedef struct lw_operation {
     lw_complexity complexity;
     uint8_t input_count;
     uint8_t parameter_count;
-    int8_t variant_parameter; /* the parameter whose choice selects a row of `kernels`, or -1 */
+    int8_t variant_parameter; /* index of the kernel's parameter whose choice selects a row of `kernels`, or -1 */
     const lw_input *inputs;
     const lw_parameter *parameters;
     /* Indices into lw_kernels, or -1 where there is no kernel. One row per variant (for a cast: per target dtype), one

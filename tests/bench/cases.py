@@ -162,7 +162,8 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 def _default_inputs(operation: Operation) -> dict[str, Any]:
     """Returns the shape of each input, as a list of expressions.
 
-    It is the size; in operations on rows, inputs after the first have the shape of one row.
+    That is the size. Operations on rows get all inputs, those after the first in the shape of one row; others get the
+    required inputs.
     """
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)

@@ -57,7 +57,7 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 
 
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """Says how a result differs, or returns an empty string. For sums, `terms` are the sums of absolute values."""
+    """Says how `got` differs from `expected`, or returns "". For sums, `terms` are the same sums of absolute values."""
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):

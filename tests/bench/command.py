@@ -16,8 +16,8 @@ from tests.bench.settings import Settings
 
 Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
-# Groups: a first word that selects a program in place of the default one, which takes operations. A kind of kinds.yaml
-# is a group, too: it stands for its operations.
+# Without --goals: if the first word is one of these groups, its program runs, otherwise suite.run, which takes names of
+# operations. The kinds of kinds.yaml are groups, too: such a word stands for the operations of the kind.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),

@@ -25,6 +25,6 @@ SIZES: Sequence[tuple[str, tuple[Size, ...]]] = (
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each operation and size."""
+    """Prints a row for each operation and size in SIZES, or for the named operations."""
     works = [(name, size) for name, sizes in SIZES for size in sizes]
     return scaling.compare(works, names, settings)

@@ -95,7 +95,7 @@ def draw(rows: Sequence[Row], path: Path, place: str) -> None:
 
 
 def _rate(row: Row, measured: Measured, nanoseconds: float) -> float:
-    """Returns the rate in GFLOP/s if that is the goal's unit, else in billions of elements per second."""
+    """Returns the rate in GFLOP/s if that is the goal's unit, else in billions of elements, or of calls, per second."""
     if row.goal.unit == GFLOPS:
         return (measured.flops or 0) / nanoseconds
     return prod(row.goal.work.size) / nanoseconds if row.goal.work else 1 / nanoseconds

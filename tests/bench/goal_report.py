@@ -165,7 +165,7 @@ class Marked:
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
     """Finds the places for tables in documents: comments that begin with the command and these options.
 
-    Raises ArgumentError if a document has no such place, or if a comment names a goal that is not chosen.
+    Raises ArgumentError if a document cannot be read or has no such place, or its comment names a goal not chosen.
     """
     marked: list[Marked] = []
     for path in documents:

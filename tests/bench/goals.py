@@ -116,7 +116,7 @@ Bars = tuple[Reach | Against | OfLimit, ...]
 
 @dataclass(frozen=True)
 class Goal:
-    """A row of the table."""
+    """A goal: a row of a table of goals."""
 
     name: str
     unit: str

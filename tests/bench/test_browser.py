@@ -69,7 +69,7 @@ def test_the_size_of_the_wheel_is_reported(report):
         ([*GOALS, "--sizes", "4"], "excludes --sizes"),
         (["fly", *GOALS], "no goal begins with 'fly'"),
         ([*GOALS, "fly"], "no goal begins with 'fly'"),
-        ([*GOALS, "--peers", "torch"], "expected peers in the browser of numpy, scipy"),
+        ([*GOALS, "--peers", "torch"], "expected peers among numpy, scipy"),
     ],
 )
 def test_mistakes_are_explained(arguments, message, capsys):

@@ -302,7 +302,7 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
 
 
 def test_auto_is_compared_with_the_best_backend(monkeypatch):
-    """The figure is the median of the ratios; times that differ by less than 2 microseconds count as equal."""
+    """The figure is the median ratio of auto's time to the best backend's; times less than 2 us apart are equal."""
     best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
     times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
 

@@ -17,7 +17,7 @@ HEADERS = sorted((ROOT / "core").glob("*/*.h"))
 
 
 def measured(operation):
-    """Returns the measured errors in ulp, one per group of backends, rounded up to one decimal; the largest last."""
+    """Returns the distinct measured errors in ulp of the groups of backends, rounded up to one decimal, ascending."""
     found = CONTRACTS[operation].measured
     errors = [each.bound.ulp for each in found.worst.values()] if found else []
     return sorted({math.ceil(round(error * 10, 6)) / 10 for error in errors})

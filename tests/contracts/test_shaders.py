@@ -1,4 +1,4 @@
-"""The generator of shaders finds each declaration once, and names the function or the template that is missing."""
+"""The generator of shaders refuses names declared twice, and names a function, result or emitter that is missing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_functions_return_a_value(library: Path) -> None:
 
 
 def _contracts(folder: Path, kind: str, support: str, *operations: str) -> tuple[Contract, ...]:
-    """Returns some contracts, and slant, with other support of WebGPU for a kind."""
+    """Returns the contracts of `kind` among slant and `operations`, with `webgpu: support` for it in kinds.yaml."""
     head, body = (CONTRACTS / "kinds.yaml").read_text(encoding="utf-8").split(f"\n{kind}:\n")
     body = re.sub(r"webgpu: \w+", f"webgpu: {support}", body, count=1)
     (folder / "kinds.yaml").write_text(f"{head}\n{kind}:\n{body}", encoding="utf-8")
@@ -69,7 +69,7 @@ def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path) -> None:
 
 
 def test_functions_may_be_missing_only_where_webgpu_comes_later(folder: Path) -> None:
-    """Nobody wrote the function of slant for WebGPU."""
+    """The operation slant (conftest.py) has no function in webgpu/ops."""
     message = r"^contracts/slant.yaml: expected function lw_slant_float32 in webgpu/ops/slant.wgsl, got none; write it"
     with pytest.raises(ContractError, match=message):
         wgsl.emit(_contracts(folder, "elementwise", "now", "sqrt"))

@@ -118,7 +118,7 @@ class Plugin:
         dtype: np.dtype,
         scalars: bytes = b"",
     ) -> Callable[[], np.ndarray]:
-        """Launches a kernel with a row-major result. Returns a function that waits for the result and returns it."""
+        """Uploads inputs and launches a kernel. Returns a function that waits, then returns the row-major result."""
         nbytes = math.prod(shape) * dtype.itemsize
         out = self.upload(np.full(nbytes + 2 * GUARD, POISON, np.uint8))
         memory = [self.upload(np.ascontiguousarray(each)) for each in inputs]

@@ -71,7 +71,7 @@ def test_inputs_by_name():
 
 
 def test_errors_name_the_first_input_of_a_wrong_dtype():
-    """bool, the dtype with code 0, is right for x1."""
+    """x1 has an accepted dtype, bool, whose code is 0; the error must name x2."""
     with pytest.raises(lw.DTypeError, match=r"^bitwise_and: expected bool or int32, got float32 for x2; convert it"):
         lw.bitwise_and([True], [1.5])
 

@@ -142,7 +142,7 @@ def resident_bytes() -> int:
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_nothing_leaks():
-    """Makes results, views, borrowed buffers, capsules and every kind of failing call, ten thousand times."""
+    """Makes results, views, borrowed buffers, capsules and several kinds of failing calls, a thousand times."""
     a = np.ones((64, 64), np.float32)
     bad = np.ones((3, 5), np.float32)
 

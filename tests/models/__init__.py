@@ -1,1 +1,1 @@
-"""NumPy models of the operations that promise the same bits everywhere, and the tests that compare them."""
+"""NumPy models of operations that promise the same bits everywhere, and the tests that compare the two."""

@@ -1,4 +1,4 @@
-"""Tests each operation that promises the same bits everywhere against a model of the order in which it computes."""
+"""Tests operations that promise the same bits everywhere against models of the order in which they compute."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from tests.models.tree import Array
 
 
 def arange(start: float, stop: float | None = None, step: float = 1, dtype: str | None = None) -> Array:
-    """start + i * step, in int64 if all are integers, else in float64, and rounded once."""
+    """start + i * step, in int64 if start, stop and step are ints, else in float64, and rounded once."""
     first, last = (0, start) if stop is None else (start, stop)
     whole = all(isinstance(each, int) for each in (first, last, step))
     count = max(math.ceil((last - first) / step), 0)
@@ -19,7 +19,8 @@ def arange(start: float, stop: float | None = None, step: float = 1, dtype: str 
 
 
 def linspace(start: float, stop: float, num: int, dtype: str = "float32", endpoint: bool = True) -> Array:
-    """start + i * ((stop - start) / n) in float64, rounded once; n is num - 1 with endpoint, otherwise num."""
+    """start + i * ((stop - start) / n) in float64, rounded once. With endpoint, n is num - 1 and the last of
+    several elements is stop; otherwise, n is num."""
     distance = (stop - start) / max(num - 1 if endpoint else num, 1)
     result = start + np.arange(num) * distance
     if endpoint and num > 1:

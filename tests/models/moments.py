@@ -1,4 +1,4 @@
-"""Mean and sum of squared deviations, from the comments of core/moments.h.
+"""Models of the mean and the sum of squared deviations, from the comments of core/moments.h.
 
 The functions compute Moments of every row. Sums of float32 are rounded to float32 at each step; all else is float64.
 """

@@ -1,7 +1,7 @@
 """Models of rand and randn, from the contracts and from the comments of core/random.h and core/ops/randn.h.
 
 Word j of a stream is word j % 4 of block j // 4 of Philox4x32-10 (Salmon, Moraes, Dror and Shaw, 2011). The key is the
-seed, in two's complement; the counter is the number of the block. Element i uses word offset + i.
+seed, in two's complement; the counter is the number of the block. Element i uses word `offset` + i.
 """
 
 from __future__ import annotations

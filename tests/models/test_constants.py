@@ -48,7 +48,8 @@ with localcontext() as context:
     }
     EXACT = {name: Fraction(value) for name, value in VALUES.items()}
 
-# The parts whose sum is the constant, largest first. All but the last have trailing zeros, so that products are exact.
+# The parts whose sum is the constant, largest first. Parts whose names end in _<n>BIT have at most n significant bits,
+# so that products with them are exact.
 SPLIT = [
     ("pi / 2", ["PI_2_HI", "PI_2_LO"], np.float32),
     ("pi / 2", ["PI_2_1", "PI_2_2", "PI_2_3", "PI_2_4", "PI_2_5", "PI_2_6"], np.float32),
@@ -135,7 +136,7 @@ def test_the_bits_of_the_square_root_of_one_half() -> None:
 
 
 def test_the_table_of_two_over_pi() -> None:
-    """Word i has 32 bits from bit 8*i on, where bit 0 stands for 2^8."""
+    """Word i has 32 bits of 2 / pi, from bit 8 * i on. Bit n stands for 2^(8 - n)."""
     source = (ROOT / "core" / "math" / "trig.h").read_text(encoding="utf-8")
     table = re.search(r"two_over_pi\[\] = \{([^}]*)\}", source)
     assert table

@@ -33,7 +33,7 @@ class TestElementwise:
         )
 
     def test_special_values(self, operation):
-        """All combinations of special values, values at which an expression changes, and the neighbors of these."""
+        """All combinations of special values, values at which an operation switches formulas, and their neighbors."""
         changes = np.array([3, -3, 0.5, 1, 2**25], "f4")
         edges = [np.nextafter(changes, np.float32(toward)) for toward in (-np.inf, np.inf)]
         values = np.concatenate([SPECIAL, changes, *edges])

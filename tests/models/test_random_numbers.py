@@ -34,7 +34,7 @@ class TestStreams:
         agree(operation, 1 << 18, seed=2024, offset=11)
 
     def test_split_calls(self, operation):
-        """Parts of any length continue the stream."""
+        """Calls of any length continue the stream if `offset` is the count of earlier numbers."""
         whole = MODELS[operation](100_000, 9)
         at = 0
         for count in (1, 2, 3, 250, 255, 256, 257, 7, TASK - 5, TASK, 1021):

@@ -7,7 +7,7 @@ from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, 
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
-# Around one partial, a register, the partials of a block, a block, and a chunk, which is also the size of a task.
+# Around the sizes of a register, a block's partials, a block, and a chunk, which is also the size of a task.
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
 WIDTHS = [3, 5, 40]  # columns: fewer than a vector has lanes, fewer than a strip has columns, and more
@@ -68,7 +68,7 @@ def test_several_axes(operation):
 
 @pytest.mark.parametrize("operation", [name for name in (*ALONG_AXES, "vecdot") if "float32" in BY_NAME[name].dtypes])
 def test_special_values(operation):
-    """Rows have special values only, some of them, or one of them repeated. Other rows have blocks that cancel."""
+    """Rows have only special values, a few among others, or one repeated. Other rows have blocks that cancel."""
     contract = BY_NAME[operation]
     for count in (1, 5, 63, BLOCK + 5):
         x, *others = drawn(operation, (len(SPECIAL) * 3, count))

@@ -12,7 +12,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT))
 
-import lanewise  # noqa: E402, F401 - the one on PYTHONPATH, because native.build puts this checkout's first
+import lanewise  # noqa: E402, F401 - the one on PYTHONPATH; native.build puts this checkout before it
 from native import compiler  # noqa: E402
 from native.targets import host  # noqa: E402
 from tests.native.oracle_runner import ORACLE, commands, compile_runner  # noqa: E402

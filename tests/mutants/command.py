@@ -29,7 +29,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Runs the command. Returns 1 if a mutant survived, 2 if one is undecided, 130 if it was interrupted."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument("--seed", type=int, required=True, metavar="N", help="selects the sequence of mutants")
-    parser.add_argument("--count", type=int, default=40, help="how many of them to try; default: 40")
+    parser.add_argument(
+        "--count", type=int, default=40, help="how many to try, without equivalent and invalid ones; default: 40"
+    )
     parser.add_argument("--jobs", type=int, default=1, help="how many at a time; default: 1")
     parser.add_argument(
         "--resume", action="store_true", help="also run the tests that undecided mutants had no time for"

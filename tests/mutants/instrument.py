@@ -2,7 +2,7 @@
 repository, whose modules it imports.
 
     python instrument.py scalar avx2     builds the oracle runners and runs them; puts the extension into lanewise/
-    python instrument.py --gcov FILE     after the tests: writes as JSON which lines ran, have code, are active
+    python instrument.py --gcov FILE     after the tests: writes the result of counts() as JSON
 """
 
 from __future__ import annotations

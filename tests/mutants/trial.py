@@ -206,7 +206,7 @@ class Copy:
 
 @cache
 def _required() -> str:
-    """Returns LANEWISE_REQUIRE without instruction sets that are not built. Tests build NEON's kernels themselves."""
+    """Returns LANEWISE_REQUIRE without instruction sets that are not built. NEON stays, because tests build it."""
     unbuilt = {"avx512", "avx2", "avx", "sse2"} - set(isas())
     return ",".join(name for name in environment.required().split(",") if name not in unbuilt)
 

@@ -98,7 +98,7 @@ def every_float(contract: Contract, start: int, step: int) -> Calls:
         for first in range(start, end, CHUNK * step):
             patterns = np.arange(first, min(first + CHUNK * step, end), step, dtype=np.uint64)
             x = patterns.astype(np.uint32).view(np.float32)
-            x = x[np.isfinite(x)]  # special rows test infinities and NaN, where references need not be right
+            x = x[np.isfinite(x)]  # `special` tests infinities and NaN, where references need not be right
             yield Case("", "float32", {contract.inputs[0].name: x}, given), ""
 
 
@@ -177,7 +177,7 @@ def available() -> frozenset[str]:
 
 
 def tasks(contract: Contract, step: int) -> list[tuple[str, int, int]]:
-    """Returns the arguments of task() that measure an operation."""
+    """Returns, for each task of measuring an operation, the arguments of task() after the name."""
     if contract.is_unary:
         return [("every_float", start, step) for start in range(0, 2**32, TASK * step)]
     if contract.kind.name == "elementwise":
@@ -217,7 +217,7 @@ def rounded_up(measure: str, size: float) -> float:
 
 
 def text_of(value: Any) -> str:
-    """Returns YAML for a value. A float has the fewest digits that read back as the same float32, or else float64."""
+    """Returns YAML for a value: of a float, the fewest digits that give the same float32, or else the same float64."""
     if isinstance(value, bool) or not isinstance(value, float):
         return json.dumps(value) if not isinstance(value, dict) else flow(value)
     text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)

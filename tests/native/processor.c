@@ -2,7 +2,7 @@
  *
  *     processor           the features. A line has the highest leaf of CPUID, ECX of leaf 1, EBX of leaf 7, and XCR0.
  *     processor caches    the bytes of the largest cache. A line has the highest leaf, the highest extended leaf, and
- *                         for each of the leaves 4 and 0x8000001d EAX, EBX and ECX of three parts. */
+ *                         for each of the leaves 4 and 0x8000001d EAX, EBX and ECX of three subleaves. */
 #define LW_DESCRIBED_CPU
 #include "cpu.c"
 

@@ -3,11 +3,12 @@
  *     runner LIBRARY ORACLE...              loads a library
  *     runner ORACLE...                      if built with LW_STATIC, which links the kernels in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
- *     runner --paths ORACLE...              if also built with LW_COUNT_PATHS: repeats each case with other hosts and
- *                                           other memory layouts of the operands, and counts paths (core/paths.h)
+ *     runner --paths ORACLE...              if also built with LW_COUNT_PATHS: repeats each case with the other `hosts`
+ *                                           and memory layouts of the operands, and counts paths (core/paths.h)
  *
- * Prints one line per file: operation, cases, failures, and a checksum of all results, to compare bits between
- * libraries; then one line per path: `path`, count, name. contracts/generator/oracle.py defines the files' format. */
+ * Prints the library and the processor's features; one line per test of its own and per file: operation, cases,
+ * failures, and a checksum of all results, to compare bits between libraries; with --paths, one line per path: `path`,
+ * count, name. contracts/generator/oracle.py defines the files' format. */
 #include "cpu.h"
 #include "kernel_names.h"
 #include "lanewise_table.h"
@@ -333,7 +334,7 @@ static int run_file(const lw_library *library, const char *path) {
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
     bound mine = {0, 0, 0, 0};
-    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, a later one for the one it names */
+    for (uint32_t i = 0; i < bounds; i++) { /* the first is for all backends, each later one for the backend it names */
         name backend = read_name(&r);
         const uint8_t *values = read_bytes(&r, sizeof mine);
         if (!backend.text[0] || strcmp(backend.text, library->head.name) == 0) {

@@ -54,7 +54,7 @@ EXTENSIONS = {
 
 
 def _check(check, path: Path, words: str) -> None:
-    """Runs a check, which accepts the file and leaves it, or deletes it so that no later build takes it for good."""
+    """Runs a check, which accepts the file, or refuses and deletes it, so that no later build uses it."""
     if not words:
         check(path)
         assert path.exists()

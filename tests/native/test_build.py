@@ -24,7 +24,7 @@ LINUX, WINDOWS, PYODIDE = (TARGETS[name] for name in ("x86_64-linux", "x86_64-wi
 
 @pytest.fixture
 def generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Makes the build believe that the generator ran, and that each step made its output unless the output exists."""
+    """Fakes the generator's output; steps are not run: each output that does not exist is written as a small file."""
     folder = tmp_path / "generated"
     (folder / "lanewise" / "_lib").mkdir(parents=True)
     (folder / "lanewise_table.h").write_text("#define LW_SIGNATURE UINT64_C(0x12ab)\n")
@@ -183,7 +183,7 @@ def test_flags_of_a_kernel_library(using: Compiler, target: Target, flag: str, p
     [(ZIG, LINUX, True), (GCC, LINUX, False), (CLANG, LINUX, False), (ZIG, TARGETS["x86_64-macos"], False)],
 )
 def test_zig_optimizes_the_extension_at_link_time(using: Compiler, target: Target, optimized: bool) -> None:
-    """Other compilers may lack the linker for it; zig's own one has no such step for Mach-O."""
+    """Other compilers may lack a linker that can do this; zig's own linker cannot do it for Mach-O."""
     for command in (
         using.object(target, Path("module.c"), [], Path("module.o")),
         using.extension(target, [Path("module.o")], Path("_ext.so")),

@@ -127,12 +127,12 @@ def test_leaves_beyond_the_highest_are_not_read(offered):
 
 
 KIB, MIB = 2**10, 2**20
-DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # kinds of caches, of which CPUID lists those of a core in order
+DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # CPUID's numbers for kinds of caches; each subleaf describes one cache
 
 
 def _caches(*caches: tuple[int, int]) -> list[int]:
-    """Returns EAX, EBX and ECX of three parts of a leaf of CPUID, for kinds and sizes of caches of 8 ways, each in 2
-    partitions with lines of 64 bytes. Volume 2 of Intel's manual, CPUID, leaf 4; AMD's leaf 0x8000001D is the same."""
+    """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (kind, size), with 8 ways,
+    2 partitions and lines of 64 bytes. Intel's manual, volume 2, CPUID, leaf 4; AMD's 0x8000001D is the same."""
     words = []
     for kind, size in caches:
         ways, partitions, line = 8, 2, 64

@@ -76,4 +76,4 @@ def test_every_path_is_taken(backend: Backend, absent: Callable[[str, str], None
     assert complaints == []
     reasons = {**NEVER, **NOT_IN.get(backend.isa, {})}
     assert {path for path, count in counts.items() if not count and path not in reasons} == set()
-    assert {path for path in reasons if counts.get(path)} == set()  # if taken after all: remove them from the table
+    assert {path for path in reasons if counts.get(path)} == set()  # if one is taken after all, remove its reason

@@ -149,7 +149,7 @@ for _ in range(100):
 
 
 def test_no_data_races() -> None:
-    """Runs two tests, in which threads call concurrently, share work, and change the number of threads. It runs no
+    """Runs two tests, in which threads compute concurrently, share work, and change the number of threads. It runs no
     others, because code is a hundred times slower under the sanitizer."""
     package = _build("thread", "--only", host().isas[1].name)  # one backend is enough: threads work the same on all
     chosen = ("test_threads.py::test_eight_threads_at_once", "test_pool.py::test_the_number_changes_while_calls_run")

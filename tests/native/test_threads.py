@@ -138,7 +138,7 @@ GROUPS = {
             "100000 -1": 0,
             "3 1": 3,
             "100000": 0,
-            "1638300000 100000": 16383,  # no machine has more processors; the affinity decides then
+            "1638300000 100000": 16383,  # a quota of 2^14 periods or more counts as none: no machine is as large
             "1638399999 100000": 16384,
             "1638400000 100000": 0,
             "9000000000000000 100000": 0,

@@ -1,4 +1,4 @@
-"""Tests the reports about what this machine can run."""
+"""Tests what Lanewise reports about this machine: its backends, devices, memory and the summary."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
 
 
 def test_a_library_in_place_of_another(package):
-    """If the manifest names another library's file, with the right hash, the head of that file shows the mistake."""
+    """If the manifest names another library's file and that file's hash, the head of that file shows the mistake."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"

@@ -1,6 +1,6 @@
 """Tests the statistics of rand and randn: moments, tails and independence.
 
-The streams are fixed, so a test always passes or always fails. With random seeds, one test in 10^5 would fail.
+Streams are fixed, so a test always passes or always fails. With random seeds, one comparison in 10^5 would fail.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path, sources: Path) -> Path:
-    """A project with the build scripts of Lanewise, and the three files of small/ in place of its sources."""
+    """A project with the build scripts of Lanewise, and the files of tests/packaging/small in place of its sources."""
     root = tmp_path / "small"
     for name in ("native", "wasm"):
         shutil.copytree(sources / name, root / name, ignore=shutil.ignore_patterns("extension", "cuda"))

@@ -59,7 +59,7 @@ def agree(
     or `allowed`, whichever is larger; without `by_contract`, it is `allowed`."""
     expected = np.asarray(expected)
     contract = contracts[operation]
-    # The contract's largest error was measured only with the defaults of float parameters.
+    # The contract's largest error was measured only with the parameters of the oracle's cases.
     free = any(each.type == "float" and each.name in keywords for each in contract.parameters)
     for backend in HOSTS:
         with lw.use_backend(backend):

@@ -1,4 +1,5 @@
-"""Tests attention against PyTorch: causal, bool and float masks, windows, grouped queries, offsets."""
+"""Tests attention against PyTorch: causal, bool and float masks, windows, grouped queries, offsets. Tests rope,
+attention_scores and weighted_sum against NumPy."""
 
 from __future__ import annotations
 

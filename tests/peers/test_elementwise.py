@@ -1,4 +1,5 @@
-"""Tests operations on broadcast, strided, reversed and empty arrays against NumPy, and activations against PyTorch."""
+"""Tests operations on broadcast, strided, reversed and empty arrays against NumPy. Tests activations, erf, lerp and
+fma against PyTorch or SciPy."""
 
 from __future__ import annotations
 

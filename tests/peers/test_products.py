@@ -1,6 +1,6 @@
 """Tests matrix products against NumPy, linear layers against PyTorch, eigenvalues against LAPACK.
 
-A sum of products, added in any order, may err by 2e-6 times the sum of the products' magnitudes (see the contracts).
+A sum of products, added in any order, may err by the contract's tolerance times the sum of the products' magnitudes.
 """
 
 from __future__ import annotations

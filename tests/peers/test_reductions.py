@@ -12,7 +12,7 @@ SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=7) | st.t
 
 
 def reduced(data, dtype="float32", extremes=False):
-    """Draws an array and the axes to reduce."""
+    """Draws an array, the axes to reduce, and keepdims."""
     x = data.draw(numbers(data.draw(SHAPES), -10, 10, dtype, extremes))
     axis = data.draw(st.none() | st.integers(-x.ndim, x.ndim - 1) | hnp.valid_tuple_axes(x.ndim))
     return x, {"axis": axis, "keepdims": data.draw(st.booleans())}

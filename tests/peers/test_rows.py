@@ -1,4 +1,4 @@
-"""Tests row operations along any axis against SciPy and PyTorch."""
+"""Tests row operations along any axis against SciPy, PyTorch and NumPy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests cumulative sums, covariances, correlations and z-scores against NumPy and SciPy."""
+"""Tests cumulative sums, covariances, correlations and z-scores against NumPy and SciPy, normalize against PyTorch."""
 
 from __future__ import annotations
 

@@ -68,7 +68,8 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The context that a kernel gets. Scratch memory and its surroundings are poisoned; tasks run in reverse order."""
+    """The context that a kernel gets, with poisoned scratch memory. With `tasks`, it runs tasks in reverse order and
+    interrupts the kernel instead of running task `interrupt_at`, counted from 0."""
 
     def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}

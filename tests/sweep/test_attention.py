@@ -70,8 +70,8 @@ def test_keys_outside_the_window_are_not_read(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Queries: two, fewer than a block, and more than a chunk (core/attention.h). Keys: several blocks. Widths: 3 and 33 are
-# not multiples of a tile's width.
+# Queries: 2; 40, fewer than a block; 900, more than a chunk (core/attention.h). Keys: several blocks. Widths: 3 and 33
+# are not multiples of a tile's width.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):

@@ -1,4 +1,4 @@
-"""Tests that the sweep covers every backend that LANEWISE_REQUIRE names."""
+"""Tests that the sweep covers every backend that LANEWISE_REQUIRE names, except those that other folders test."""
 
 import os
 import platform

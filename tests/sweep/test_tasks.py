@@ -1,5 +1,5 @@
 """Tests that kernels give the same bits if their work is split into tasks that run in reverse order, and that they
-return LW_INTERRUPTED if the host stops before a task."""
+return LW_INTERRUPTED if context.run interrupts them instead of running a task."""
 
 import struct
 
@@ -62,7 +62,7 @@ def test_tasks_in_any_order(contract, host):
 @pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
 @pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
 def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
-    """The host can stop the sort before any of the first half of its tasks, during which no result is written."""
+    """context.run can stop the sort before any of the first half of its tasks, during which no result is written."""
     dtype, length = contract.computed[-1], 1 << 18
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))

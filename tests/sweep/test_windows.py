@@ -65,7 +65,7 @@ def test_pooling(data):
 
 
 def test_one_image_without_a_batch():
-    """An image of shape (channels, height, width) is a batch of one. Here, the sizes differ, and memory has gaps."""
+    """An image of shape (channels, height, width) is a batch of one. Here, it has gaps and is not square."""
     batch = np.arange(2 * 3 * 10 * 22, dtype="float32").reshape(2, 3, 10, 22)[1:, :, ::2, ::2] % 7
     weight = np.arange(4 * 3 * 2 * 2, dtype="float32").reshape(4, 3, 2, 2) % 5
     calls = {

@@ -17,7 +17,7 @@ RUNNER = Path(__file__).with_name("node_runner.mjs")
 
 
 class ProgramError(AssertionError):
-    """The program raised an exception, or Pyodide crashed. The message has the error and the program's output."""
+    """A program has no result: it raised an exception, Pyodide crashed or did not answer, or Node is not installed."""
 
 
 def node() -> str | None:

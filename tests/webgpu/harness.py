@@ -1,5 +1,5 @@
-"""Runs kernels on a WebGPU device through the executor, with NumPy arrays, as the extension does with tensors.
-Unlike the extension, it does not collapse dimensions of layouts."""
+"""Runs kernels on a WebGPU device through the executor, on NumPy arrays. The layouts are like those that the extension
+passes to CPU kernels, except that no dimensions are collapsed."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class lw_matrix_layout(ctypes.Structure):  # noqa: N801
 
 
 def layout_of(struct: str, content: bytes) -> Mapping[str, Any]:
-    """Decodes the bytes of a C struct to the mapping that the extension passes to an executor."""
+    """Decodes the bytes of a C struct to the mapping that Executor.launch() takes as `layout`."""
     layout = {"lw_layout": lw_layout, "lw_matrix_layout": lw_matrix_layout}[struct].from_buffer_copy(content)
     return {name: _plain(getattr(layout, name)) for name, _ in layout._fields_}
 

@@ -70,7 +70,7 @@ def _launch(executor: WebGpuExecutor, times: int = 1, inputs: int = 1, kind: str
 def test_bind_groups_are_reused_up_to_a_limit(
     executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bind groups keep their buffers in memory, so their number is limited."""
+    """A bind group keeps its buffers in memory, so the executor keeps a limited number of bind groups."""
     monkeypatch.setattr("lanewise.webgpu.executor.BINDINGS", 3)
     bound: list[object] = []
     monkeypatch.setattr(device, "bind", lambda *arguments: bound.append(arguments) or object())

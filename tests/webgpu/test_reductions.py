@@ -50,7 +50,7 @@ def test_sum_of_a_million_is_more_accurate_than_a_sequential_sum(gpu: Runner) ->
 
 @pytest.mark.parametrize("rows", [0xFFFF, 0x1_0000, 0x1_8001])
 def test_pairs_of_float32_for_any_number_of_rows(gpu: Runner, rows: int) -> None:
-    """lw_rounded combines each float with the highest bit of the number of rows, which is 0."""
+    """lw_rounded changes the sign of a float if bit 31 of the number of rows is set, which it never is."""
     x = np.random.default_rng(rows).uniform(-1, 1, (rows, 3)).astype(np.float32)
     exact = x.astype(np.float64).sum(1).astype(np.float32)
     np.testing.assert_array_equal(gpu.reduction("sum_compensated_float32", x, [1], np.float32), exact)

@@ -115,7 +115,7 @@ def test_results_over_their_operands(gpu: Runner, out: slice, inputs: list[slice
 
 
 def test_copies_between_dispatches(gpu: Runner) -> None:
-    """A copy cannot be part of a compute pass, and the pass after it does not inherit its pipeline."""
+    """A copy cannot be part of a compute pass, so it ends one, and the next pass does not inherit its pipeline."""
     x = numbers(1000)
     buffer, _ = gpu.upload(x)
     layout = strided_layout((500,), [(4,)], 4)

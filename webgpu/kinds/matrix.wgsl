@@ -1,7 +1,8 @@
-// C[m, n] = A[m, k] B[k, n] for every index of the batch, then applies the operation to each element of C. A workgroup
-// computes a tile of C, 4 x 4 elements per invocation, from strips of A and B that it loads into workgroup memory.
-// Beyond the edges of A and B, both strips hold zeros, because zero in only one strip times an infinity or NaN in the
-// other would be NaN. Workgroups take tiles with a grid stride, so any size runs in one dispatch.
+// C[m, n] = A[m, k] B[k, n] for every index of the batch; then the operation's function, which may add a bias, replaces
+// each element of C. A workgroup computes a tile of C, 4 x 4 elements per invocation, from strips of A and B that it
+// loads into workgroup memory. Beyond the edges of A and B, both strips hold zeros, because zero in only one strip
+// times an infinity or NaN in the other would be NaN. Workgroups take tiles with a grid stride, so any size runs in one
+// dispatch.
 override lw_columns: u32 = 16u; // invocations along n
 override lw_rows: u32 = 16u;    // invocations along m
 override lw_depth: u32 = 16u;   // extent of a strip along k

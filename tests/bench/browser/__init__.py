@@ -1,9 +1,9 @@
 """The performance goals for a page in Chromium: `python -m tests.bench --goals --backends browser`.
 
 table.py           the goals
-command.py         the command, which opens the page and has it measure each row
+command.py         the command, which opens the page and has it measure each goal
 chromium_page.py   Page, which calls the functions of the page
 page/              the page: page.mjs, inside.py (which measures in Pyodide), and a module for each JavaScript peer
-limits.c           the loops that measure the limits; compile_limits.py compiles them
-npm.py             fetches the peers
+limits.c           the loops that measure the engine's limits; compile_limits.py compiles them
+npm.py             fetches the JavaScript peers: the libraries to compare with
 """

@@ -1,7 +1,7 @@
-"""`python -m tests.bench --goals --backends browser`: every row of the browser's goals, measured in a page in Chromium.
+"""`python -m tests.bench --goals --backends browser`: measures the browser's goals in a page in Chromium.
 
-The page runs lanewise/timing.py in Pyodide. This module builds and fetches what the page needs, and asks it to measure
-each row.
+The page runs lanewise/timing.py in Pyodide. This module builds and fetches what the page needs, and asks the page to
+measure each goal.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def _peers(names: Sequence[str] | None) -> Sequence[str]:
     if names is None:
         return PEERS
     if unknown := sorted(set(names) - set(PEERS)):
-        raise ArgumentError(f"bench: expected peers in the browser of {', '.join(PEERS)}, got {unknown[0]!r}")
+        raise ArgumentError(f"bench: expected peers among {', '.join(PEERS)} in the browser, got {unknown[0]!r}")
     return tuple(dict.fromkeys(names))
 
 
@@ -160,7 +160,7 @@ def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], set
 
 
 def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeats: int) -> Measured:
-    """Measures the first import of lanewise and of NumPy, in nanoseconds, in a new page each time."""
+    """Measures the first import of lanewise, and of NumPy if it is a peer, in nanoseconds, in a new page each time."""
     locations = {"lanewise": f"/dist/{wheel.name}"}
     if "numpy" in peers:
         locations["numpy"] = "numpy"
@@ -174,7 +174,7 @@ def _imports(page: chromium_page.Page, wheel: Path, peers: Sequence[str], repeat
 
 
 def _download_sizes(served: Served, names: Sequence[str]) -> Measured:
-    """Returns the size in bytes of the wheel, and of what a page downloads for each peer."""
+    """Returns the size in bytes of the wheel, and of what a page downloads for each peer except SciPy."""
     size = float(served.wheel.stat().st_size)
     peers = {}
     if "numpy" in names:

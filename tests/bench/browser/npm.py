@@ -1,4 +1,4 @@
-"""Fetches the peers from npm into the user's cache.
+"""Fetches the JavaScript peers (the libraries to compare with) from npm into the user's cache.
 
 Only the versions and checksums of package-lock.json are accepted, and no scripts of the packages run.
 """

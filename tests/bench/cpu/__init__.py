@@ -3,7 +3,7 @@
 table.py           the goals
 limits.py          which limit of the processor applies to a case
 limits.c           the loops that measure the limits; compile_limits.py compiles them
-measure.py         measures the rows: with runner.py, or with contestants of their own
-auto.py            the row about the backend that AUTO chooses
+measure.py         measures each goal, as a row: makes its contestants, which runner.py times
+auto.py            measures the goal for the backend that AUTO chooses
 command.py         the command
 """

@@ -1,4 +1,4 @@
-"""`python -m tests.bench --goals`: every row of the CPU's goals, with the installed peers.
+"""`python -m tests.bench --goals`: measures the CPU's goals, or those named, with the installed peers.
 
 The limits of the processor are measured in the same run.
 """

@@ -1,6 +1,6 @@
-/* The limits of a processor: arithmetic that never leaves the registers, and memory that is only read, or read and
- * written once. Compiled for each instruction set, with the vector functions of core/simd/. Sums are returned so that
- * the compiler cannot remove the work. */
+/* Loops that reach the limits of a processor: arithmetic on registers only, and memory that is only read, or read and
+ * written. Compiled for each instruction set, with the vector functions of core/simd/. Sums are returned so that the
+ * compiler cannot remove the work. */
 #include "lanewise.h"
 #include "simd/simd.h"
 

@@ -1,4 +1,4 @@
-"""Measures the rows of the CPU's goals. Most are cases that runner.py times; the others need their own contestants."""
+"""Measures the CPU's goals, each as a row: makes the contestants, which runner.py times. auto.py measures AUTO."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Other array libraries to compare with, each with a module here and a line in PEERS.
 
-A peer takes part if it is installed and has the operation. It runs at its best settings: compiled if it can compile,
-and without gradients. Times include its asynchronous work.
+A peer takes part if it is installed, supports the processor and has the operation. It runs at its best settings:
+compiled if it can compile, and without gradients. Times include its asynchronous work.
 """
 
 from __future__ import annotations

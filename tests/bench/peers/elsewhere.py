@@ -48,7 +48,7 @@ class Elsewhere:
         self.settings = f"{name}: {self._ask('settings')}"
 
     def call(self, case: Case) -> Batch | None:
-        """Sends the case to the process, which runs the loop."""
+        """Sends the case to the process and returns a Batch that runs it there, or None if the peer cannot."""
         if case.operation.name not in self._operations or not self._ask("load", case):
             return None
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)

@@ -1,7 +1,7 @@
 """Lanewise's operations in NumPy: NumPy's own function if there is one, otherwise fast plain NumPy code.
 
-The peer in numpy_peer.py times these functions; check.py computes its reference with them in float64. Results overwrite
-temporary arrays, as in the code of a careful user.
+The peer in numpy_peer.py times these functions; tests/bench/check.py computes its reference with them in float64.
+Results overwrite temporary arrays, as in the code of a careful user.
 """
 
 from __future__ import annotations

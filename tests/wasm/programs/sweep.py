@@ -1,7 +1,7 @@
 """Compares every operation on every backend of this engine with the oracle's files, as tests/sweep does, but with the
 standard library only, because a bare Pyodide has no NumPy. test_sweep.py also runs it natively, to compare the bits.
 
-Mounts: /tests (for oracle_file.py and several.py) and /oracle."""
+In Pyodide, /tests (with oracle_file.py and several.py) and /oracle must be mounted."""
 
 from __future__ import annotations
 

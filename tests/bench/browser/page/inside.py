@@ -26,7 +26,8 @@ from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
 WARM_SAMPLES = 15  # how long to warm up, in samples: until the engine has recompiled hot code
-LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes that a loop touches, in all of its streams together
+# The bytes that a loop touches, in all of its streams together. Reading DRAM touches one stream, a third of them.
+LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
 
 
 class JavaScriptPeer:
@@ -86,7 +87,7 @@ class ScipyPeer:
         return Call(matmul, convert(case.arguments, _transposed))
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Returns some elements as Python floats."""
+        """Returns the elements at these positions as Python floats."""
         return [float(value) for value in result.reshape(-1)[list(positions)]]
 
 
@@ -147,7 +148,7 @@ def _madd(module: Any, iterations: int, count: int) -> None:
 
 
 def describe(_: str) -> str:
-    """Returns Lanewise's version and backends, and for each JavaScript peer its version or why it cannot start."""
+    """Returns Lanewise's version, backends and default, and each JavaScript peer's version or why it cannot start."""
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
     return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})
