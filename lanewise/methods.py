@@ -169,7 +169,7 @@ def _divmod(x1: Any, x2: Any) -> tuple[Tensor, Tensor]:
     return _ext.floor_divide(x1, x2), _ext.remainder(x1, x2)
 
 
-# Lanewise's function for each NumPy ufunc of a binary operator, except power. Most have the same name in both.
+# Lanewise's function for each NumPy ufunc of a binary operator. Most have the same name in both.
 _OPERATORS: Final = {
     **{
         name: getattr(_ext, name)
@@ -181,6 +181,7 @@ _OPERATORS: Final = {
     },
     "left_shift": _ext.bitwise_left_shift,
     "right_shift": _ext.bitwise_right_shift,
+    "power": _ext.pow,
     "divmod": _divmod,
 }
 

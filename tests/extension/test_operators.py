@@ -317,6 +317,21 @@ def test_pow_operator(x):
     assert counts.tolist() == [9, 0, 46341**2 - 2**32]
 
 
+BINARY = {
+    "floats": "add sub mul truediv floordiv mod pow matmul lt le eq ne gt ge",
+    "ints": "and_ or_ xor lshift rshift",
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in BINARY for name in BINARY[kind].split()])
+def test_an_array_on_the_left_gives_a_tensor(kind, name):
+    function = getattr(operator, name)
+    left, right = np.array([3, 1], kind.replace("floats", "float32").replace("ints", "int32")), [2, 1]
+    result = function(left, lw.asarray(right, dtype=str(left.dtype)))
+    assert isinstance(result, lw.Tensor)
+    assert result.tolist() == function(left, np.array(right, left.dtype)).tolist()
+
+
 def test_unary(x):
     t = lw.asarray(x)
     np.testing.assert_array_equal(np.asarray(-t), -x)
