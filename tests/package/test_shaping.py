@@ -213,3 +213,10 @@ def test_results_that_are_too_large(call, extent):
 def test_an_empty_tile_needs_no_memory():
     assert lw.tile([[1.0, 2.0]], (10**10, 0)).shape == (10**10, 0)
     assert lw.tile([1, 2], 0).shape == (0,)
+
+
+def test_broadcast_to_no_dimensions():
+    x = lw.broadcast_to(5.0, ())
+    assert (x.shape, x.tolist()) == ((), 5.0)
+    with pytest.raises(lw.ShapeError, match=r"^broadcast_to: "):
+        lw.broadcast_to([5.0], ())
