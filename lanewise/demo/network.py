@@ -10,7 +10,7 @@ from lanewise.demo.digits import SIZE, Digits
 
 
 class Network:
-    """The trained network. Construct and call it inside the same `lw.use_backend`."""
+    """The trained network. Construct and call it on the same backend."""
 
     def __init__(self, digits: Digits) -> None:
         self.weights = {

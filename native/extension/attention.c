@@ -64,7 +64,7 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
 }
 
-/* Sets the scale, and the first and last key that a query sees, relative to the position of the query. */
+/* Sets the scale, and the first and last key that query i sees, relative to i. */
 static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
                                  lw_attention_layout *layout) {
     int has_window = lw_has_parameter(arguments, "window");

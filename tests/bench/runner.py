@@ -78,7 +78,8 @@ def run_case(
 ) -> Result:
     """Times the contestants of a case. If a result is wrong, its contestant is named in `wrong` and not timed.
 
-    `limit` is measured in the same rounds: a loop that does only the arithmetic, or only the memory traffic.
+    `limit` is a loop that does only the case's arithmetic, or only its memory traffic. It is timed in the same rounds
+    as the contestants.
     """
     ready: list[Ready] = []
     skipped: dict[str, str] = {}

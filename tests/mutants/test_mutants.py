@@ -1,4 +1,5 @@
-"""Tests the mutation tool on the miniature project small/: what becomes of mutants, continued runs, and cleaning up."""
+"""Tests the mutation tool: on the miniature project small/, the outcome of each mutant, continuing an interrupted run,
+and cleaning up; for Lanewise's sources, which tests are chosen."""
 
 from __future__ import annotations
 

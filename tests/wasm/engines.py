@@ -33,7 +33,7 @@ class Engine(Protocol):
     backends: frozenset[str]  # the backends that the engine can run
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """Runs a program and returns the value of its last expression, which must be JSON."""
+        """Runs a program and returns the value of its last expression, which JSON must represent."""
 
 
 class NodeEngine:

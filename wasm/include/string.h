@@ -1,5 +1,5 @@
-/* Declares memory and string functions; stdlib.h explains why this folder exists. The memory functions are mapped to
- * the compiler's built-ins, so that copies of constant size are inlined; -ffreestanding prevents that for the plain
+/* Declares memory and string functions; stdlib.h explains why this folder exists. memcpy, memmove and memset are mapped
+ * to the compiler's built-ins, so that copies of constant size are inlined; -ffreestanding prevents that for the plain
  * names. */
 #pragma once
 

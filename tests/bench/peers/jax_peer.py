@@ -14,7 +14,7 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """Selects the CPU and the number of threads by environment variables, which JAX reads when it is imported."""
+    """Selects the CPU and the number of threads by environment variables. Has to run before JAX is imported."""
     if "jax" not in sys.modules:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
         os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool
