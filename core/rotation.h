@@ -1,8 +1,9 @@
 /* Rotary position embedding: rotates pairs of a row's elements by angles proportional to the row's position.
  *
- * Pair i at position p is rotated by the angle p * slowest * ratio^i; `slowest` is the angle of pair 0 at position 1.
- * The cosines and sines are computed from those of the previous position by one complex product in float64, once for
- * all rows at a position. After a million positions they are accurate to 1e-10, and large angles lose no digits. */
+ * Pair i at position p is rotated by the angle p * first_angle * ratio^i, where first_angle is that of pair 0 at
+ * position 1. The cosines and sines are computed from those of the previous position by one complex product in float64,
+ * once for all rows at a position. After a million positions they are accurate to 1e-10, and large angles lose no
+ * digits. */
 #pragma once
 
 #include "layout_iterator.h"
@@ -18,7 +19,7 @@ typedef struct rotation {
     const lw_layout *layout; /* its last two dimensions are the positions, and the elements of a row */
     const char *x;
     char *out;
-    double ratio, slowest; /* the angle of pair i grows by slowest * ratio^i per position */
+    double ratio, first_angle; /* the angle of pair i grows by first_angle * ratio^i per position */
     int64_t offset, per_task;
     int adjacent; /* whether pair i is elements 2i and 2i + 1; else it is i and i + length / 2 */
 } rotation;
@@ -33,7 +34,7 @@ typedef struct rotation_angles {
 static void rotation_start(rotation_angles *t, const rotation *r, int64_t position, int64_t first, int64_t count) {
     PATH_IF(first > 0, "rotation: another group of pairs");
     PATH_IF(position > r->offset, "rotation: a task begins after the first position");
-    double frequency = r->slowest;
+    double frequency = r->first_angle;
     for (int64_t i = 0; i < first; i++) {
         frequency *= r->ratio;
     }

@@ -10,10 +10,10 @@ static lw_status lw_rope_float32(lw_context *context, const void *layout, const 
                                  void *const *outputs, const lw_scalar *parameters) {
     const lw_layout *l = layout;
     double depth = (double)l->shape[l->ndim - 1], step = -2 / depth * double_log(parameters[0].f);
-    rotation r = {.layout = l, .x = inputs[0], .out = outputs[0], .slowest = 1, .offset = parameters[1].i};
+    rotation r = {.layout = l, .x = inputs[0], .out = outputs[0], .first_angle = 1, .offset = parameters[1].i};
     r.adjacent = parameters[2].i == 0;
     if (parameters[3].i == 0) {
-        r.slowest = 1 / parameters[4].f;
+        r.first_angle = 1 / parameters[4].f;
     } else if (depth > 2) {
         step -= 2 / (depth - 2) * double_log(parameters[4].f);
     }

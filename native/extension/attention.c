@@ -102,7 +102,8 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
 }
 
 /* Broadcasts the leading dimensions of all operands. Unless `group` is 1, the last leading dimension counts heads; if
- * `group` > 1, split_heads() later splits it into two dimensions. */
+ * `group` > 1, split_heads() later splits it into two dimensions. batch_shape has room for these: two of the at most
+ * LW_MAX_NDIM dimensions are not leading ones. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
@@ -125,11 +126,6 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     }
     int ndim = lw_broadcast_shape(operation->name, leading, 4, shape);
     if (ndim < 0) {
-        return -1;
-    }
-    if (ndim + (group > 1) > LW_MAX_NDIM - 1) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected at most 6 dimensions before the last two, got %d",
-                     operation->name, ndim);
         return -1;
     }
     for (int i = 0; i < 4; i++) {
