@@ -144,6 +144,15 @@ def test_the_table_of_two_over_pi() -> None:
     assert words == [int(EXACT["2 / pi"] * 2 ** (8 * i + 31 - 8)) % 2**32 for i in range(len(words))]
 
 
+def test_the_shaders_table_of_two_over_pi() -> None:
+    """The table has the bits of 2/pi, after 32 zeros."""
+    source = (ROOT / "webgpu" / "math" / "trig.wgsl").read_text(encoding="utf-8")
+    table = re.search(r"array<u32, 8>\(([^)]*)\)", source)
+    assert table
+    words = [int(word.strip().removesuffix("u"), 0) for word in table[1].split(",")]
+    assert words == [int(EXACT["2 / pi"] * 2 ** (32 * i)) % 2**32 for i in range(8)]
+
+
 def test_every_constant_of_several_digits_is_tested() -> None:
     """A new constant needs a row above, or a name here with the reason."""
     tested = {name for _, names, _ in SPLIT for name in names} | {name for _, name, _ in SCALED} | {"SQRT_HALF_BITS"}
