@@ -85,7 +85,7 @@ def inspect(wheel: Path, *, tag: str | None = None) -> None:
 
 
 def describe(wheel: Path) -> str:
-    """Returns a text that lists the size of the wheel and of its modules, and the libraries that it lacks."""
+    """Returns a text with the sizes of the wheel and its modules, and why the build left out which libraries."""
     with zipfile.ZipFile(wheel) as archive:
         entries = {entry.filename.removeprefix("lanewise/"): entry for entry in archive.infolist()}
     lines = [f"{wheel}: {wheel.stat().st_size / 1000:.0f} KB"]

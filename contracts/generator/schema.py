@@ -179,7 +179,7 @@ class Worst:
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
-    parameters: Mapping[str, Any]  # the parameters that differ from their defaults
+    parameters: Mapping[str, Any]  # if `at` has arguments: the parameters that differ from their defaults
 
 
 @dataclass(frozen=True)
