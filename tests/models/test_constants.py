@@ -8,6 +8,7 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from pathlib import Path
 
+import hard_angles
 import numpy as np
 import pytest
 
@@ -15,18 +16,9 @@ ROOT = Path(__file__).parents[2]
 DIGITS = 100
 
 
-def _pi() -> Decimal:
-    """Machin's formula: pi/4 = 4 atan(1/5) - atan(1/239)."""
-
-    def atan_of_inverse(n: int) -> Decimal:
-        return sum((Decimal((-1) ** k) / ((2 * k + 1) * Decimal(n) ** (2 * k + 1)) for k in range(DIGITS)), Decimal(0))
-
-    return 4 * (4 * atan_of_inverse(5) - atan_of_inverse(239))
-
-
 with localcontext() as context:
     context.prec = DIGITS
-    PI, LN2, LN10 = _pi(), Decimal(2).ln(), Decimal(10).ln()
+    PI, LN2, LN10 = hard_angles.pi(DIGITS), Decimal(2).ln(), Decimal(10).ln()
     VALUES = {
         "pi": PI,
         "pi / 2": PI / 2,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 
+import hard_angles
 import judge
 import numpy as np
 import pytest
@@ -33,3 +34,12 @@ def test_oracle(gpu: Runner, contract, oracle) -> None:
     complaints = [judge.complaint(case, result(), BACKEND) for case, result in started]
     complaints = [each for each in complaints if each]
     assert not complaints, f"{len(complaints)} of {len(started)} cases: {complaints[:5]}"
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in hard_angles.OPERATIONS)
+def test_hard_angles(gpu: Runner, contract) -> None:
+    x, results = hard_angles.angles()
+    expected = results[contract.operation]
+    got = gpu.elementwise(f"{contract.operation}_float32", [x], np.float32)
+    wrong = ~judge.near(got, expected, contract.tolerance.of(BACKEND), None, strict=True)
+    assert not wrong.any(), f"{wrong.sum()} wrong: {x[wrong][0]!r} gives {got[wrong][0]!r}, {expected[wrong][0]!r}"
