@@ -130,6 +130,7 @@ def test_a_cpu_library_names_what_the_cpu_lacks(monkeypatch):
     library = registry.libraries.find("scalar")
     monkeypatch.setattr(registry.libraries, "find", lambda name: library._replace(cpu_features=("avx", "relaxed_simd")))
     monkeypatch.setattr(registry, "_cpu_bits", lambda: 1 << 1)
+    monkeypatch.setattr(registry, "_hidden_bits", lambda: 0)
     assert registry.CpuLibrary(lw.Backend.SCALAR).missing() == (
         "this CPU, or its operating system, lacks relaxed SIMD; it has AVX"
     )
