@@ -35,7 +35,7 @@ def angles() -> tuple[np.ndarray, dict[str, np.ndarray]]:
             fraction = turns * Decimal(2) ** exponent
             step = np.uint64(int((fraction - int(fraction)) * 2**64))
             mantissas = random.integers(1 << 23, 1 << 24, DRAWN).astype(np.uint64)
-            beyond = mantissas * step  # the fraction of the number of quarter turns, in units of 2^-64; it wraps around
+            beyond = mantissas * step  # how far x lies within its quadrant, in units of 2^-64; the product wraps
             distance = np.minimum(beyond, -beyond)
             closest = np.argpartition(distance, KEPT)[:KEPT]
             found += [float(mantissas[i]) * 2.0**exponent for i in closest]
