@@ -6,6 +6,8 @@ from decimal import Decimal, localcontext
 from functools import cache
 
 import numpy as np
+from generator.schema import Bound
+from judge import near
 
 OPERATIONS = ("sin", "cos", "tan")
 DRAWN, KEPT = 1 << 18, 6  # floats per power of two: the closest of so many have about 36 zeros after the binary point
@@ -42,6 +44,16 @@ def angles() -> tuple[np.ndarray, dict[str, np.ndarray]]:
         sines, cosines = zip(*(_sine_and_cosine(Decimal(x), turns) for x in found), strict=True)
     sine, cosine = np.array(sines), np.array(cosines)
     return np.array(found, np.float32), {"sin": sine, "cos": cosine, "tan": sine / cosine}
+
+
+def complaint(operation: str, got: np.ndarray, bound: Bound) -> str:
+    """Returns an empty string if the results for angles() are right within a bound, otherwise how many are wrong."""
+    x, results = angles()
+    expected = results[operation]
+    wrong = ~near(got, expected, bound, None, strict=True)
+    return (
+        f"{wrong.sum()} wrong: {x[wrong][0]!r} gives {got[wrong][0]!r}, {expected[wrong][0]!r}" if wrong.any() else ""
+    )
 
 
 def _sine_and_cosine(x: Decimal, turns: Decimal) -> tuple[float, float]:

@@ -106,22 +106,14 @@ def test_blocks_unused_for_longest_are_freed_first():
     del cached
 
 
-def test_a_block_beyond_the_limit_frees_no_others():
+@pytest.mark.parametrize(("second", "cached"), [(8, 1), (2, 2)], ids=["beyond the limit", "of the limit's size"])
+def test_a_block_replaces_others_only_if_it_fits_the_limit(second, cached):
     lw.set_cache_limit(2 * MEGABYTE)
     x = block(1)
     del x
-    x = block(8)
+    x = block(second)
     del x
-    assert lw.memory_stats()["cached_bytes"] == MEGABYTE
-
-
-def test_a_block_as_large_as_the_limit_replaces_the_others():
-    lw.set_cache_limit(2 * MEGABYTE)
-    x = block(1)
-    del x
-    x = block(2)
-    del x
-    assert lw.memory_stats()["cached_bytes"] == 2 * MEGABYTE
+    assert lw.memory_stats()["cached_bytes"] == cached * MEGABYTE
 
 
 def test_a_lower_limit_frees_memory_at_once():

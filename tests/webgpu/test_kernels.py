@@ -38,8 +38,6 @@ def test_oracle(gpu: Runner, contract, oracle) -> None:
 
 @pytest.mark.contracts(lambda contract: contract.operation in hard_angles.OPERATIONS)
 def test_hard_angles(gpu: Runner, contract) -> None:
-    x, results = hard_angles.angles()
-    expected = results[contract.operation]
+    x, _ = hard_angles.angles()
     got = gpu.elementwise(f"{contract.operation}_float32", [x], np.float32)
-    wrong = ~judge.near(got, expected, contract.tolerance.of(BACKEND), None, strict=True)
-    assert not wrong.any(), f"{wrong.sum()} wrong: {x[wrong][0]!r} gives {got[wrong][0]!r}, {expected[wrong][0]!r}"
+    assert not hard_angles.complaint(contract.operation, got, contract.tolerance.of(BACKEND))
