@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 REQUIREMENTS = ROOT / "tests" / "requirements.txt"
 FOLDER = ROOT / ".cache" / "venv"
 
-# Large packages from PyPI (0.8 GB), installed only if the user requires them.
+# Large packages (0.8 GB) that the tests compare Lanewise with; prepare() installs them only on request.
 PEERS = {"torch": "torch==2.13.0"}
 
 # Command names of the browsers that tests/wasm runs, Debian's name first
@@ -37,7 +37,7 @@ def program(names: Iterable[str]) -> str | None:
 
 
 def minibrowser() -> Path | None:
-    """Returns MiniBrowser, the browser of WebKitGTK that its driver starts, or None. PATH does not include it."""
+    """Returns the path of MiniBrowser, which WebKitGTK's driver starts, or None. MiniBrowser is not on the PATH."""
     return max(Path("/usr/lib").glob("*/webkit2gtk-4.*/MiniBrowser"), default=None)
 
 
@@ -56,7 +56,7 @@ SYSTEM: dict[str, Callable[[], object]] = {
     "gcc": lambda: shutil.which("gcc"),  # a compiler besides zig, with the sanitizers' libraries
     "libc6-dev": lambda: shutil.which("gcc") and Path("/usr/include/stdio.h").exists(),
     "qemu-user": lambda: shutil.which("qemu-aarch64") and shutil.which("qemu-x86_64"),
-    "mesa-vulkan-drivers": _lavapipe,  # lavapipe: WebGPU without a GPU
+    "mesa-vulkan-drivers": _lavapipe,  # lavapipe, Vulkan on the CPU: WebGPU without a GPU
     "libvulkan1": lambda: ctypes.util.find_library("vulkan"),
     "nodejs": lambda: shutil.which("node"),
     "npm": lambda: shutil.which("npm"),
@@ -103,8 +103,8 @@ def install_system_packages() -> str:
 
 
 def prepare() -> Path:
-    """Creates or updates the tests' virtual environment and returns its Python. Installs a peer if LANEWISE_REQUIRE or
-    LANEWISE_ALSO_REQUIRE names it."""
+    """Creates or updates the tests' virtual environment and returns its Python. Installs a package of PEERS if
+    LANEWISE_REQUIRE or LANEWISE_ALSO_REQUIRE names it."""
     python = FOLDER / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
     stamp = FOLDER / "requirements.stamp"
     expected = hashlib.sha256(REQUIREMENTS.read_bytes() + sys.version.encode()).hexdigest()
@@ -118,7 +118,7 @@ def prepare() -> Path:
         mark = FOLDER / f"{peer}.stamp"
         if not (mark.exists() and mark.read_text() == PEERS[peer]):
             done = subprocess.run([*pip, PEERS[peer]], check=False, stdin=subprocess.DEVNULL)
-            mark.write_text("" if done.returncode else PEERS[peer])  # if pip fails, the peer's tests report it
+            mark.write_text("" if done.returncode else PEERS[peer])  # if pip fails, tests of the package report it
     return python
 
 
@@ -144,10 +144,10 @@ def testable() -> dict[str, str]:
 
 
 def required() -> str:
-    """Returns the value of LANEWISE_REQUIRE: all that this machine can test, so that nothing is skipped unnoticed.
+    """Returns the value for LANEWISE_REQUIRE, the list of what tests must not skip: all that this machine can test.
 
     LANEWISE_ALSO_REQUIRE adds what must be tested even where this machine lacks it, as CI does: a browser that could
-    not be installed, or PyTorch as a peer."""
+    not be installed, or PyTorch, with which results are compared."""
     names = [name for name, reason in testable().items() if not reason]
     return ",".join([*names, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(names))])
 

@@ -1,4 +1,4 @@
-"""Angles for which sin, cos and tan need most bits of 2/pi: floats of all magnitudes close to multiples of pi/2."""
+"""Angles whose sin, cos and tan need many bits of 2/pi: floats of all magnitudes close to multiples of pi/2."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from generator.schema import Bound
 from judge import near
 
 OPERATIONS = ("sin", "cos", "tan")
-DRAWN, KEPT = 1 << 18, 6  # floats per power of two: the closest of so many have about 36 zeros after the binary point
+DRAWN, KEPT = 1 << 18, 6  # floats per power of two; those kept are within about 2^-17 quadrants of a multiple of pi/2
 
 
 def pi(digits: int = 100) -> Decimal:
@@ -37,7 +37,7 @@ def angles() -> tuple[np.ndarray, dict[str, np.ndarray]]:
             fraction = turns * Decimal(2) ** exponent
             step = np.uint64(int((fraction - int(fraction)) * 2**64))
             mantissas = random.integers(1 << 23, 1 << 24, DRAWN).astype(np.uint64)
-            beyond = mantissas * step  # how far x lies within its quadrant, in units of 2^-64; the product wraps
+            beyond = mantissas * step  # x * 2/pi modulo 1, in units of 2^-64: the product wraps
             distance = np.minimum(beyond, -beyond)
             closest = np.argpartition(distance, KEPT)[:KEPT]
             found += [float(mantissas[i]) * 2.0**exponent for i in closest]
@@ -47,7 +47,7 @@ def angles() -> tuple[np.ndarray, dict[str, np.ndarray]]:
 
 
 def complaint(operation: str, got: np.ndarray, bound: Bound) -> str:
-    """Returns an empty string if the results for angles() are right within a bound, otherwise how many are wrong."""
+    """Returns a message that says how many results for angles() are off by more than a bound, or an empty string."""
     x, results = angles()
     expected = results[operation]
     wrong = ~near(got, expected, bound, None, strict=True)

@@ -21,7 +21,7 @@ DTYPES = ("bool", "int32", "int64", "float16", "float32", "float64")
 FORMATS = dict(zip(DTYPES, "?iqefd", strict=True))  # format characters of the module struct
 SMALLEST = {"float16": -24, "float32": -149, "float64": -1074}  # exponent of the smallest denormal number
 DIGITS = {"float16": 11, "float32": 24, "float64": 53}
-# Before a result and its reference are subtracted, this replaces infinity and larger numbers.
+# Results and references are clamped to this magnitude before they are subtracted, so that infinity can be compared.
 OVERFLOW = {"float16": 2.0**16, "float32": 2.0**128, "float64": math.inf}
 
 
@@ -41,7 +41,7 @@ class Array:
 
 @dataclass(frozen=True)
 class Bound:
-    """The allowed error: the largest of `ulp` units, `absolute`, `relative` * |reference|, and
+    """The allowed error: the largest of `ulp` units in the last place, `absolute`, `relative` * |reference|, and
     `magnitude` * Case.magnitude. If all are 0, the result must be the reference rounded once."""
 
     ulp: float
@@ -66,7 +66,7 @@ class Case:
     scalars: bytes
     inputs: Sequence[Array | None]
     reference: Array  # of dtype float64 if the result is a float, otherwise of the result's dtype
-    magnitude: Array | None
+    magnitude: Array | None  # the reference computed from the inputs' absolute values
     bounds: Mapping[str, Bound]
 
     @property
@@ -189,7 +189,7 @@ def _cases(reader: _Reader, count: int, bounds: Mapping[str, Bound]) -> Iterator
         magnitude = reader.array() if has_magnitude else None
         placements, _ = reader.unpack("II")
         assert placements or reader.position == start + size, name
-        reader.position = start + size  # only tests/native/runner.c reads the further memory layouts
+        reader.position = start + size  # skips further memory layouts of the operands, which only runner.c reads
         backends = frozenset(excused.split(",")) - {""}
         yield Case(name, kernel, json.loads(keywords), backends, bool(strict), DTYPES[result], layout, scalars, inputs,
                    reference, magnitude, bounds)  # fmt: skip

@@ -30,8 +30,8 @@ REPORTS = ROOT / "build" / "reports"
 
 # These stages run first, one at a time: some of them measure processor time, the others take only seconds.
 ALONE = ("lint", "package", "bench", "extension")
-# The other stages run in groups, side by side. The stages of a group run one after another: the stages
-# native and packaging build for other platforms in the same folders. The longest group starts first; a stage not named
+# The other stages run in groups, side by side; the stages of one group run one after another. native and packaging form
+# a group because both build for other platforms in the same folders. The longest group starts first; a stage not named
 # here is a group by itself.
 GROUPS = (("native", "packaging"), ("wasm",), ("core",))
 
@@ -110,7 +110,7 @@ def _count(report: Path, stage: Stage) -> None:
 
 
 def build(runner: Runner, stage: Stage) -> bool:
-    """Installs the package in place with the environment's compiler, and writes the oracle: the expected results."""
+    """Installs the package in place with the environment's compiler, and writes the results that tests expect."""
     pip = [runner.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     return (
         runner.command(stage, "install in place", *pip, "--no-deps", "--no-build-isolation", "--editable", ROOT)
@@ -124,7 +124,7 @@ def build(runner: Runner, stage: Stage) -> bool:
 def lint(runner: Runner, stage: Stage) -> None:
     """Checks the style of the code, with the tools of the commit hooks and the scripts of tests/style."""
     tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False)
-    names = tracked.stdout.split("\n") if tracked.returncode == 0 else []  # a source archive is not a git checkout
+    names = tracked.stdout.split("\n") if tracked.returncode == 0 else []  # git fails in an unpacked source archive
     sources = [name for name in names if name.endswith((".c", ".h", ".cu"))]
     runner.command(stage, "ruff check", "ruff", "check")
     runner.command(stage, "ruff format", "ruff", "format", "--check")

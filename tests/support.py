@@ -89,7 +89,7 @@ def relaxed_simd_flags() -> tuple[str, ...] | None:
     """Returns the flags that Node needs to accept i8x16.relaxed_swizzle, or None if no flags make it do so."""
     module = "0,97,115,109,1,0,0,0,1,5,1,96,0,1,123,3,2,1,0,10,15,1,13,0,65,1,253,15,65,2,253,15,253,128,2,11"
     script = f"process.exit(WebAssembly.validate(new Uint8Array([{module}])) ? 0 : 1)"
-    for flags in ((), ("--experimental-wasm-relaxed-simd",)):  # older versions require the flag
+    for flags in ((), ("--experimental-wasm-relaxed-simd",)):  # older versions of Node require the flag
         if subprocess.run(["node", *flags, "-e", script], capture_output=True, check=False).returncode == 0:
             return flags
     return None

@@ -1,4 +1,4 @@
-"""`python -m tests.bench`."""
+"""Runs the command `python -m tests.bench`."""
 
 from tests.bench.command import main
 

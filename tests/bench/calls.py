@@ -1,4 +1,4 @@
-"""The group `call`: what a whole call, a kernel alone and `import lanewise` cost, in nanoseconds and milliseconds.
+"""`python -m tests.bench call`: measures what a whole call, a kernel alone and `import lanewise` cost.
 
 The first two are rows of the goals for a CPU (cpu/table.py). The import is timed in new processes; the time that Python
 itself takes to start is subtracted.
@@ -20,7 +20,7 @@ IMPORT = "import lanewise"
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints the rows whose names begin with one of `names`, or all rows."""
+    """Measures and prints the rows whose names begin with one of `names`, or all. Returns the exit status."""
     from tests.bench.cpu import command as cpu
     from tests.bench.cpu.table import CALLS, KERNELS
 

@@ -1,4 +1,4 @@
-"""Builds benchmark cases: an operation at a size, with its arguments, the bytes it moves and its arithmetic.
+"""Builds benchmark cases: an operation at a size, with its arguments, the bytes it moves and its FLOPs.
 
 A size is what the user writes after --sizes: one number, or a shape such as 512x64. What it means follows from the
 operation's kind (KINDS) and the `bench:` field of its contract, which contracts/README.md describes.
@@ -35,7 +35,8 @@ LARGEST = 1 << 28  # at most this many elements in a tensor
 _PER_ELEMENT: Mapping[str, Any] = {"result": ["size"]}
 _SEQUENCES = {"heads": 8, "length": "number", "depth": 64}
 
-# Default fields by kind. A field in the `bench:` of a contract replaces the default.
+# How cases are made, by the kind of the operation. Strings are Python expressions, in which `number` is the first
+# number of the size. A field of the same name in the `bench:` of the operation's contract replaces the default.
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "reduction": {"result": []},
     "index_reduction": {"result": []},
@@ -64,7 +65,7 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Case:
-    """One case of the benchmark, before it is run."""
+    """One case of the benchmark: a call of an operation, which all contestants make."""
 
     operation: Operation
     dtype: str
@@ -93,7 +94,7 @@ class Case:
 
     @property
     def bytes(self) -> int | None:
-        """The bytes read and written, each once; None if nothing is written."""
+        """The bytes of all inputs and of the result; None if nothing is written, as by views."""
         if not self.result:
             return None
         written = self.result * ITEM_BYTES[self.result_dtype or self.operation.result(self.dtype)]
@@ -160,10 +161,10 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 
 
 def _default_inputs(operation: Operation) -> dict[str, Any]:
-    """Returns the shape of each input, as a list of expressions.
+    """Returns the shapes of the inputs, as lists of expressions, if neither contract nor kind states them.
 
-    That is the size. Operations on rows get all inputs, those after the first in the shape of one row; others get the
-    required inputs.
+    Each has the shape of the size. Operations of kind `rows` get all inputs, those after the first with the shape of
+    one row. Others get the required inputs only.
     """
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
@@ -172,7 +173,7 @@ def _default_inputs(operation: Operation) -> dict[str, Any]:
 
 
 def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dict[str, Any]:
-    """Returns the extents by name, or `size` alone for operations that take any shape."""
+    """Returns the extents by name, such as m, k and n, or for operations that take any shape, the shape as `size`."""
     described = fields.get("size", ["number"])
     context = {**vars(math), "number": size[0]}
     if not isinstance(described, Mapping):

@@ -1,4 +1,4 @@
-"""Compares the results of contestants before they are timed.
+"""Compares the results of contestants (Lanewise and other libraries) before they are timed.
 
 This catches gross errors: a wrong operation, a wrong axis, a missing tail, a far too coarse approximation. The tests of
 the contracts check accuracy. The reference is NumPy in float64 if it is installed and has the operation, otherwise the
@@ -15,11 +15,13 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import convert
 
-RELATIVE = 1e-4
-OF_LARGEST = 1e-5  # allowed error relative to the largest element or sum of magnitudes, because terms may cancel
+RELATIVE = 1e-4  # allowed error relative to the element
+OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel
 LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
-SPREAD = 4099  # about this many elements between the ends, or more; prime, so that steps rarely divide a row's length
+# About this many elements between the ends are compared, or more. Prime, so that the distance between them is rarely a
+# divisor of a row's length.
+SPREAD = 4099
 
 UNCHECKED = ("rand", "randn")  # every library generates different random numbers
 
@@ -33,7 +35,7 @@ def positions(count: int) -> list[int]:
 
 
 def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[float] | None:
-    """Computes elements of the result in float64; with `magnitudes`, from the absolute values of the inputs.
+    """Computes the elements at these positions in float64; with `magnitudes`, from the absolute values of the inputs.
 
     Returns None if NumPy is not installed or does not have the operation.
     """
@@ -57,7 +59,10 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 
 
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
-    """Says how `got` differs from `expected`, or returns "". For sums, `terms` are the same sums of absolute values."""
+    """Describes the first element that differs too much, or returns "". `at` states the elements' positions.
+
+    For sums, `terms` are the same sums of absolute values, to which errors may be relative.
+    """
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)
     for mine, right, position in zip(got, expected, at, strict=True):

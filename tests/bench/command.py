@@ -1,4 +1,7 @@
-"""`python -m tests.bench`: what to measure, on which backends, against which libraries, and where the figures go."""
+"""Reads the command line of `python -m tests.bench`, and runs the part of the benchmark that it asks for.
+
+Options say on which backends and against which libraries to measure, and where the figures go.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from tests.bench.settings import Settings
 Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
 # Without --goals: if the first word is one of these groups, its program runs, otherwise suite.run, which takes names of
-# operations. The kinds of kinds.yaml are groups, too: such a word stands for the operations of the kind.
+# operations. Kinds of operations (contracts/kinds.yaml) are groups, too, and stand for all of their operations.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),
@@ -25,7 +28,7 @@ GROUPS: Mapping[str, tuple[Program, str]] = {
     "crossover": (crossover.run, "the sizes at which a second thread pays"),
     "webgpu": (webgpu.run, "every operation with a shader, on the GPU and on the CPU"),
 }
-TABLES = ("cpu", "browser")  # the tables of goals
+TABLES = ("cpu", "browser")  # the tables of goals, which --backends chooses with --goals
 
 EPILOG = """\
 groups:

@@ -1,4 +1,4 @@
-"""The group `crossover`: sizes from small to large, to find where a second thread begins to pay."""
+"""`python -m tests.bench crossover`: times small to large sizes, to find where a second thread begins to pay."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ SIZES: Sequence[tuple[str, tuple[Size, ...]]] = (
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each operation and size in SIZES, or for the named operations."""
+    """Prints the times on one thread and on two for each operation and size in SIZES, or for named operations."""
     works = [(name, size) for name, sizes in SIZES for size in sizes]
     return scaling.compare(works, names, settings)

@@ -55,14 +55,14 @@ DARK = Palette(accent="#2dd4bf", peer="#4a525c", text="#f0f6fc", faint="#9198a1"
 
 
 class Bar(NamedTuple):
-    """One bar of a row's panel: a contestant and its rate."""
+    """One bar of the chart: Lanewise or another library, and its rate."""
 
     name: str
     rate: float
 
 
 def bars(row: Row) -> list[Bar]:
-    """Returns the bars of a row: ours, then the measured peers in the order of PEERS."""
+    """Returns the bars of a goal: that of Lanewise, then those of the measured libraries in the order of PEERS."""
     measured = row.measured
     assert measured is not None
     times = {OURS: measured.value} | {
@@ -152,7 +152,7 @@ def _three_digits(rate: float) -> str:
 
 
 def _with_font(svg: str) -> str:
-    """Names the typefaces of the reader's system in place of matplotlib's own."""
+    """Replaces the typefaces that matplotlib names in an SVG file with those of FONT."""
     import re
 
     return re.sub(r"(font(?:-family)?: (?:[^;\"]*?px )?)[^;\"]*(?=[;\"])", lambda found: found[1] + FONT, svg)

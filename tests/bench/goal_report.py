@@ -42,7 +42,7 @@ class Table:
 def from_case(
     goal: Goal, case: Mapping[str, Any], ours: str, absent: frozenset[str] = frozenset(), *, judged: bool = True
 ) -> Row:
-    """Makes a row from a measured case in the form of report.case_as_json; `ours` names our contestant."""
+    """Makes the row of a goal from its figures, which report.case_as_json made; those of Lanewise are named `ours`."""
     notes = [f"{name} is WRONG and was not timed ({how})" for name, how in case["wrong"].items()]
     failed = {name: why for name, why in case["not_timed"].items() if why != NO_SUCH_OPERATION}
     notes += [f"{name} was not timed ({why})" for name, why in failed.items()]

@@ -53,18 +53,18 @@ class Measured:
     judged: bool = True  # False if the goal is for a backend that this machine lacks
 
     def of_limit(self) -> float | None:
-        """Returns the share of the limit that was reached, or None if there is no limit."""
+        """Returns the speed as a share of the machine's limit, or None if the limit was not measured."""
         return None if self.limit is None else self.limit / self.value
 
 
 @dataclass(frozen=True)
 class Reach:
-    """A bar: at least this figure for rates, at most this figure for anything else, in the unit of the goal."""
+    """A bar (threshold): at least this figure for rates, at most this figure for other units."""
 
     figure: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar that was reached."""
+        """Returns how much of the bar was reached: at least 1 if it holds."""
         found = in_unit(measured.value, unit, measured.flops)
         return found / self.figure if unit == GFLOPS else self.figure / found
 
@@ -75,14 +75,14 @@ class Reach:
 
 @dataclass(frozen=True)
 class Against:
-    """A bar: `factor` times as fast as each of these peers."""
+    """A bar (threshold): `factor` times as fast as each of these peers (other libraries)."""
 
     peers: tuple[str, ...]
     factor: float = 1.0
     name: str = ""  # what tables show in place of the peers, if not empty
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar that was reached, compared with the fastest of these peers.
+        """Returns how much of the bar was reached, compared with the fastest of these peers: at least 1 if it holds.
 
         Returns None if no peer was measured, or if the bar is reached but an absent peer might be faster.
         """
@@ -97,12 +97,12 @@ class Against:
 
 @dataclass(frozen=True)
 class OfLimit:
-    """A bar: a share of the limit of the machine."""
+    """A bar (threshold): a share of the machine's limit, the speed of a loop of limits.c."""
 
     share: float
 
     def reached(self, measured: Measured, unit: str) -> float | None:
-        """Returns the share of the bar that was reached; None if the limit is not known."""
+        """Returns how much of the bar was reached: at least 1 if it holds, None if the limit is not known."""
         found = measured.of_limit()
         return None if found is None else found / self.share
 
@@ -116,7 +116,7 @@ Bars = tuple[Reach | Against | OfLimit, ...]
 
 @dataclass(frozen=True)
 class Goal:
-    """A goal: a row of a table of goals."""
+    """What is measured, its unit, and the bars (thresholds) to reach: a row of a table of goals."""
 
     name: str
     unit: str

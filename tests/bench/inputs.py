@@ -1,7 +1,7 @@
-"""Input data as plain bytes, from which every contestant makes its own array.
+"""The benchmark's input data as plain bytes, from which Lanewise and each other library make their own arrays.
 
-Values are drawn without NumPy: a pattern is drawn and repeated, so that 16 million elements take milliseconds. The
-pattern's length is prime, so that rows and blocks differ.
+Values are drawn without NumPy: at most 65,521 are drawn, then repeated, so that 16 million elements take milliseconds.
+This number is prime, so that the rows and blocks of a matrix differ from each other.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Shape = tuple[int, ...]
 
 @dataclass(frozen=True)
 class HostArray:
-    """Contiguous row-major elements."""
+    """An array in plain memory: contiguous elements in row-major order."""
 
     dtype: str
     shape: Shape
@@ -40,7 +40,7 @@ class HostArray:
 
     @property
     def nbytes(self) -> int:
-        """The bytes of all elements."""
+        """The size of all elements in bytes."""
         return self.size * ITEM_BYTES[self.dtype]
 
     @property
@@ -51,7 +51,7 @@ class HostArray:
 
 
 def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray:
-    """Draws random elements from the typical part of their domain."""
+    """Draws random elements from the part of their domain, `within`, that typical() returns."""
     generator = random.Random(seed)
     low, high = typical(dtype, within)
     count = prod(shape)

@@ -1,4 +1,4 @@
-"""The machine and the versions that figures were measured with."""
+"""Describes the machine and the versions with which a benchmark runs."""
 
 from __future__ import annotations
 

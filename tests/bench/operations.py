@@ -1,6 +1,7 @@
-"""Reads what the generator derives from the contracts: lanewise/_lib/operations.json and build/generated/bench.json.
+"""Reads two files that contracts/generate.py makes from the contracts: operations.json in lanewise/_lib/, and
+build/generated/bench.json.
 
-cases.py makes inputs from these files. Nothing here needs NumPy.
+From them, cases.py makes the inputs of the benchmark. Nothing here needs NumPy.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ CASES = Path(__file__).resolve().parents[2] / "build" / "generated" / "bench.jso
 
 @dataclass(frozen=True)
 class Range:
-    """The domain of an input."""
+    """The domain of an input: the values that it may have."""
 
     low: float
     high: float
@@ -49,7 +50,7 @@ class Operation:
     domain: Mapping[str, Mapping[str, Range]]  # input -> dtype computed in ("": all others) -> range
     aliases: tuple[str, ...]
     kernels: Mapping[str, str]  # dtype computed in -> kernel, of the first variant if there are several; may be empty
-    bench: Mapping[str, Any] = field(default_factory=dict)  # how to make cases, if the kind's default does not fit
+    bench: Mapping[str, Any] = field(default_factory=dict)  # how to make inputs, if cases.KINDS does not fit
 
     @property
     def dtype(self) -> str:

@@ -1,4 +1,7 @@
-"""--plot: one panel per operation, the rate of every contestant against the size."""
+"""Draws the plot of the option --plot, with a panel for each operation.
+
+A panel shows the rate of every contestant (a backend of Lanewise or another library) against the size.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Formats the figures of cases: as tables for people, and as JSON for programs."""
+"""Formats what was measured in each benchmark case: as a table for people, and as JSON for programs."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _timing(case: Case, timing: Timing) -> dict[str, object]:
 
 
 def _base(result: Result) -> Entry | None:
-    """Returns the contestant that the others are compared with: the best peer, otherwise our scalar code."""
+    """Returns the contestant that the others are compared with: the fastest peer, or without one our scalar code."""
     scalar = next((entry for entry in result.entries if entry.name == "scalar"), None)
     return result.best_peer() or scalar
 

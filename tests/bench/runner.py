@@ -1,4 +1,7 @@
-"""Runs one benchmark case: makes the contestants, compares their results, and times them."""
+"""Runs one benchmark case, which is an operation with its arguments.
+
+Makes the contestants (Lanewise on each backend, and other libraries), compares their results, and times them.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +23,7 @@ NO_SUCH_OPERATION = "no such operation"  # as a reason in `skipped`, it does not
 
 @dataclass(frozen=True)
 class Entry:
-    """One contestant's figures in one case."""
+    """One contestant's times in one case."""
 
     name: str
     is_peer: bool
@@ -29,7 +32,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Result:
-    """All figures of one case."""
+    """The outcome of one case."""
 
     case: Case
     entries: tuple[Entry, ...]

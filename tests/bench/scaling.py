@@ -1,4 +1,4 @@
-"""The group `threads`: how much faster a call is on several threads than on one.
+"""The group `threads` of the benchmark command: how much faster a call is on several threads than on one.
 
 Each round times the call both ways, in one process. The column `faster` is the ratio of the shortest times; `median` is
 the median of the ratios of all rounds.
@@ -20,7 +20,7 @@ from tests.bench.settings import Settings
 
 Work = tuple[str, Size]
 
-FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # as in the goals (cpu/table.py)
+FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # the firm goals of cpu/table.py
 WORKS: Sequence[Work] = (
     ("matmul", (1024,)),
     ("exp", (1 << 18,)),
@@ -55,9 +55,9 @@ def run(names: Sequence[str], settings: Settings) -> int:
 
 
 def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> int:
-    """Prints a row for each of `works`, or for the named operations, which run on 1M elements if `works` lacks them.
+    """Prints a row for each of `works` (operations and sizes), or for the named operations only.
 
-    Sizes in the settings replace those of `works`.
+    A named operation that `works` lacks has the size 1M. Sizes in the settings replace all others.
     """
     number = settings.threads or 2
     if number < 2:
@@ -79,7 +79,7 @@ def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> 
 
 
 def _contestants(work: Work, most: int) -> list[Contestant]:
-    """Returns the same call twice: on one thread and on several."""
+    """Returns the same call twice: on one thread and on `most` threads."""
     name, size = work
     case = build(operations.find(name), size)
     contestants = []

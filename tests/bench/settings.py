@@ -22,7 +22,7 @@ class Settings:
     threads: int | None = None
     as_json: bool = False
     plot: str | None = None
-    firm: bool = False  # exit with status 1 if a firm goal is missed
+    firm: bool = False  # exit with status 1 if a firm goal (one that must hold) is missed
     documents: Sequence[Path] = ()  # documents to write the table of goals into
-    figures: Sequence[Path] = ()  # SVG files to draw the rows of goals into
+    figures: Sequence[Path] = ()  # SVG files to draw the measured goals into
     wheel: Path | None = None  # the wheel that the browser measures; built if None

@@ -1,8 +1,8 @@
-"""The group `speedup`: how much faster than scalar code each instruction set runs operations on one array.
+"""The group `speedup` of the benchmark command: how much faster each instruction set is than scalar code.
 
-The expected factor is at least half the number of lanes of a vector. Operations with few instructions per element may
-miss it, because the bandwidth of L2 limits them; the table then gives their speed as a share of that of `negative`,
-which has one instruction per element.
+Operations on one array are measured. The expected factor is at least half the number of lanes of a vector. Operations
+with few instructions per element may miss it, because the bandwidth of the L2 cache limits them; the table then gives
+their speed as a share of that of `negative`, which has one arithmetic instruction per vector.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The default program: operations on backends and peers at several sizes, as tables, JSON or a plot."""
+"""The benchmark command's default program: times operations at several sizes, and reports as tables, JSON or a plot.
+
+It compares the backends of Lanewise with each other and with peers, which are other libraries.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""Tests `python -m tests.bench --goals --backends browser`: one small row with every peer, in Chromium, and errors.
+"""Tests `python -m tests.bench --goals --backends browser`, and its errors.
 
-The whole table is measured by hand: it takes minutes, and a quiet machine.
+In Chromium, only one small matrix product is timed, with every other library, and the wheel's size is taken. The whole
+table of goals takes minutes and needs a quiet machine, so people start it by hand.
 """
 
 import contextlib

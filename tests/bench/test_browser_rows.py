@@ -78,4 +78,5 @@ def test_every_pinned_peer_has_a_checksum():
     packages = {name: package for name, package in lock["packages"].items() if name}
     assert packages
     assert all(package["integrity"].startswith("sha512-") for package in packages.values())
-    assert not any("resolved" in package for package in packages.values())  # so that any mirror may serve the packages
+    # `resolved` would be the URL of a server; without it, any mirror may serve the packages.
+    assert not any("resolved" in package for package in packages.values())

@@ -1,4 +1,5 @@
-"""Tests cases.py: every public operation has a case with the right numbers of bytes and of arithmetic operations."""
+"""Tests cases.py: every public operation has a benchmark case (arguments of a given size), and cases state the right
+numbers of bytes moved and of arithmetic operations."""
 
 import pytest
 

@@ -1,4 +1,5 @@
-"""Tests check.py: it accepts results with rounding errors or underflow, and names all others."""
+"""Tests check.py, which compares results before the benchmark times anything: rounding errors and underflow are
+accepted, and any other difference is described."""
 
 from math import inf, nan
 

@@ -1,6 +1,7 @@
-"""Tests `python -m tests.bench --goals`: rows from times that the tests set, the limits, and errors.
+"""Tests `python -m tests.bench --goals`, which compares times with goals, other libraries and the machine's limits.
 
-The whole table is measured by hand: it takes minutes, and a quiet machine.
+Most tests set the times themselves. The whole table of goals takes minutes and needs a quiet machine, so people start
+it by hand.
 """
 
 import json
@@ -47,7 +48,8 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces measure(): calls and records each contestant; its time is what a test sets under its name, or 100."""
+    """Replaces measure(): calls and records each contestant, and reports that its time was 100 ns, or what a
+    test sets under its name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):
@@ -64,7 +66,7 @@ def clock(monkeypatch):
 
 
 class Adder:
-    """A peer that adds."""
+    """Stands in for NumPy, as a library whose only operation is add."""
 
     name = "numpy"
     settings = "adder 1"
@@ -79,7 +81,7 @@ class Adder:
 
 
 class Library:
-    """Replaces the library built from limits.c and records its calls."""
+    """Stands in for the shared library of limits.c, whose loops run at the machine's limits, and records the calls."""
 
     def __init__(self):
         self.calls = []
@@ -302,7 +304,8 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
 
 
 def test_auto_is_compared_with_the_best_backend(monkeypatch):
-    """The figure is the median ratio of auto's time to the best backend's; times less than 2 us apart are equal."""
+    """The figure is the median over all cases of the time with AUTO divided by that of the best backend. Times that
+    differ by less than 2 us count as equal."""
     best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
     times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
 

@@ -1,4 +1,4 @@
-"""Tests goal_report.py, which writes tables of goals and measurements into documents."""
+"""Tests goal_report.py, which writes tables of performance goals and measurements into documents."""
 
 import pytest
 

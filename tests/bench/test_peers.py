@@ -1,4 +1,5 @@
-"""Tests peers that need more than a function: a separate process, or an existing result to write into."""
+"""Tests the peers (libraries that the benchmark compares with) that need more than a function: a separate process, or
+an existing array to write into."""
 
 import gc
 import os

@@ -1,4 +1,4 @@
-"""Tests --plot: ticks, labels and the legend."""
+"""Tests the plot of rates that the benchmark's option --plot draws: ticks, labels and the legend."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Tests reports as text and JSON."""
+"""Tests the benchmark's reports as text and JSON."""
 
 import json
 

@@ -1,4 +1,5 @@
-"""Tests lanewise/timing.py: order of rounds, warm-up, number of calls. Tests about time replace the clock."""
+"""Tests lanewise/timing.py, which times contestants in turn: their order in each round, the warm-up and the number of
+calls. Tests about time replace the clock."""
 
 import gc
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from lanewise.timing import Contestant, Ratio, Timing, measure, ratio
 
 
 class Clock:
-    """A clock that only advances when a test spends time."""
+    """A clock that advances only by what a test passes to spend()."""
 
     def __init__(self):
         self.nanoseconds = 0
@@ -64,7 +65,7 @@ def test_the_time_grows_with_the_work(clock):
 
 
 def test_a_sample_that_only_waited_does_not_set_the_number_of_calls(clock):
-    waits = iter([0, 10_000_000])  # nanoseconds by which the first call and the first sample are delayed
+    waits = iter([0, 10_000_000])  # delays in ns: of the first call, of the first sample
 
     def stalled(count):
         clock.spend(next(waits, 0) + 1000 * count)

@@ -1,4 +1,4 @@
-"""The group `webgpu`: every operation that has a shader, on the GPU and on the CPU's default backend."""
+"""The group `webgpu` of the benchmark command: times operations with a shader on the GPU and on the CPU."""
 
 from __future__ import annotations
 

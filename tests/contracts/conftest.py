@@ -1,4 +1,4 @@
-"""Fixtures: a valid contract, and a folder with it that a test may modify."""
+"""Fixtures: a valid contract (the YAML text that defines an operation), and a folder with it that a test may modify."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests each rule for contracts on both sides: a contract that just keeps it is accepted, one that just breaks it is
-refused. So no limit moves, and no rule refuses what is right."""
+"""Tests the rules that contracts (the YAML files that define operations) have to keep, each on both sides: a contract
+that just keeps the rule is accepted, and one that just breaks it is refused."""
 
 from __future__ import annotations
 
@@ -23,14 +23,15 @@ VARIANTS = f"{CHOICE}, variants: {{parameter: slope, %s}}"
 
 
 def _inputs(number: int) -> str:
-    """Returns the field `inputs` with x, and optional ones after it."""
+    """Returns the field `inputs` with this many inputs: x, and optional ones after it."""
     more = "".join(f", y{i}: {{doc: more, optional: true}}" for i in range(1, number))
     return f"inputs: {{x: {{doc: first}}{more}}}"
 
 
-# Each row: fields that a valid contract accepts in place of its own, fields that it refuses, and the error.
+# Each row: fields that replace or add to those of a valid contract so that it stays valid, fields that make it invalid,
+# and the error that these cause.
 ROWS = [
-    # inputs
+    # inputs and aliases
     (_inputs(4), _inputs(5), "expected at most 4 inputs, got 5"),
     (f"kind: composed, {_inputs(5)}", _inputs(5), "expected at most 4 inputs, got 5"),
     (
@@ -126,7 +127,7 @@ ROWS = [
         "domain: {x: {float32: [0, 1], int32: [0, 1]}}",
         "domain of 'x': expected dtypes of float32, got float32, int32",
     ),
-    # rows and laws
+    # cases, special values and laws
     ("cases: [{x: []}]", "cases: [{x: 3}]", "cases: row 1: expected x to be a shape, [2, 3], or for a sequence a list"),
     (ROW % "[[2, 3], []]", ROW % "[2, 3]", "cases: row 1: expected x to be a shape, [2, 3], or for a sequence a list"),
     (ROW % "[[]]", ROW % "3", "cases: row 1: expected x to be a shape, [2, 3], or for a sequence a list"),

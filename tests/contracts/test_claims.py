@@ -1,7 +1,7 @@
-"""The errors that comments in core/ claim are those that contracts state: "Error < 1.1 ulp" in core/ops/exp.h is the
-measured error of exp, rounded up to one decimal. If only random draws were measured, which may miss a larger error, a
-claim is between the measured error and the tolerance. A claim in core/math names the operation that it is
-measured through."""
+"""The rounding errors that comments in core/ claim are those that contracts (contracts/*.yaml) state: "Error < 1.1 ulp"
+in core/ops/exp.h is the measured error of exp, rounded up to one decimal. If only random draws were measured, which
+may miss a larger error, a claim is between the measured error and the tolerance. A comment in core/math names the
+operation in which the error was measured."""
 
 import math
 import re
@@ -17,7 +17,8 @@ HEADERS = sorted((ROOT / "core").glob("*/*.h"))
 
 
 def measured(operation):
-    """Returns the distinct measured errors in ulp of the groups of backends, rounded up to one decimal, ascending."""
+    """Returns the measured errors of an operation in ulp, rounded up to one decimal, ascending: one, or two if backends
+    with fused multiply-add differ from those without."""
     found = CONTRACTS[operation].measured
     errors = [each.bound.ulp for each in found.worst.values()] if found else []
     return sorted({math.ceil(round(error * 10, 6)) / 10 for error in errors})

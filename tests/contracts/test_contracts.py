@@ -1,4 +1,4 @@
-"""Contracts are consistent: special values match references; examples and docstrings match the package."""
+"""In contracts (contracts/*.yaml), special values match references; examples and docstrings match the package."""
 
 import doctest
 from pathlib import Path
@@ -17,7 +17,8 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Compares finite special values with references, because a typo in one would look like a wrong kernel."""
+    """Compares the results that contracts list for special inputs with their references, because a typo in one would
+    look like a wrong kernel."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)
@@ -26,7 +27,7 @@ def test_special_values_agree_with_references(contract):
             if expected.dtype.kind != "f":
                 assert np.array_equal(expected, reference), case.name
                 continue
-            # References need not handle infinities and NaN, but the finite values that they return are right.
+            # References need not handle infinities and NaN, so compare only where both results are finite.
             with np.errstate(all="ignore"):
                 finite = np.isfinite(reference) & np.isfinite(expected)
                 near = np.abs(expected - reference) <= 1e-6 * np.abs(reference) + 1e-44
@@ -42,8 +43,8 @@ def test_examples_run(contract):
     assert not report, "".join(report)
 
 
-# Operations whose axis is keyword-only: as in NumPy and PyTorch, or because these libraries have another argument, ord,
-# in its position.
+# Operations whose axis is keyword-only, for example because it is so in NumPy or PyTorch (vecdot, minmax), or because
+# NumPy has another argument, ord, in its position (norm_l2).
 KEYWORD_AXIS = {
     "add_rms_norm",
     "correlation",
@@ -63,7 +64,8 @@ WITH_AXIS = [each for each in CONTRACTS if not each.internal and "axis" in [one.
 
 @pytest.mark.parametrize("contract", WITH_AXIS, ids=lambda each: each.operation)
 def test_axis_is_accepted_by_position(contract):
-    """Except in KEYWORD_AXIS, axis is also accepted by position, after the inputs and the parameters before it."""
+    """An operation accepts axis by position, after the inputs and the parameters before it, or it is in KEYWORD_AXIS
+    and refuses an axis there."""
     case = next(each for each in cases(contract) if not each.special and each.parameters["axis"] is not None)
     inputs = [value for value in case.inputs.values() if value is not None]
     before = [each.name for each in contract.parameters]

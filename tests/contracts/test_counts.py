@@ -1,6 +1,6 @@
-"""counts.txt has the numbers of special rows and laws of each contract, a checksum of the shapes, parameters and ranges
-from which tests make inputs, and whether the contract promises the same bits on every CPU backend. A change that
-removes or weakens any must change counts.txt too, so that a review shows it."""
+"""counts.txt has, for each contract, the numbers of its special values and of its laws (properties that tests check), a
+checksum of the shapes, parameters and ranges from which tests make inputs, and whether it promises the same bits on
+every CPU backend. A change that removes or weakens any must change counts.txt too, so that a review shows it."""
 
 from pathlib import Path
 from zlib import crc32

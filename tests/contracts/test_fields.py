@@ -1,5 +1,5 @@
-"""Every field of a contract is checked, wherever it stands: unknown fields are refused, and a value of a wrong type is
-an error that names the contract, never one of Python's."""
+"""Every field of a contract (contracts/*.yaml) is checked, wherever it stands: an unknown field or a value of a wrong
+type raises ContractError, which names the contract, and never an exception such as TypeError."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ fn lw_slant_float32(x: f32, slope: f32) -> f32 {
 
 
 def test_an_operation_is_three_files(repository, slant):
-    """The generator makes all else of an operation from its contract, C header and shader; once these are deleted, its
-    output is what it was before."""
+    """From the contract, C header and shader of an operation, the generator makes everything else. Once these three
+    files are deleted, its output is what it was before they were added."""
     files = {
         repository / "contracts/slant.yaml": slant,
         repository / "core/ops/slant.h": SLANT_C,
@@ -72,7 +72,7 @@ def test_only_changed_files_are_written(repository):
     assert first.returncode == 0, first.stderr
     assert f"wrote {out / 'lanewise_table.h'}" in first.stdout
     assert generate(repository, "--out", out, "-v").stdout == ""
-    (out / "own.h").touch()  # not a generated file
+    (out / "own.h").touch()  # not generated, so it must not be removed
     path = repository / "contracts" / "relu.yaml"
     path.write_text(path.read_text(encoding="utf-8").replace('summary: "Apply', 'summary: "Use'), encoding="utf-8")
     changed = generate(repository, "--out", out, "-v").stdout
@@ -161,7 +161,7 @@ def test_metadata_is_json(repository):
 
 
 def test_a_folder_is_required(repository):
-    """Without a folder, the command says which options to give, and does not end as if it had written files."""
+    """Without --out and --oracle, nothing would be written; the command fails and says that one of them is missing."""
     done = generate(repository, "--only", "relu")
     assert done.returncode == 2
     assert "error: give --out FOLDER, --oracle FOLDER, or both" in done.stderr

@@ -9,7 +9,7 @@ from generator.load import load_contracts
 
 CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
-# Each row: text of the contract, its replacement, and the error that the replacement causes.
+# Each row: text of the contract in conftest.py, its replacement, and the error that the replacement causes.
 INVALID = [
     ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected fields of size, sizes"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
@@ -190,7 +190,6 @@ def test_kernels_are_named_and_ordered():
 
 
 def test_every_public_operation_has_a_source_and_laws():
-    """Public operations have a source and at least two laws."""
     for contract in load_contracts(CONTRACTS):
         if not contract.internal:
             assert contract.source, contract.operation

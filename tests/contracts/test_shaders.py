@@ -1,4 +1,4 @@
-"""The generator of shaders refuses names declared twice, and names a function, result or emitter that is missing."""
+"""The generator of shaders refuses a name declared twice, and reports a missing function, result type or emitter."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
 @pytest.fixture
 def library(tmp_path: Path) -> Path:
-    """A folder of shaders with one function."""
+    """A folder of WGSL shaders that declare one struct and one function."""
     for name in ("math", "ops", "kinds"):
         (tmp_path / name).mkdir()
     (tmp_path / "kinds" / "layout.wgsl").write_text("struct LwLayout {\n    length: u32,\n}\n", encoding="utf-8")
@@ -49,7 +49,8 @@ def test_functions_return_a_value(library: Path) -> None:
 
 
 def _contracts(folder: Path, kind: str, support: str, *operations: str) -> tuple[Contract, ...]:
-    """Returns the contracts of `kind` among slant and `operations`, with `webgpu: support` for it in kinds.yaml."""
+    """Copies the contracts of `operations` to `folder`, which has slant.yaml, with `webgpu: support` for `kind` in its
+    kinds.yaml. Returns the contracts of this kind in the folder."""
     head, body = (CONTRACTS / "kinds.yaml").read_text(encoding="utf-8").split(f"\n{kind}:\n")
     body = re.sub(r"webgpu: \w+", f"webgpu: {support}", body, count=1)
     (folder / "kinds.yaml").write_text(f"{head}\n{kind}:\n{body}", encoding="utf-8")
@@ -69,7 +70,7 @@ def test_a_kind_that_webgpu_has_needs_an_emitter(folder: Path) -> None:
 
 
 def test_functions_may_be_missing_only_where_webgpu_comes_later(folder: Path) -> None:
-    """The operation slant (conftest.py) has no function in webgpu/ops."""
+    """The contract slant, which conftest.py puts into `folder`, has no function in webgpu/ops."""
     message = r"^contracts/slant.yaml: expected function lw_slant_float32 in webgpu/ops/slant.wgsl, got none; write it"
     with pytest.raises(ContractError, match=message):
         wgsl.emit(_contracts(folder, "elementwise", "now", "sqrt"))

@@ -1,5 +1,6 @@
-"""Tests the SIMD vocabulary on every instruction set: compiles vocabulary.c for each of them and runs it on this
-processor, in Node, or under qemu (on x86 with a CPU model that has no newer instruction set)."""
+"""Tests the SIMD vocabulary, the vector types and functions of core/simd, on every instruction set. Compiles
+vocabulary.c for each of them and runs it on this processor, in Node, or under qemu, which emulates older x86
+processors and ARM."""
 
 from __future__ import annotations
 
@@ -93,7 +94,7 @@ def test_every_primitive(run: Run, tmp_path: Path) -> None:
     subprocess.run([*command, "-o", str(program)], check=True)
     words = [*run.command, str(program)]
     if "qemu-x86_64" in run.command:
-        words.append("unguarded")  # qemu 7 also reads the bytes that a masked load excludes
+        words.append("unguarded")  # no guard page: qemu 7 also reads the bytes that a masked load excludes
     if run.command == NODE:
         words = [*NODE, *(support.relaxed_simd_flags() or ()), str(HERE / "wasi.mjs"), str(program)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)

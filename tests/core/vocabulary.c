@@ -1,7 +1,7 @@
 /* Tests every primitive of core/simd against the C library or plain C, lane by lane. Compiled for one instruction set;
  * test_vocabulary.py runs it on all of them. Exits with 0 if every check passes.
- *     vocabulary                 an inaccessible page follows the memory of partial loads
- *     vocabulary unguarded       without that page */
+ *     vocabulary                 on Linux, an inaccessible page follows the memory that partial loads read
+ *     vocabulary unguarded       without that page, for emulators that read more than a load asks for */
 #include "checks.h"
 
 #include "lanewise.h"
@@ -333,7 +333,8 @@ static char *memory_before_guard(size_t bytes) {
 #endif
 }
 
-/* For each n: loads n elements that end where readable memory ends, and stores them unaligned, between guard bytes. */
+/* For each n: loads n elements that end where readable memory ends, and stores them unaligned. Checks that the bytes
+ * around them keep their values, and that the lanes that were not loaded hold `pad`. */
 #define TEST_MEMORY(type, element, load, store, load_partial, store_partial, pad, lanes)                  \
     for (int n = 0; n <= (lanes); n++) {                                                                  \
         element *from = (element *)memory_before_guard((size_t)n * sizeof(element));                      \

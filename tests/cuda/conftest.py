@@ -1,5 +1,6 @@
-"""Fixtures for the CUDA plugin. Without nvcc, all tests are skipped, or fail if LANEWISE_REQUIRE names cuda-compile or
-cuda. Without a GPU, tests that run kernels are skipped, or fail if LANEWISE_REQUIRE names cuda."""
+"""Fixtures for the CUDA plugin, a shared library of CUDA kernels. Without nvcc, all tests are skipped, or fail if
+LANEWISE_REQUIRE names cuda-compile or cuda. Without a GPU, tests that run kernels are skipped, or fail if
+LANEWISE_REQUIRE names cuda."""
 
 from __future__ import annotations
 
@@ -55,7 +56,7 @@ def gpu(plugin: Plugin) -> Plugin:
 
 @pytest.fixture
 def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The oracle cases of the contract."""
+    """The contract's oracle: cases with their inputs and the results that are expected of them."""
     path = tmp_path / "oracle.bin"
     path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
     return oracle_file.read(path)

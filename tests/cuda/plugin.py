@@ -1,4 +1,4 @@
-"""Calls the CUDA plugin as a C program would: through its table, by ctypes."""
+"""Calls the kernels of the CUDA plugin as a C program would: through the table that the plugin exports, by ctypes."""
 
 from __future__ import annotations
 
@@ -118,7 +118,8 @@ class Plugin:
         dtype: np.dtype,
         scalars: bytes = b"",
     ) -> Callable[[], np.ndarray]:
-        """Uploads inputs and launches a kernel. Returns a function that waits, then returns the row-major result."""
+        """Uploads inputs and launches a kernel. Returns a function that waits for the kernel, checks that it wrote only
+        its result, and returns the result in row-major order."""
         nbytes = math.prod(shape) * dtype.itemsize
         out = self.upload(np.full(nbytes + 2 * GUARD, POISON, np.uint8))
         memory = [self.upload(np.ascontiguousarray(each)) for each in inputs]

@@ -1,4 +1,5 @@
-"""Tests the CUDA plugin: its table without a GPU, and on a GPU every elementwise kernel on the oracle's cases."""
+"""Tests the CUDA plugin: the kernel table that it exports, which needs no GPU, and, on a GPU, all its kernels with the
+inputs and expected results of the oracle."""
 
 from __future__ import annotations
 

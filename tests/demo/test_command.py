@@ -24,7 +24,7 @@ def test_prints_a_line_for_each_backend_and_that_they_agree(capsys):
         (line,) = [line for line in out.splitlines() if line.split()[:1] == [backend]]
         assert "accuracy 99.1 %" in line
         assert line.split()[-1] == "images/s"
-    assert len({line.index("accuracy") for line in out.splitlines() if "accuracy" in line}) == 1  # aligned
+    assert len({line.index("accuracy") for line in out.splitlines() if "accuracy" in line}) == 1  # one column
     assert "All 540 predictions agree" in out
 
 

@@ -1,4 +1,4 @@
-"""Tests the demo's data: format, size and split."""
+"""Tests the demo's data: its format, its size, and the choice of digits held out for testing."""
 
 import struct
 from importlib.resources import files

@@ -14,7 +14,7 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 PROGRAM = """
 import os, signal, threading
 import lanewise as lw
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have it ignored
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start background jobs with it ignored
 {before}
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 try:
@@ -35,8 +35,9 @@ def _interrupted(before: str, work: str, unfinished: str) -> None:
 
 @pytest.fixture
 def interrupted() -> Callable[[str, str, str], None]:
-    """Runs the statements `before`, then `work`, a call that takes seconds on the scalar backend. Ctrl-C must end this
-    call early, so that the expression `unfinished`, a test of its results, is true. Later calls must work."""
+    """Returns a function that runs the statements `before`, then `work`, a call that takes seconds on the scalar
+    backend. Ctrl-C must end this call early, so that `unfinished`, an expression about its results, is true. Later
+    calls must work."""
     if sys.platform == "win32":
         pytest.skip("os.kill cannot send Ctrl-C to its own process on Windows")
     return _interrupted

@@ -1,8 +1,8 @@
 """Calls of every slot, method, attribute and function of the extension, and the arguments for them.
 
-Operations take the arguments of small oracle cases, and the same arguments with one of them replaced. METHODS and
-functions() list the arguments of other methods and functions, PARAMETERS the values of a slot's parameters. A name for
-which there are no arguments raises LookupError, so that a new one cannot go untested.
+Operations get the arguments of small cases of the oracle (build/oracle), and the same arguments with one of them
+replaced. METHODS and functions() list the arguments of other methods and functions, PARAMETERS the values of a slot's
+parameters. A name for which there are no arguments raises LookupError, so that a new one cannot go untested.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def nested(depth: int) -> Any:
 
 
 def tensors() -> list[Any]:
-    """Returns a tensor of each sort: every dtype, 0 to 2 dimensions, strided, read-only, borrowed, large."""
+    """Returns tensors of every dtype, of 0 to 2 dimensions, strided, read-only, large, and with NumPy's memory."""
     whole = lw.arange(9).reshape(3, 3)
     return [
         *(whole, whole[:, ::-2], whole[1:, 2], lw.zeros((0, 3)), lw.asarray([1.0, 0.0, 3.0])),
@@ -186,7 +186,7 @@ METHODS: dict[str, list[tuple[Any, ...]]] = {
 
 Example = tuple[list[Any], dict[str, Any]]  # inputs and parameters
 X = np.array([[3, 1, 2], [0, 2, 1]], np.float32)
-# Valid arguments of the operations whose contracts have no reference, hence no oracle.
+# Valid arguments of the operations whose contracts have no reference formula, so that the oracle has no cases for them.
 EXAMPLES: dict[str, Example] = {
     "add_rms_norm": ([X, X, X[0]], {}),
     "asarray": ([X], {}),
@@ -199,8 +199,8 @@ EXAMPLES: dict[str, Example] = {
 
 @cache
 def examples(operation: str) -> list[Example]:
-    """Returns the inputs and parameters of valid calls: for each dtype, those of the smallest case with a result of
-    several elements."""
+    """Returns the inputs and parameters of valid calls: for each dtype, those of the oracle's smallest case with a
+    result of several elements."""
     if operation in EXAMPLES:
         return [EXAMPLES[operation]]
     path = ORACLE / f"{operation}.bin"
@@ -229,7 +229,7 @@ def examples(operation: str) -> list[Example]:
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
     """Yields calls of an operation: on tensors and arrays, into `out`, and with wrong arguments. Methods get no arrays.
-    Only the function is also called with each argument replaced: its methods and aliases use the same code."""
+    Only the function gets calls with each argument replaced, because its methods and aliases use the same code."""
     described = OPERATIONS[name]
     is_sequence = bool(described["inputs"]) and described["inputs"][0]["sequence"]
     is_method = isinstance(function, types.MethodDescriptorType)
@@ -277,8 +277,8 @@ def _used_twice() -> None:
 
 
 def functions() -> dict[str, list[Any]]:
-    """Returns the arguments of the module's functions that are not operations. A Python function in a
-    list is called instead of the module's, without arguments."""
+    """Returns the arguments of the module's functions that are not operations. Where a list
+    has a Python function in place of arguments, that function is called."""
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats()[4], _ext.get_num_threads(), _ext.default_backend()
@@ -396,7 +396,7 @@ def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) 
 def attribute_calls(owner: type, name: str) -> list[Call]:
     """Returns uses of an attribute of a type: calls of a slot or method; other attributes are read, set and deleted."""
     if owner is not lw.Tensor:
-        raise LookupError(f"{owner.__name__}: add tensors() for this type to {__name__}")
+        raise LookupError(f"{owner.__name__}: add a function like tensors() for this type to {__name__}")
     found = inspect.getattr_static(owner, name)
     if isinstance(found, types.WrapperDescriptorType):
         return list(_on_tensors(name, getattr(owner, name), slot_arguments(name)))

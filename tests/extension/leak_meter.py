@@ -1,5 +1,5 @@
-"""Counts what calls keep: blocks of Python's allocator, references to objects, and the memory of tensors.
-A call that keeps nothing has no losses:
+"""Counts what calls fail to release: blocks of Python's allocator, references to objects, and the memory of tensors.
+A call that releases everything has no losses:
 
 losses([Call("sum", lw.sum, (lw.ones(3),))]) == []
 """
@@ -20,9 +20,9 @@ from lanewise import _ext, dtypes, errors
 __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
-ROUNDS = 8  # repetitions: a number that each one raises grows by 8 or more; other growth, such as a dict's, is below 4
-IMMORTAL = 1 << 30  # least count of an immortal object; small ints of Python 3.11 are mortal and start at 999,999,999
-ATTEMPTS = 3  # measurements; a loss shows in each of them
+ROUNDS = 8  # repetitions: a leak in each adds 8 or more to a count; other growth, such as that of a dict, stays below 4
+IMMORTAL = 1 << 30  # least reference count of immortal objects; small ints of Python 3.11 are mortal, with 999,999,999
+ATTEMPTS = 3  # measurements; only growth in each of them is a loss
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
 WATCHED = [

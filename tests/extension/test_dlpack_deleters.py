@@ -126,7 +126,7 @@ def test_a_refused_capsule_stays_with_its_owner(kind, changes):
 
 @pytest.mark.parametrize("shape", [(2**62,), (-1,), (-2, -3), (0, -1), (2**62, 2**62, 4)])
 def test_an_impossible_shape_is_deleted_once(kind, shape):
-    """The shape is refused after the capsule has been consumed."""
+    """The shape is refused after the capsule has been consumed, so Lanewise has to call the deleter."""
     lender = Lender(kind, ndim=len(shape))
     lender.shape[: len(shape)] = shape
     with pytest.raises(lw.ShapeError, match=r"fewer than 2\^63 bytes, got shape \("):
@@ -140,8 +140,8 @@ def test_a_capsule_without_a_deleter(kind):
     assert _ext.from_dlpack_capsule(lender.capsule).tolist() == [0, 1, 2]
 
 
-# The programs below hand the deleter of a capsule to pthread_create() or atexit() of the C library as the function to
-# run. The deleter frees an array whose __del__ runs Python code, which needs the GIL.
+# The programs below hand the deleter of a capsule to pthread_create() or __cxa_atexit() of the C library as the
+# function to run. Deleters for borrowed() free an array whose __del__ runs Python code, which needs the GIL.
 PROGRAM = """
 import ctypes, gc, threading
 import numpy as np

@@ -78,7 +78,7 @@ def test_results_are_those_of_the_default_modes(name, threads):
 
 
 def test_workers_have_the_default_modes():
-    """Workers have the default modes even if the caller has other modes when it starts them."""
+    """The pool's threads have the default modes even if the caller has other modes when it starts them."""
     before = lw.get_num_threads()
     lw.set_num_threads(1)
     expected = lw.exp(X).tobytes()

@@ -41,8 +41,8 @@ def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
 
 
 def rectangles(base: np.ndarray) -> Iterator[Views]:
-    """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed ones. Further sources are
-    sliding windows, which share elements, a repeated row, and a repeated column."""
+    """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed ones. Further sources:
+    sliding windows, whose rows share elements; a repeated row; and a repeated column."""
     half = len(base) // 2
     cuts = [slice(half), slice(3, half + 3), slice(half, None), slice(None, None, 2), slice(None, None, -2)]
     cuts += [slice(half - 1, None, -1), slice(half, 0, -1)]
@@ -107,7 +107,7 @@ def test_views_of_another_dtype(dtype):
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize("overlapping", ["values", "indices", "both"])
 def test_put(length, overlapping):
-    """The values, the indices, or both are views of the memory that the assignment writes."""
+    """Assigns to target[indices]. The values, the indices, or both are views of the memory that is written."""
     memory = np.random.default_rng(1).permutation(12 * length).astype(np.int32) % length
     order = np.random.default_rng(2).permutation(length).astype(np.int32)
 
@@ -132,7 +132,7 @@ INTO: dict[str, tuple[Callable[..., Any], tuple[int, ...], tuple[int, ...]]] = {
 
 @pytest.mark.parametrize("kind", INTO)
 def test_out(kind):
-    """`out` is written correctly, or is refused, in which case it must overlap the source."""
+    """`out` gets the right result, or is refused and left as it is. It is refused only if it overlaps the source."""
     function, _, shape = INTO[kind]
     memory = np.random.default_rng(3).uniform(-9, 9, (60, 40)).astype(np.float32)
     initial = memory.copy()
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # only the first view of a pair is used: take each once
+            if not label.endswith(" 0"):  # pairs "i and j" give view i for every j; take it once
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

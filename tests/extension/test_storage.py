@@ -19,7 +19,7 @@ MEGABYTE = 1 << 20
 
 
 def block(megabytes: float) -> lw.Tensor:
-    """Returns a tensor whose memory is a block of this size."""
+    """Returns a tensor of this many megabytes."""
     return lw.empty((int(megabytes * MEGABYTE),), dtype="bool")
 
 
@@ -75,7 +75,7 @@ def test_borrowed_memory_is_not_counted():
 
 
 def test_the_limit_holds():
-    """The cache stays within its limit for all sizes and orders; blocks that do not fit are freed."""
+    """The cache stays within its limit whatever the tensors' sizes, in whatever order they are deleted."""
     generator = np.random.default_rng(1)
     for limit in (0, 5000, 3 * MEGABYTE, 64 * MEGABYTE):
         lw.set_cache_limit(limit)
@@ -131,7 +131,7 @@ def test_a_lower_limit_frees_memory_at_once():
 def test_scratch_memory_that_just_fits_is_kept():
     x, out = lw.rand((512, 512)), lw.zeros((512, 512))
     before = lw.get_num_threads()
-    lw.set_num_threads(1)  # one block of scratch memory
+    lw.set_num_threads(1)  # then matmul allocates one block of scratch memory
     try:
         lw.matmul(x, x, out=out)
         size = lw.memory_stats()["cached_bytes"]

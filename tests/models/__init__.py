@@ -1,1 +1,1 @@
-"""NumPy models of operations that promise the same bits everywhere, and the tests that compare the two."""
+"""NumPy models of operations that promise the same bits everywhere, and tests of the operations against them."""

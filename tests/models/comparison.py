@@ -38,8 +38,8 @@ def planted(x: Array, values: Array, step: int = 61) -> Array:
 
 
 def cancelling(x: Array) -> Array:
-    """Copies a matrix, with blocks of large elements that cancel in each row: the rounding errors of float64,
-    which depend on the order in which blocks are joined, are then as large as the result."""
+    """Returns a copy of a matrix in which some blocks hold large elements and others their negatives. The rounding
+    errors of float64, which depend on the order in which blocks are joined, are then as large as the sum of a row."""
     copy = x.copy()
     for start in range(0, x.shape[1] - 3 * BLOCK, 4 * BLOCK):
         large = x[:, start : start + BLOCK] * np.float32(2.0**60)

@@ -1,5 +1,6 @@
 """Models of operations that call other operations, from the formulas of their contracts and the docstrings of
-lanewise/statistics.py; and of operations without a reference: asarray, and those that return several tensors."""
+lanewise/statistics.py; and of operations whose contracts have no reference to compare with: asarray, and those that
+return several tensors."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ def _length(x: Array, axis: int) -> Array:
 
 
 def _centered(x: Array, axis: int) -> Array:
-    """Subtracts the mean, then the mean of the differences, which is the rounding error of a large first mean."""
+    """Subtracts the mean, then the mean of the differences, to remove the rounding error of the first mean."""
     for _ in range(2):
         x = x - reductions.ALONG_AXES["mean"](x, axis=axis, keepdims=True)
     return x

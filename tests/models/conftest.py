@@ -1,4 +1,5 @@
-"""Tests operations that promise the same bits everywhere against models of the order in which they compute."""
+"""Fixtures for the tests that compare operations with models: NumPy code that computes in the same order, so that all
+bits must agree."""
 
 from __future__ import annotations
 
@@ -18,6 +19,6 @@ import lanewise as lw  # noqa: E402
 
 @pytest.fixture(params=HOSTS, ids=[backend.value for backend in HOSTS])
 def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """A CPU backend that runs what the test computes."""
+    """Runs the test once on each CPU backend of this machine."""
     with lw.use_backend(request.param):
         yield request.param

@@ -1,6 +1,7 @@
 """Models of the mean and the sum of squared deviations, from the comments of core/moments.h.
 
-The functions compute Moments of every row. Sums of float32 are rounded to float32 at each step; all else is float64.
+The functions compute Moments of every row. The center of a block, the deviations from it, their squares, and the sums
+of all these are float32. The rest is float64.
 """
 
 from __future__ import annotations
@@ -42,7 +43,8 @@ def twice_read(block: Array) -> Moments:
 
 
 def once_read(block: Array) -> Moments:
-    """Reads a block once, for deviations from the mean of four elements; twice if the block's mean is far from it."""
+    """Reads a block once, for deviations from a center, the mean of four elements. Reads it twice if the center is
+    more than 1.7 standard deviations from the block's mean."""
     count = block.shape[1]
     first, quarter, half, last = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
     center = ((first + quarter) + (half + last)) * np.float32(0.25)

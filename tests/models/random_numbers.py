@@ -68,10 +68,10 @@ def randn(shape: Any, seed: int, offset: int = 0) -> Array:
 
 
 def quantile(word: Array) -> Array:
-    """core/ops/randn.h, with y = 2 (word + 1/2) 2^-32 - 1: the result of each operation is rounded to float32."""
+    """Computes as core/ops/randn.h does from y = 2 (word + 1/2) 2^-32 - 1; every result is rounded to float32."""
     signed = (word ^ np.uint32(2**31)).view("i4")  # (y 2^32 - 1)/2
-    size = signed ^ (signed >> 31)  # the same for |y|
-    rest = size ^ np.int32(2**31 - 1)  # the same for 1 - |y|
+    size = signed ^ (signed >> 31)  # (|y| 2^32 - 1)/2
+    rest = size ^ np.int32(2**31 - 1)  # ((1 - |y|) 2^32 - 1)/2
     y, tail = ((each.astype("f4") + np.float32(0.5)) * np.float32(2.0**-31) for each in (size, rest))
     logarithm = _minus_log(tail * (np.float32(1) + y))
     root = np.sqrt(np.maximum(logarithm, np.float32(6)))

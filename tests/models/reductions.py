@@ -1,4 +1,5 @@
-"""Models of reductions: the result of a block follows the comments of core/ops, the order of the joins is tree.py's.
+"""NumPy models of reductions, which give the bits of the kernels. The headers in core/ops that are named below say how
+a block of elements is reduced; tree.py says in which order elements and blocks are joined.
 
 Functions of rows return one result per row; `_along_axes` makes models of arrays from them.
 """
@@ -16,7 +17,7 @@ from tests.models.tree import Array, blocks, join_blocks, reduce, reduce_block
 
 
 def _along_axes(of_rows: Callable[..., Array]) -> Callable[..., Array]:
-    """Returns the model of an operation with `axis` and `keepdims`. Reduced elements keep their logical order."""
+    """Returns a model with `axis` and `keepdims`, from a model of rows. Elements are joined by increasing index."""
 
     @functools.wraps(of_rows)
     def model(*arrays: Array, axis: Any = None, keepdims: bool = False, **parameters: Any) -> Array:
@@ -50,7 +51,7 @@ def mean(rows: Array) -> Array:
 
 
 def product(rows: Array) -> Array:
-    """core/ops/prod.h."""
+    """Models core/ops/prod.h."""
     return reduce(rows, 1, np.multiply)
 
 
@@ -60,7 +61,7 @@ def dot_product(rows: Array, others: Array) -> Array:
 
 
 def norm_l1(rows: Array) -> Array:
-    """core/ops/norm_l1.h."""
+    """Models core/ops/norm_l1.h."""
     return reduce(np.abs(rows), 0, np.add)
 
 
@@ -75,8 +76,8 @@ def sum_of_squares(rows: Array) -> Array:
 
 
 def squares_in_range(rows: Array) -> Array:
-    """core/ops/norm_l2.h, without the root: blocks are scaled where their float32 sum is not accurate, and joined in
-    float64."""
+    """core/ops/norm_l2.h, without the root: blocks are scaled if their float32 sum of squares overflows or is too small
+    to be accurate. Sums of blocks are joined in float64."""
 
     def scaled(block: Array, factor: float) -> Array:
         return reduce_block((block * np.float32(factor)) ** 2, 0, np.add).astype("f8") / (factor * factor)
@@ -90,7 +91,7 @@ def squares_in_range(rows: Array) -> Array:
 
 
 def norm_l2(rows: Array) -> Array:
-    """core/ops/norm_l2.h."""
+    """Models core/ops/norm_l2.h."""
     return np.sqrt(squares_in_range(rows)).astype("f4")
 
 
@@ -102,18 +103,18 @@ def sum_compensated(rows: Array) -> Array:
 
 
 def _variance(rows: Array, correction: float) -> Array:
-    """core/ops/var.h, in float64."""
+    """The variance of core/ops/var.h in float64, before it is rounded to float32."""
     found = moments.of_rows(rows)
     return found.squares / np.float64(max(found.count - correction, 0)) if found.count else np.full(len(rows), np.nan)
 
 
 def variance(rows: Array, correction: float = 0.0) -> Array:
-    """core/ops/var.h."""
+    """Models core/ops/var.h."""
     return _variance(rows, correction).astype("f4")
 
 
 def deviation(rows: Array, correction: float = 0.0) -> Array:
-    """core/ops/std.h."""
+    """Models core/ops/std.h."""
     return np.sqrt(_variance(rows, correction)).astype("f4")
 
 

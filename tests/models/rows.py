@@ -1,4 +1,5 @@
-"""Models of operations on rows, from the comments of core/ops, core/rows.h and core/moments.h."""
+"""NumPy models of operations that compute a row of results from each row, such as layer_norm. They give the bits of the
+kernels and follow the comments of core/ops, core/rows.h and core/moments.h."""
 
 from __future__ import annotations
 
@@ -30,7 +31,7 @@ def _along_axis(of_rows: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _minmax(rows: Array) -> Array:
-    """core/ops/minmax.h: everything is halved if the range overflows."""
+    """core/ops/minmax.h: the elements and their bounds are halved if `high - low` overflows."""
     low, high = reductions.smallest(rows)[:, None], reductions.largest(rows)[:, None]
     scale = np.where(high - low < np.inf, np.float32(1), np.float32(0.5))
     return (rows * scale - low * scale) / (high * scale - low * scale)
@@ -39,7 +40,8 @@ def _minmax(rows: Array) -> Array:
 def _layer_norm(
     rows: Array, weight: Array | None = None, bias: Array | None = None, eps: float = 1e-5, is_rescaled: bool = False
 ) -> Array:
-    """core/ops/layer_norm.h: the mean is subtracted in two parts; rows with squares out of range are rescaled."""
+    """core/ops/layer_norm.h: the mean is subtracted in two parts. A row is rescaled and computed again if its
+    sum of squared deviations overflows, or is tiny while eps is 0."""
     found = moments.of_rows(rows, moments.once_read)
     count = np.float64(found.count)
     high = found.mean.astype("f4")
@@ -65,7 +67,7 @@ def _rms_norm(rows: Array, weight: Array | None = None, eps: float = 1e-5) -> Ar
 
 
 def _cumulative_sum(rows: Array) -> Array:
-    """core/ops/cumulative_sum.h: Sklansky's prefix sums of tiles, plus the float64 or int64 sum of earlier tiles."""
+    """core/ops/cumulative_sum.h: Sklansky's prefix sums in tiles, plus the float64 or int64 sum of earlier tiles."""
     rows = rows.astype("i4") if rows.dtype == bool else rows
     is_float = rows.dtype.kind == "f"
     zero, wide = (-0.0, "f8") if is_float else (0, "i8")

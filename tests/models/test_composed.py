@@ -1,4 +1,4 @@
-"""Tests operations that are composed of others, or return several tensors, against their models."""
+"""Compares operations that call other operations, or return several tensors, bit for bit with their NumPy models."""
 
 import numpy as np
 import pytest

@@ -1,5 +1,5 @@
-"""Compares the mathematical constants of core/ and webgpu/ with values of 100 digits. A wrong last bit of one part may
-cost less than the tolerances of the operations that use it."""
+"""Compares the mathematical constants of core/ and webgpu/ with values of 100 digits. Tests of operations may
+miss a wrong last bit, because its effect can be smaller than their tolerances."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ with localcontext() as context:
     }
     EXACT = {name: Fraction(value) for name, value in VALUES.items()}
 
-# The parts whose sum is the constant, largest first. Parts whose names end in _<n>BIT have at most n significant bits,
-# so that products with them are exact.
+# Constants, and the parts in C or WGSL whose sum they are, largest part first. Parts whose names end in _<n>BIT have at
+# most n significant bits, so that their products with small integers are exact.
 SPLIT = [
     ("pi / 2", ["PI_2_HI", "PI_2_LO"], np.float32),
     ("pi / 2", ["PI_2_1", "PI_2_2", "PI_2_3", "PI_2_4", "PI_2_5", "PI_2_6"], np.float32),
@@ -72,7 +72,7 @@ SPLIT = [
     ("SELU's scale", ["lw_SELU_SCALE"], np.float32),
     ("SELU's scale * alpha", ["lw_SELU_SCALE_ALPHA"], np.float32),
 ]
-# Integers: the constant times 2^n, rounded.
+# Constants that are stored as integers: the value times 2^n, rounded. A row has the value, the name in the code, and n.
 SCALED = [
     ("log2 e", "lw_LOG2_E_Q31", 31),
     ("sqrt 2", "lw_SQRT2_Q23", 23),
@@ -112,7 +112,7 @@ def _significant_bits(number: Fraction) -> int:
 def test_parts_add_up_to_the_constant(value: str, names: list[str], dtype: type[np.floating]) -> None:
     *leading, last = (_number(name, dtype) for name in names)
     rest = EXACT[value] - sum(leading)
-    assert last == Fraction(float(dtype(float(rest)))), f"the rest is {float(dtype(float(rest))).hex()}"
+    assert last == Fraction(float(dtype(float(rest)))), f"expected last part {float(dtype(float(rest))).hex()}"
     for name, number in zip(names, leading, strict=False):
         if stated := re.search(r"_(\d+)BIT$", name):
             assert _significant_bits(number) <= int(stated[1])
@@ -137,7 +137,7 @@ def test_the_table_of_two_over_pi() -> None:
 
 
 def test_the_shaders_table_of_two_over_pi() -> None:
-    """The table has the bits of 2/pi, after 32 zeros."""
+    """The table has 32 zero bits, then the first 224 bits of 2/pi after the binary point."""
     source = (ROOT / "webgpu" / "math" / "trig.wgsl").read_text(encoding="utf-8")
     table = re.search(r"array<u32, 8>\(([^)]*)\)", source)
     assert table
@@ -146,7 +146,7 @@ def test_the_shaders_table_of_two_over_pi() -> None:
 
 
 def test_every_constant_of_several_digits_is_tested() -> None:
-    """A new constant needs a row above, or a name here with the reason."""
+    """A new constant must be listed in SPLIT or SCALED, or below in `chosen` with the reason why it needs no test."""
     tested = {name for _, names, _ in SPLIT for name in names} | {name for _, name, _ in SCALED} | {"SQRT_HALF_BITS"}
     chosen = {"GELU_CUTOFF", "GELU_TANH_CUTOFF", "FLOAT32_MAX", "FLOAT64_MAX"}  # bounds, and numbers that are exact
     long = {name for name, text in DEFINED.items() if re.fullmatch(r"-?(0x1\.\w{5,}p.*|\d*\.\d{5,}.*|\d{7,}u?)", text)}

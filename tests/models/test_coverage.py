@@ -1,4 +1,5 @@
-"""Tests that every operation that promises the same bits has a model, or a reference that gives these bits."""
+"""Tests that every operation that promises the same bits on all CPU backends (`reproducible` in its contract) has a
+NumPy model, or a reference that gives these bits."""
 
 from pathlib import Path
 
@@ -13,7 +14,7 @@ REPRODUCIBLE = [each for each in CONTRACTS if each.reproducible and not each.int
 
 
 def is_exact(contract):
-    """Returns whether the reference, rounded once, is the expected result to the last bit."""
+    """Returns whether the contract tolerates no error on CPUs: results must be those of its reference, rounded once."""
     bounds = [contract.tolerance.bound, *(contract.tolerance.of(backend.value) for backend in HOSTS)]
     return bool(contract.reference) and all(bound == Bound(why=bound.why) for bound in bounds)
 

@@ -1,4 +1,4 @@
-"""Tests arange, linspace, full and eye against their models, with results that take several tasks."""
+"""Tests arange, linspace, full and eye against their models. Large results are split into tasks for threads."""
 
 import pytest
 

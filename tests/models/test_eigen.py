@@ -18,7 +18,6 @@ def test_sizes(size):
 
 
 def test_a_matrix_that_takes_several_tasks():
-    """Products with the Householder vectors are split into two tasks from 242 rows on."""
     agree("eigh", drawn("eigh", (250, 250))[0])
 
 

@@ -1,4 +1,4 @@
-"""Tests the random streams against models of them, from the seed to the bits."""
+"""Tests rand and randn against NumPy models, which compute the bits of every random number from the seed."""
 
 import numpy as np
 import pytest
@@ -8,10 +8,11 @@ from lanewise import creation
 from tests.models.comparison import agree
 from tests.models.random_numbers import MODELS, quantile, words
 
-TASK = 1 << 15  # elements per task; kernels compute 256 at a time
+TASK = 1 << 15  # elements per task (threads share the tasks of a large call); kernels compute 256 at a time
 COUNTS = [1, 2, 3, 4, 5, 255, 256, 257, 1000, TASK - 1, TASK, TASK + 1, 3 * TASK + 259]
 SEEDS = [0, 1, -1, 12345678901, 2**32 - 1, 2**32, 2**63 - 1, -(2**63)]
-# Around the sizes of a block (4 words), a batch (256) and a task, and where the number of the block exceeds 32 bits.
+# Around the sizes of a Philox block (4 words), a batch of a kernel (256) and a task, and where the number of the block
+# exceeds 32 bits.
 OFFSETS = [0, 1, 2, 3, 4, 255, 256, 257, TASK - 1, 4 * 2**32 - 7, 4 * 2**32, 2**62 + 1, 2**63 - 1]
 
 
@@ -55,7 +56,8 @@ class TestStreams:
 
 
 def test_tails(host):
-    """One number in 512 is beyond 3.1 standard deviations. Most of these take randn's polynomial for the tails."""
+    """rand and randn use the same random word at a position, so rand tells where a number of randn is beyond 3.1
+    standard deviations: one in 512. For most of these, randn uses its polynomial for the tails."""
     count = 1 << 24
     uniform = np.asarray(lw.rand(count, seed=1))
     positions = np.flatnonzero((uniform < 2.0**-10) | (uniform >= 1 - 2.0**-10)).astype("u8")
@@ -64,5 +66,5 @@ def test_tails(host):
 
 
 def test_known_answers():
-    """Random123, the library of Philox's authors, publishes these words of Philox4x32-10."""
+    """Random123, the library of Philox's authors, publishes these words of Philox4x32-10 for counter 0 and key 0."""
     assert words(np.arange(4, dtype="u8"), 0).tolist() == [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]

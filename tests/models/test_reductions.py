@@ -1,4 +1,4 @@
-"""Tests reductions against models of their trees."""
+"""Compares reductions bit for bit with NumPy models that join elements in the same order, which tree.py describes."""
 
 import numpy as np
 import pytest
@@ -7,10 +7,10 @@ from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, 
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
-# Around the sizes of a register, a block's partials, a block, and a chunk, which is also the size of a task.
+# Around the sizes of a register, of a block's partial results, of a block, and of a chunk, the elements of a task.
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
-WIDTHS = [3, 5, 40]  # columns: fewer than a vector has lanes, fewer than a strip has columns, and more
+WIDTHS = [3, 5, 40]  # columns: fewer than a register has lanes, fewer than are reduced in one call (32), and more
 
 CASES = [(name, dtype) for name in (*ALONG_AXES, "vecdot") for dtype in BY_NAME[name].computed]
 each_operation = pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_memory_layouts(operation, dtype):
     agree(operation, *[np.broadcast_to(x[:1], x.shape) for x in tall], axis=0)
     agree(operation, *[np.broadcast_to(x[:, :1], x.shape) for x in tall], axis=1)
     agree(operation, *drawn(operation, (9, 7, 100), dtype), axis=1)
-    for count in (3, 16, 17):  # short rows, whose first elements are not adjacent
+    for count in (3, 16, 17):  # rows of up to 16 elements are transposed, because their first elements are not adjacent
         agree(operation, *drawn(operation, (70, count), dtype), axis=1)
 
 
@@ -68,7 +68,8 @@ def test_several_axes(operation):
 
 @pytest.mark.parametrize("operation", [name for name in (*ALONG_AXES, "vecdot") if "float32" in BY_NAME[name].dtypes])
 def test_special_values(operation):
-    """Rows have only special values, a few among others, or one repeated. Other rows have blocks that cancel."""
+    """Rows have only special values, some among random numbers, or one repeated. Other rows have large blocks that
+    cancel, so that the result shows in which order blocks are joined."""
     contract = BY_NAME[operation]
     for count in (1, 5, 63, BLOCK + 5):
         x, *others = drawn(operation, (len(SPECIAL) * 3, count))

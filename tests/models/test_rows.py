@@ -1,4 +1,4 @@
-"""Tests operations on rows against their models."""
+"""Compares operations that compute a row of results from each row bit for bit with their NumPy models."""
 
 import numpy as np
 import pytest
@@ -7,15 +7,15 @@ from tests.models.comparison import SPECIAL, agree, cancelling, drawn, nearly_eq
 from tests.models.rows import MODELS
 from tests.models.tree import BLOCK
 
-# Around the sizes of a tile of cumulative_sum, a chunk that is packed if the row is strided, a block of a reduction,
-# and a task.
+# Around the sizes of a tile of cumulative_sum (64), of the chunks in which strided rows are copied (1024), of a block
+# of a reduction, and of a task.
 LENGTHS = [1, 2, 3, 17, 63, 64, 65, 130, 1000, 1023, 1025, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK + 77, 9 * BLOCK + 1]
 OPTIONAL = {"layer_norm": 2, "rms_norm": 1}
 each_operation = pytest.mark.parametrize("operation", MODELS)
 
 
 def weights(operation, length):
-    """Returns lists of optional inputs: none of them, the first, all."""
+    """Returns lists of optional inputs: none; `weight`, if there is one; `weight` and `bias`, if there are both."""
     vectors = drawn(operation, (length,))[1:]
     return [vectors[:count] for count in range(OPTIONAL.get(operation, 0) + 1)]
 
@@ -61,7 +61,7 @@ def test_special_values(operation):
 @pytest.mark.parametrize("operation", OPTIONAL)
 @pytest.mark.parametrize("eps", [0.0, 1e-70, 1e-12, 0.1, 3e6])
 def test_eps(operation, eps):
-    """Includes means and magnitudes for which blocks are read twice, or rows are rescaled."""
+    """Includes means and magnitudes for which the kernels read blocks twice, or rescale rows."""
     for count in (5, 300, BLOCK + 9):
         x = drawn(operation, (7, count))[0]
         means = np.array([0, 1, 1e3, 1e4, -3e6, 1e20, -1e-20], "f4")[:, None]

@@ -5,8 +5,9 @@ import pytest
 
 from tests.models.comparison import SPECIAL, agree, drawn, planted
 
-# Shapes of images and parameters: windows of one part and of several (models/windows.py), results that take one
-# block of columns or several, blocks that hold one row of results or many, and results of several tasks.
+# Shapes of images, and parameters. There are windows of one part and of several (windows.py says what a part is). The
+# kernel computes results in rectangular blocks: one or several side by side, with one row or many. Large results are
+# split into tasks for threads.
 CASES = [
     ((1, 1, 4, 4), {"kernel_size": 2}),
     ((2, 3, 9, 11), {"kernel_size": 1}),

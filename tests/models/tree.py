@@ -4,7 +4,7 @@
 2. A block has 64 partial results. Partial p joins elements p, p + 64, p + 128 ... to the identity, in this order.
 3. Partials are joined by halving: p with p + 32, then with p + 16, 8, 4, 2, 1.
 4. Neighboring blocks are joined in pairs, then neighboring results of these, and so on. A last one without a neighbor
-   moves up unchanged. Tasks reduce chunks, which are subtrees of 16 blocks, so they keep this order.
+   moves up unchanged. Threads reduce chunks of 16 blocks, which are subtrees, so the order stays the same.
 
 `rows` has one output per row. A `join` is a function of two arrays, such as np.add.
 """

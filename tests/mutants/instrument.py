@@ -1,5 +1,6 @@
-"""Builds Lanewise with line counters (gcov), runs the oracle's cases, and reads the counters. Runs in a copy of this
-repository, whose modules it imports.
+"""Finds the lines of C that run: builds Lanewise with gcov's line counters, runs the oracle's cases (generated inputs
+with expected results), and reads the counters. The working directory is a copy of this repository, whose modules it
+imports.
 
     python instrument.py scalar avx2     builds the oracle runners and runs them; puts the extension into lanewise/
     python instrument.py --gcov FILE     after the tests: writes the result of counts() as JSON
@@ -30,8 +31,8 @@ TARGET = replace(host(), optimization="-O1")
 
 
 def instrument(names: list[str]) -> None:
-    """Builds the oracle runners and the extension with line counters (gcov), runs the runners, and puts that extension
-    into lanewise/."""
+    """Builds with line counters (gcov): for each instruction set, the program that runs the oracle's cases, which it
+    then runs; and the CPython extension, which it puts into lanewise/."""
     target, using = TARGET, compiler.choose()
     isas = [isa for isa in target.isas if isa.name in names]
 
@@ -55,7 +56,8 @@ def _libraries() -> build.Files:
 
 
 def counts() -> dict[str, dict[str, list[int]]]:
-    """Returns, by file, the lines that ran, those known to have code, and those that the preprocessor kept (active)."""
+    """Returns three dictionaries from files to lines. `ran` has the lines that ran, `known` those that gcov counts, and
+    `active` those that the preprocessor kept."""
     ran: dict[str, set[int]] = defaultdict(set)
     known: dict[str, set[int]] = defaultdict(set)
     active: dict[str, set[int]] = defaultdict(set)
@@ -109,7 +111,7 @@ def _markers(text: str) -> Iterable[tuple[str, int]]:
 
 
 if __name__ == "__main__":
-    # Lines of inlined functions, and of their calls, would not be counted.
+    # Turns off inlining: gcov would not count the lines of inlined functions, nor those that call them.
     os.environ["CC"] = "gcc --coverage -fno-inline -fno-early-inlining -Dalways_inline="
     if sys.argv[1] == "--gcov":
         Path(sys.argv[2]).write_text(json.dumps(counts()), encoding="utf-8")

@@ -26,7 +26,7 @@ class Stopped(Exception):  # noqa: N818 - not an error
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended; `status` is None if it was cut off."""
+    """A command that has ended; `status` is None if it was killed at its time limit."""
 
     status: int | None
     output: str

@@ -22,12 +22,13 @@ from tests.mutants.source import SUFFIXES
 
 __all__ = ["Plan", "Project"]
 
-MOST_OPERATIONS = 40  # a source that more operations include is tested with every operation
+MOST_OPERATIONS = 40  # the tests of a source that belongs to more operations are not limited to these
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The commands for one mutant. A pytest command is omitted if no operation or no file fits its pattern."""
+    """The commands that build and test the copy for one mutant. A command of pytest that contains {operations} or * is
+    left out if it would name no operation or no file."""
 
     build: list[str]
     tests: list[str]
@@ -51,7 +52,7 @@ class Project:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the working tree has changes, which mutants do not see."""
+        """Whether the working tree differs from the last commit, which is what copy() writes."""
         return self._is_repository and bool(self._git("status", "--porcelain", "--untracked-files=no"))
 
     @property
@@ -108,7 +109,8 @@ class Project:
         return Plan(build, list(dict.fromkeys(tests)))
 
     def _unnamed(self, root: Path) -> list[str]:
-        """Returns the folders of tests that the TOML file does not name."""
+        """Returns the folders of tests that the TOML file names neither in a command nor in `never`; they run for every
+        mutant."""
         folders = _folders_of_tests(root)
         text = " ".join(command for each in self.settings["folder"] for command in each["tests"])
         named = set(re.findall(r"\btests/(\w+)", text)) | set(self.settings.get("never", ()))

@@ -1,8 +1,9 @@
 """Finds the lines that run on this machine: in C with gcov, in Python with coverage.py. All lines of contracts count as
 running, and all lines of shaders if there is a GPU.
 
-The oracle's cases run the kernels, for the two instruction sets that mutants are built for; tests run the extension and
-the Python files. The result is saved for each commit."""
+The lines of kernels that run are those that the oracle's cases (generated inputs with expected results) reach, on the
+two instruction sets that mutants are built for. Tests run the lines of the extension and of Python. The result is saved
+for each commit."""
 
 from __future__ import annotations
 
@@ -100,7 +101,7 @@ def collect(
             if own:
                 c_ran[name] = _continued(text, set(own), set(compiled["known"].get(str(tree / name), ())))
             elif str(tree / name) in compiled["active"] and not compiled["known"].get(str(tree / name)):
-                c_ran[name] = set()  # a header of definitions only
+                c_ran[name] = set()  # the compiler reads it, but it has only definitions
         elif name.endswith(".yaml") or has_gpu:
             found[name] = None
     texts = {name: (tree / name).read_text(encoding="utf-8") for name in c_ran}
@@ -153,7 +154,7 @@ def definitions(code: list[str]) -> Iterable[tuple[str, list[int]]]:
 
 
 def _add_definitions(texts: Mapping[str, str], ran: dict[str, set[int]], active: Mapping[str, set[int]]) -> None:
-    """Adds the definitions whose names appear in lines that run, and then those whose names appear in added lines."""
+    """Adds to `ran` the definitions whose names appear in lines that run, then those whose names appear in these."""
     code = {name: code_lines(text, ".c") for name, text in texts.items()}
     where: dict[str, list[tuple[str, list[int]]]] = defaultdict(list)
     for file, all_lines in code.items():

@@ -39,7 +39,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Rule:
-    """A kind of error."""
+    """A kind of error. `changes` yields every way to make this error in a line."""
 
     name: str
     says: str
@@ -48,8 +48,8 @@ class Rule:
 
 
 def _swap(pattern: str, pairs: str, group: int = 0) -> Callable[[Line], Iterator[Change]]:
-    """Returns a rule that replaces what a group of `pattern` matches by its partner. `pairs` such as "a:b c:d" replace
-    a by b and b by a, and so on."""
+    """Returns the `changes` of a rule that replaces what a group of `pattern` matches by its partner. `pairs` such as
+    "a:b c:d" replace a by b and b by a, and so on."""
     compiled = re.compile(pattern)
     partner = dict(pair.split(":") for pair in pairs.split())
     partner |= {new: old for old, new in partner.items() if new not in partner}
@@ -150,8 +150,8 @@ def _off_by_one(line: Line) -> Iterator[Change]:
 
 
 def _off_by_bit(line: Line) -> Iterator[Change]:
-    """Flips a bit of an integer, or a leading bit of a float's fraction: the lower bits of a coefficient may be smaller
-    than the error of the approximation."""
+    """Flips the highest or a middle bit of an integer, or a leading bit of a float's fraction. Its lower bits may not
+    matter: in a coefficient, they can be smaller than the error of the approximation."""
     for match, digits in _numbers(line, integers=True):
         value = int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
         if value > 2:
@@ -213,7 +213,7 @@ _STRIDES = {"row": "column", "column": "row", "rows": "columns", "columns": "row
 
 
 def _swapped_strides(line: Line) -> Iterator[Change]:
-    """Swaps rows and columns, strides and shape, or two axes. The new name must occur in the file."""
+    """Swaps row and column in a name, or strides and shape, if the new name occurs in the file; or swaps two axes."""
     for match in re.finditer(r"\b\w*(?<![a-z])(rows?|columns?)(?![a-z])\w*\b", line.code):
         name = match[0]
         at = match.start(1) - match.start()

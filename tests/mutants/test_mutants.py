@@ -25,7 +25,7 @@ from tests.mutants.trial import Copy
 
 ROOT = Path(__file__).resolve().parents[2]
 SMALL = Path(__file__).parent / "small"
-# Rule -> the source that it is tried on.
+# Rule -> the file in small/code in which one mutant of this rule is tried.
 PLACES = {
     "comparison": "total.c",
     "bound": "scale.wgsl",
@@ -146,7 +146,8 @@ def test_row(row): assert row["x"] < 0 or row["x"] / 2 == row["out"]
 
 
 def test_a_case_that_only_the_mutant_has(project: Project, known: Known) -> None:
-    """Without the mutant, pytest does not find the test that fails. Another test always fails."""
+    """pytest names a test after the changed row, so the test that fails does not exist without the mutant. It
+    catches the mutant. Another test, which always fails, catches nothing."""
     (project.root / "tests").mkdir()
     (project.root / "tests" / "test_rows.py").write_text(TEST_ROWS)
     project.settings["folder"] = [{"path": "code", "build": [], "tests": ["tests/test_rows.py"]}]
@@ -210,7 +211,7 @@ def test_a_run_continues(project: Project, known: Known, tmp_path: Path, monkeyp
 
 
 def marked(folder: Path) -> list[str]:
-    """Returns the processes whose mark is a path that begins with `folder`."""
+    """Returns the ids of processes whose environment variable MARK begins with `folder`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -223,7 +224,8 @@ def marked(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_ctrl_c_leaves_nothing_behind(project: Project, tmp_path: Path) -> None:
-    """A check starts a process in a session of its own: only the mark in its environment identifies it."""
+    """When the run is interrupted, a test has started a process in a session of its own. Only the environment variable
+    MARK tells that the process must be killed."""
     (project.root / "check_clamp.py").write_text(
         "import subprocess, sys, time, pathlib\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"

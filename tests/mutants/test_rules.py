@@ -1,4 +1,4 @@
-"""Tests the rules, and how mutants are drawn."""
+"""Tests how rules change lines of code, and in which order mutants are drawn."""
 
 from __future__ import annotations
 

@@ -75,7 +75,8 @@ class Copy:
         return ended
 
     def environment(self) -> dict[str, str]:
-        """Returns the environment of commands: as in tests/run.py, for the copy and its two instruction sets."""
+        """Returns the environment variables of commands. They are like those of tests/run.py, but select the copy and
+        the two instruction sets that it is built for."""
         kept = {
             name: value for name, value in os.environ.items() if name not in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS")
         }
@@ -168,7 +169,7 @@ class Copy:
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
         """Returns whether a test among these passes without the mutant, or does not exist there: a mutant of a contract
-        may add a case. If there is none, leaves the copy without the mutant."""
+        may add a case. If it returns False, the copy is left without the mutant."""
         tests = list(tests)
         if any(self.known.passes(test) for test in tests):
             return True
@@ -190,7 +191,7 @@ class Copy:
 
     def _hangs(self, command: str, seconds: float) -> bool:
         """Returns whether a command that was cut off after `seconds` ends in much less time without the mutant. Runs
-        it again, because the machine may be slower than when the command was measured."""
+        it again without the mutant, because the machine may be slower than when the command was measured."""
         if seconds < HANG_SECONDS:
             return False
         self.restore()
@@ -206,7 +207,8 @@ class Copy:
 
 @cache
 def _required() -> str:
-    """Returns LANEWISE_REQUIRE without instruction sets that are not built. NEON stays, because tests build it."""
+    """Returns LANEWISE_REQUIRE, which names what tests must not skip, without the instruction sets that are not built.
+    NEON stays, because tests build it."""
     unbuilt = {"avx512", "avx2", "avx", "sse2"} - set(isas())
     return ",".join(name for name in environment.required().split(",") if name not in unbuilt)
 

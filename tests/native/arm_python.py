@@ -1,4 +1,4 @@
-"""Provides Debian's Python for ARM, unpacked into the cache and run by qemu.
+"""Provides Debian's Python for ARM, unpacked into ~/.cache/lanewise and run by qemu.
 
 apt-get resolves its dependencies as for an empty ARM system, downloads the packages and checks their signatures.
 Nothing is installed on this machine."""

@@ -1,4 +1,5 @@
-"""Fixtures of the native tests: reports of the oracle runner for each instruction set."""
+"""Fixtures of the native tests. The runner is a C program that runs kernels on the oracle's cases (generated inputs
+with expected results); fixtures return its reports for each instruction set."""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ def absent() -> Callable[[str, str], None]:
 
 @pytest.fixture(scope="session")
 def runner() -> Path:
-    """The runner that loads this checkout's libraries. Its own code is built for the target's oldest processor."""
+    """The runner, which loads one of the kernel libraries. Its own code is built for the target's oldest processor."""
     return compile_runner(host(), compiler.choose())
 
 
@@ -56,7 +57,7 @@ def reports(runner: Path) -> dict[str, Report]:
 
 @pytest.fixture(autouse=True, scope="session")
 def _zig_alone() -> Iterator[None]:
-    """Clears variables that would change how the tests compile."""
+    """Clears environment variables that would change the compiler or the flags with which tests compile."""
     with pytest.MonkeyPatch.context() as patch:
         for name in ("CC", "CFLAGS", "CPPFLAGS", "LDFLAGS"):
             patch.delenv(name, raising=False)

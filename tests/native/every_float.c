@@ -42,7 +42,7 @@ static uint64_t sum_of_bools(const uint8_t *result, int64_t count) {
 int main(int count, char **words) {
     lw_kernel *kernel = count < 6 ? NULL : find(words[1]);
     if (!kernel) {
-        fprintf(stderr, "every_float: no kernel %s\n", count > 1 ? words[1] : "named");
+        fprintf(stderr, "every_float: expected a kernel and 4 arguments, got %s\n", count > 1 ? words[1] : "none");
         return 2;
     }
     int size = atoi(words[2]);

@@ -6,7 +6,8 @@
 
 measure.py measures errors on avx2, which has FMA, and on sse2, which has not. Another instruction set is right if it
 has the bits of one of these, which every_float.c shows by checksums. SIMD128 runs in Node and NEON under qemu, so
-slowly that --every helps. Prints for each function which of the two has the same bits; exits with 1 if neither has.
+slowly that --every helps. Prints for each function which of avx2 and sse2 has the same bits; exits with 1 if neither
+has the bits of some function.
 """
 
 from __future__ import annotations
@@ -35,10 +36,10 @@ MEASURED = ("avx2", "sse2")
 
 @dataclass(frozen=True)
 class Function:
-    """An operation, or one variant of it."""
+    """An operation, or one of the variants that a parameter of the operation selects."""
 
     operation: str
-    position: int  # of the variant in contract.stems
+    position: int  # of the variant in contract.stems, the names of the variants
     name: str
 
 
@@ -49,7 +50,7 @@ def contracts() -> dict[str, Contract]:
 
 
 def functions() -> Iterator[Function]:
-    """Yields the elementwise operations on one float."""
+    """Yields the elementwise operations of one float32 argument, with their variants."""
     for contract in contracts().values():
         if contract.is_unary and "float32" in contract.computed and not contract.internal:
             yield from (Function(contract.operation, at, stem) for at, stem in enumerate(contract.stems))
@@ -77,7 +78,7 @@ def compile_for(isa_name: str, folder: Path) -> list[str]:
 
 
 def sums_of(function: Function, program: list[str], every: int) -> list[str]:
-    """Returns the program's checksums for every `every`th task."""
+    """Returns the checksums of a function that the program prints: one for each `every`th range of TASK floats."""
     contract = contracts()[function.operation]
     scalars = [str(float(each.default)) for _, each in contract.expression_parameters]
     kernel = contract.kernel("float32", function.position)

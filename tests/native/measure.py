@@ -7,13 +7,14 @@
 
 Functions of one argument are measured over every float32: about a minute each on two cores. Elementwise functions of
 several arguments are measured over seeded draws from the domain and, if the tolerance is in ulp only, from all bit
-patterns; other operations over the oracle's cases, with other numbers. Parameters take the values of these cases.
+patterns; other operations over the oracle's cases (the generated tests), with other numbers. Parameters take the values
+of these cases.
 
 Elementwise operations are measured on three backends: one with FMA, one without, and AVX-512, which uses tables. Other
 backends have the bits of one of these, as every_float.py shows. Other operations are measured on all x86 backends,
 because products of matrices depend on the shape of tiles, too.
 
-An error is a multiple of the tolerance, so it is written in the measures of the tolerance, such as ulp.
+An error is computed as a multiple of the tolerance, and written in the measures of the tolerance, such as ulp.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-os.environ["LANEWISE_NUM_THREADS"] = "1"  # one process per core
+os.environ["LANEWISE_NUM_THREADS"] = "1"  # this script starts a process per core
 
 import numpy as np
 import scipy.special
@@ -50,7 +51,7 @@ import lanewise as lw  # noqa: E402
 
 oracle.NAMES["erf"] = scipy.special.erf  # the oracle's own erf does without SciPy and is slow
 
-BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # the measured backends -> their groups in the contract
+BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured backend -> its key in the field `measured`
 OTHERS = {"avx": "plain", "scalar": "plain"}  # give the bits of sse2, except in products of matrices
 CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
@@ -81,7 +82,7 @@ def contracts() -> dict[str, Contract]:
 
 @cache
 def drawn_cases(operation: str) -> list[Case]:
-    """Returns the oracle's float32 cases, without special values."""
+    """Returns the generated test cases (the oracle's) of an operation in float32, without those of special values."""
     return [case for case in cases(contracts()[operation]) if case.dtype == "float32" and not case.special]
 
 
@@ -92,18 +93,19 @@ def parameters(operation: str) -> list[dict[str, Any]]:
 
 
 def every_float(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK floats in the order of their bits."""
+    """Yields calls on TASK floats: every `step`th one in the order of their bits, from the bits `start` on."""
     end = min(start + TASK * step, 2**32)
     for given in parameters(contract.operation):
         for first in range(start, end, CHUNK * step):
             patterns = np.arange(first, min(first + CHUNK * step, end), step, dtype=np.uint64)
             x = patterns.astype(np.uint32).view(np.float32)
-            x = x[np.isfinite(x)]  # `special` tests infinities and NaN, where references need not be right
+            x = x[np.isfinite(x)]  # a contract's `special` tests infinities and NaN, where references may be wrong
             yield Case("", "float32", {contract.inputs[0].name: x}, given), ""
 
 
 def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK draws: from the domain; if the tolerance is in ulp only, half are random bits or near 1."""
+    """Yields calls on TASK random inputs from the domain. If the tolerance is in ulp only, every other call has random
+    bits and numbers around 1 instead."""
     names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
     relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
     for number in range(start, start + TASK, CHUNK):
@@ -118,7 +120,7 @@ def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_cases(contract: Contract, start: int, step: int) -> Calls:
-    """Yields the calls of the oracle's cases: in round 0 with the oracle's numbers, later with other draws."""
+    """Yields the calls of the oracle's cases: with the oracle's numbers if `start` is 0, else with other draws."""
     for case in drawn_cases(contract.operation):
         name = f"{case.name}, draw {start}"
         inputs, given = {}, dict(case.parameters)
@@ -138,14 +140,15 @@ def redrawn(contract: Contract, name: str, old: Any, seed: str) -> Any:
 
 
 def run(contract: Contract, case: Case) -> np.ndarray:
-    """Calls the operation from Python."""
+    """Calls the operation on a case's inputs, and returns the result."""
     tensors = [None if each is None else lw.asarray(each) for each in case.inputs.values()]
     keywords = oracle.keywords(contract, case)
     return np.asarray(getattr(lw, contract.operation)(*tensors, **keywords))
 
 
 def task(name: str, kind: str, start: int, step: int) -> tuple[int, dict[str, Found]]:
-    """Runs one task. Returns how many results were compared, and the largest error of each group of backends."""
+    """Measures an operation on the calls that the function named `kind` yields. Returns how many results were compared,
+    and the largest error of each group of backends."""
     contract, count = contracts()[name], 0
     source: Callable[[Contract, int, int], Calls] = globals()[kind]
     backends = BACKENDS if contract.kind.name == "elementwise" else BACKENDS | OTHERS
@@ -203,7 +206,7 @@ def joined(contract: Contract, results: Iterator[tuple[int, dict[str, Found]]]) 
 def entry(contract: Contract, found: Found) -> dict[str, Any]:
     """Returns an entry of `measured`: the error, rounded up, in the measures of the tolerance, and where it occurs."""
     if not math.isfinite(found.ratio):
-        sys.exit(f"{contract.operation}: wrong at {found.at}")
+        sys.exit(f"{contract.operation}: expected a finite error, got an infinite one at {found.at}")
     bound = contract.tolerance.bound
     sizes = {name: rounded_up(name, found.ratio * size) for name in MEASURES if (size := getattr(bound, name))}
     at = found.at[0] if isinstance(found.at, list) and len(found.at) == 1 else found.at

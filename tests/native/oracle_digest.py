@@ -1,10 +1,12 @@
-"""Prints one SHA-256 per operation and CPU backend: that of the operation's results in all oracle cases. The output
-changes if and only if a result changes.
+"""Prints one SHA-256 per operation and CPU backend: that of the operation's results in all test cases of its oracle
+file. The output changes if and only if a result changes.
 
     python tests/native/oracle_digest.py              every operation, on this machine's backends and on NEON under qemu
     python tests/native/oracle_digest.py add softmax
 
-All NaNs count as the same value. Needs the oracle files: python contracts/generate.py --oracle build/oracle
+All NaNs count as the same value. Needs the oracle files, which hold inputs and reference results:
+
+    python contracts/generate.py --oracle build/oracle
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ Command = list[str | Path]
 
 
 def runners() -> dict[str, Command]:
-    """Returns, for each backend, the command that runs oracle cases."""
+    """Returns, for each CPU backend, the command that runs the cases of an oracle file on it."""
     found = commands(compile_runner(host(), compiler.choose()))
     emulator = shutil.which("qemu-aarch64")
     if emulator and "neon" not in found:

@@ -1,4 +1,4 @@
-/* Reads the oracle's files, and compares results with references: is_near() follows tests/sweep/judge.py. */
+/* Reads the oracle's files, and compares results with references by the rules of near() in tests/sweep/judge.py. */
 #pragma once
 
 #include "lanewise.h"
@@ -75,7 +75,7 @@ static array read_array(reader *r) {
         return a;
     }
     if (a.ndim > LW_MAX_NDIM) {
-        fail("more dimensions than a layout has");
+        fail("an array of the oracle file has more than LW_MAX_NDIM dimensions");
     }
     for (int i = 0; i < a.ndim; i++) {
         a.shape[i] = (int64_t)read_u64(r);

@@ -1,4 +1,4 @@
-"""Compiles and runs the oracle runner, runner.c."""
+"""Compiles and runs runner.c, which compares kernels with the oracle: files of inputs and reference results."""
 
 from __future__ import annotations
 
@@ -29,13 +29,14 @@ ROOT = Path(__file__).parents[2]
 NATIVE = Path(__file__).parent
 OUT = ROOT / "build" / "tests"  # kept between runs, so that only changes are compiled
 ORACLE = sorted((ROOT / "build" / "oracle").glob("*.bin"))
-PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # cases of sizes at which algorithms change their paths
-OWN = ("sum_of_tenths", "eigenvectors")  # tests that the runner makes without an oracle file
+PATHS = sorted((ROOT / "build" / "oracle_paths").glob("*.bin"))  # cases at sizes where algorithms switch code paths
+OWN = ("sum_of_tenths", "eigenvectors")  # tests built into runner.c, without an oracle file
 
 
 @dataclass(frozen=True)
 class Report:
-    """The output of a runner: the library's name, and per operation how many cases failed and a checksum."""
+    """What one run of runner.c printed: the kernel library's name, and for each operation (or test of OWN) the number
+    of failed cases and a checksum of all results."""
 
     library: str
     failed: dict[str, int]
@@ -44,7 +45,7 @@ class Report:
 
 
 def run(command: list[str | Path], files: Sequence[Path] = ORACLE) -> Report:
-    """Runs all oracle cases, or those of some files, with the command of a runner."""
+    """Runs the cases of some oracle files, by default of all, with `command`, which is one of commands()."""
     assert files, "build/oracle is empty; run: python contracts/generate.py --oracle build/oracle"
     done = subprocess.run([*command, *files], capture_output=True, text=True, check=False, timeout=1800)
     assert done.returncode in (0, 1), f"{done.stdout[-2000:]}{done.stderr[-4000:]}"
@@ -58,7 +59,7 @@ def run(command: list[str | Path], files: Sequence[Path] = ORACLE) -> Report:
 
 
 def write_names(folder: Path) -> None:
-    """Writes kernel_names.h, the names of the kernels in the order of the table."""
+    """Writes kernel_names.h: the kernels' names, in the order of their pointers in lanewise_table.h."""
     names = re.findall(r"lw_kernel \*(\w+);", (build.GENERATED / "lanewise_table.h").read_text())
     lines = "".join(f'    "{each}",\n' for each in names)
     folder.mkdir(parents=True, exist_ok=True)
@@ -68,8 +69,8 @@ def write_names(folder: Path) -> None:
 def compile_runner(
     target: Target, using: compiler.Compiler, isa: Isa | None = None, flags: tuple[str, ...] = ()
 ) -> Path:
-    """Compiles a runner for a target and returns its path. It loads libraries or, with `isa`, has the kernels of
-    that instruction set linked in. `flags` are for all of its sources."""
+    """Compiles a runner for a target and returns its path. It loads kernel libraries when it runs or, with `isa`,
+    has the kernels of that instruction set linked in. The compiler gets `flags` for all sources."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     name += "-paths" if flags else ""
     folder = OUT / (f"{name}-{isa.name}" if isa else name)
@@ -105,20 +106,21 @@ def compile_runner(
 
 def compile_neon_runner() -> Path:
     """Compiles a runner with the NEON kernels linked in, for ARM Linux or an emulator of it."""
-    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM libraries
+    target = replace(TARGETS["aarch64-linux"], zig_triple="aarch64-linux-musl")  # static: needs no ARM C library
     return compile_runner(target, compiler.choose(), next(isa for isa in target.isas if isa.name == "neon"))
 
 
 def compile_counting_runner(target: Target, isa: Isa) -> Path:
-    """Compiles a runner that counts the paths which the kernels of an instruction set take. Optimizes little, because
-    that takes a third of the time."""
+    """Compiles a runner that counts how often the kernels of an instruction set take each code path, as marked by PATH
+    (core/paths.h). Optimizes little (-O1), because that takes a third of the time."""
     static = {"x86_64-linux": "x86_64-linux-musl", "aarch64-linux": "aarch64-linux-musl"}
     triple = static.get(target.name, "wasm32-wasi-musl")
     return compile_runner(replace(target, zig_triple=triple), compiler.choose(), isa, ("-DLW_COUNT_PATHS", "-O1"))
 
 
 def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
-    """Runs all oracle cases on a counting runner. Returns the complaints, and how often each path was taken."""
+    """Runs all oracle cases with a runner of compile_counting_runner(). Returns its messages about failed cases, and
+    how often each code path was taken."""
     assert PATHS, "build/oracle_paths is empty; run: python contracts/generate.py --oracle build/oracle"
     words = [*command, "--paths", *ORACLE, *PATHS]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=1800)
@@ -131,7 +133,7 @@ def run_paths(command: list[str | Path]) -> tuple[list[str], dict[str, int]]:
 
 
 def commands(runner: Path) -> dict[str, list[str | Path]]:
-    """Returns the command that runs oracle cases, for each CPU backend that this processor supports."""
+    """Returns, for each CPU backend that this processor supports, the command that runs oracle cases on it."""
     import lanewise as lw
     from lanewise.libraries import checked_path
 

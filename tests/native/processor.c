@@ -1,8 +1,10 @@
 /* Prints what native/cpu.c detects on the processors that standard input describes, one a line, in hexadecimal:
  *
- *     processor           the features. A line has the highest leaf of CPUID, ECX of leaf 1, EBX of leaf 7, and XCR0.
- *     processor caches    the bytes of the largest cache. A line has the highest leaf, the highest extended leaf, and
- *                         for each of the leaves 4 and 0x8000001d EAX, EBX and ECX of three subleaves. */
+ *     processor           prints the features (LW_CPU_* bits). An input line has the highest leaf of CPUID, ECX of
+ *                         leaf 1, EBX of leaf 7, and XCR0.
+ *     processor caches    prints the size of the largest cache in bytes. An input line has the highest leaf, the
+ *                         highest extended leaf, and for each of the leaves 4 and 0x8000001d EAX, EBX and ECX of three
+ *                         subleaves. */
 #define LW_DESCRIBED_CPU
 #include "cpu.c"
 
@@ -24,9 +26,9 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     if (number == 1) {
         described.c = leaf_1_c;
     }
-    if (number > (number >> 31 ? highest_extended | 0x80000000 : highest)) { /* CPUID does not define these leaves */
+    if (number > (number >> 31 ? highest_extended | 0x80000000 : highest)) { /* CPUID does not define these */
         described.a = described.b = described.d = UINT32_MAX;
-        described.c = INT32_MAX; /* so that the size of a cache that they describe does not overflow to 0 */
+        described.c = INT32_MAX; /* smaller, because the size of the cache described by UINT32_MAX overflows to 0 */
     } else if (number == 7 && part == 0) {
         described.b = leaf_7_b;
     } else if (number == 4) {

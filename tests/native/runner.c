@@ -4,9 +4,9 @@
  *     runner ORACLE...                      if built with LW_STATIC, which links the kernels in
  *     runner LIBRARY --results FILE ORACLE  also writes the bytes of all results to FILE, every NaN as zeros
  *     runner --paths ORACLE...              if also built with LW_COUNT_PATHS: repeats each case with the other `hosts`
- *                                           and memory layouts of the operands, and counts paths (core/paths.h)
+ *                                           below and memory layouts, and counts code paths (core/paths.h)
  *
- * Prints the library and the processor's features; one line per test of its own and per file: operation, cases,
+ * Prints the library and the processor's features; one line per built-in test and per oracle file: name, cases,
  * failures, and a checksum of all results, to compare bits between libraries; with --paths, one line per path: `path`,
  * count, name. contracts/generator/oracle.py defines the files' format. */
 #include "cpu.h"
@@ -37,7 +37,7 @@ static void release(lw_context *context, void *memory) {
     free(memory);
 }
 
-/* Finds a kernel by its name. *found is NULL if the library leaves the kernel to another library. */
+/* Finds a kernel by its name, and returns whether the name exists. *found is NULL if this library lacks the kernel. */
 static int kernel_of(const lw_library *library, const char *kernel, lw_kernel **found) {
     lw_kernel *const *table = (lw_kernel *const *)&library->kernels;
     for (int i = 0; i < LW_KERNEL_COUNT; i++) {
@@ -50,7 +50,8 @@ static int kernel_of(const lw_library *library, const char *kernel, lw_kernel **
 }
 
 /* An array in memory. The allocation of an input ends where the array does, so that the address sanitizer notices reads
- * past it; a result has GUARD bytes on either side. The array is misaligned by one item. */
+ * past it; a result has GUARD bytes on either side. One more item before the array makes its address unaligned for
+ * vectors. */
 typedef struct {
     uint8_t *memory, *first; /* the allocation; the array's first element */
     size_t bytes;            /* of the allocation */
@@ -138,7 +139,8 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
     return status;
 }
 
-/* A host calls kernels: it may run their tasks and allocate memory for them. Without --paths, only PLAIN is used. */
+/* What the caller of a kernel, its host, offers: whether it runs the kernel's tasks, has scratch memory, and knows the
+ * size of the cache. A size of 1 enables streaming stores, 0 disables them. Without --paths, only PLAIN is used. */
 typedef struct {
     const char *name;
     int runs_tasks, has_memory;
@@ -193,7 +195,8 @@ static int is_wrong(const test_case *c, const uint8_t *results, const char *wher
 }
 
 /* Calls the kernel as the host `by` does, on operands placed in memory with the given strides; the last one is the
- * result, whose elements are copied to `results`. Returns whether something is wrong. */
+ * result, whose elements are copied to `results`. Returns whether the status, the elements or the bytes around them are
+ * wrong. LW_NO_MEMORY is accepted from a kernel whose host has no memory. */
 static int run_once(const test_case *c, const host *by, const void *layout, const lw_scalar *scalars, placed *operands,
                     const char *where, uint8_t *results) {
     const void *pointers[LW_MAX_OPERANDS] = {NULL};
@@ -275,7 +278,7 @@ static int run_case(const lw_library *library, reader *r, bound allowed, uint64_
     c.input_count = read_u32(r);
     int has_magnitude = (int)read_u32(r);
     if (c.input_count > LW_MAX_OPERANDS) {
-        fail("more inputs than operands");
+        fail("a case has more than LW_MAX_OPERANDS inputs");
     }
     for (size_t i = 0; i < c.input_count; i++) {
         c.inputs[i] = read_array(r);
@@ -354,8 +357,8 @@ static int run_file(const lw_library *library, const char *path) {
     return failed;
 }
 
-/* Sums 2^20 elements of 0.1. A sequential sum in float32 would be off by about 1000. The bits of the result depend on
- * the order of all additions. */
+/* Sums 2^20 elements of 0.1. A sequential sum in float32 would be off by about 1000. The checksum is the bits of the
+ * sum: they depend on the order of all additions, so they differ between libraries that add in another order. */
 static int sum_of_tenths(const lw_library *library) {
     static float x[1 << 20];
     float sum = 0;
@@ -375,7 +378,8 @@ static int sum_of_tenths(const lw_library *library) {
     return failed;
 }
 
-/* Decomposes a symmetric matrix. The oracle has no cases of eigh, because eigh returns two tensors. */
+/* Decomposes a symmetric matrix. The oracle has no cases of eigh, because eigh returns two tensors. Only the
+ * order of the eigenvalues is checked here; the checksum compares all results between libraries. */
 static int eigenvectors(const lw_library *library) {
     enum { N = 40, ROW = N * sizeof(float) };
     static float x[N * N], values[N], vectors[N * N];
@@ -398,8 +402,8 @@ static int eigenvectors(const lw_library *library) {
 }
 
 #if defined(LW_COUNT_PATHS)
-/* Sorts only the COUNT smallest elements, and returns whether they differ from the first ones of a whole sort. The
- * oracle has no such case: only topk needs it, which calls several kernels. */
+/* Sorts only the COUNT smallest elements, and returns whether they differ from the first COUNT of a complete sort.
+ * The oracle has no such case: only topk sorts in part, and it calls several kernels. */
 static int first_results(const lw_library *library) {
     enum { LENGTH = 1 << 17, COUNT = 9 };
     static int32_t x[LENGTH], all[LENGTH], first[COUNT];
@@ -421,7 +425,7 @@ static int first_results(const lw_library *library) {
 
 extern path_counter __start_lw_paths[], __stop_lw_paths[];
 
-/* Prints each path once, with the sum of its counters. */
+/* Prints each path once, with the sum of all counters that have its name. */
 static void print_paths(void) {
     for (path_counter *path = __start_lw_paths; path < __stop_lw_paths; path++) {
         uint64_t count = 0;
@@ -486,7 +490,7 @@ int main(int argc, char **argv) {
     if (results_file && fclose(results_file)) {
         fail("cannot write the results");
     }
-#if defined(__wasm__) /* Node 20 crashes when a long program with relaxed SIMD returns */
+#if defined(__wasm__) /* Node 20 crashes when a long program with relaxed SIMD returns from main */
     fflush(stdout);
     _Exit(failed != 0);
 #endif

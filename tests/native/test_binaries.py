@@ -1,4 +1,5 @@
-"""Tests which symbols the build refuses in its libraries. tests/packaging has real libraries that it refuses."""
+"""Tests which symbols the build refuses in its libraries. The symbols are made up; tests/packaging/test_rebuild.py
+compiles libraries that are refused."""
 
 from __future__ import annotations
 
@@ -54,7 +55,8 @@ EXTENSIONS = {
 
 
 def _check(check, path: Path, words: str) -> None:
-    """Runs a check, which accepts the file, or refuses and deletes it, so that no later build uses it."""
+    """Asserts that `check` accepts the file or, if `words` is not empty, refuses it with these words and deletes it, so
+    that no later build uses it."""
     if not words:
         check(path)
         assert path.exists()

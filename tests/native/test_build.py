@@ -24,7 +24,8 @@ LINUX, WINDOWS, PYODIDE = (TARGETS[name] for name in ("x86_64-linux", "x86_64-wi
 
 @pytest.fixture
 def generated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Fakes the generator's output; steps are not run: each output that does not exist is written as a small file."""
+    """Fakes the output of contracts/generate.py, and build steps: instead of running a command, a step writes its
+    output as a small file, unless that exists."""
     folder = tmp_path / "generated"
     (folder / "lanewise" / "_lib").mkdir(parents=True)
     (folder / "lanewise_table.h").write_text("#define LW_SIGNATURE UINT64_C(0x12ab)\n")
@@ -78,7 +79,7 @@ def test_instructions_that_the_compiler_lacks_are_left_out_with_a_reason(
     assert f"wasm32-pyodide: no library for relaxed_simd: {reason}\n" in capsys.readouterr().out
     assert list(manifest["libraries"]) == ["scalar", "simd128"]
     assert "_lib/kernels_relaxed_simd.wasm" not in files
-    # what --only leaves out is not tried
+    # the compiler is not asked about a library that --only leaves out
     manifest = json.loads(build.binaries_of(PYODIDE, EMCC, ["scalar"])["_lib/manifest.json"].read_text())
     assert list(manifest["libraries"]) == ["scalar"]
     assert set(manifest["left_out"].values()) == {"the build left it out because of --only"}

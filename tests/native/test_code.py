@@ -1,4 +1,4 @@
-"""Checks the machine code of the libraries: each uses the vector registers of its instruction set, and none larger."""
+"""Checks the machine code of kernel libraries: each uses the vector registers of its instruction set, none larger."""
 
 from __future__ import annotations
 

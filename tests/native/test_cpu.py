@@ -1,6 +1,6 @@
-"""Tests native/cpu.c on processors that lack one feature: a library is offered only if the processor has all that
-it was compiled for. Also tests the size of the largest cache. Processors are described to cpu.c by what CPUID and XCR0
-return, or emulated by qemu."""
+"""Tests the features that native/cpu.c detects on processors that lack one: exactly the kernel libraries that need it
+must become unavailable. Also tests the size of the largest cache. The processors are simulated: processor.c passes
+given values of CPUID and XCR0 to cpu.c, or qemu emulates one."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _without(*names: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def processor() -> Path:
-    """The program of processor.c."""
+    """The compiled processor.c, which prints what cpu.c detects on the processors that it reads."""
     folder = OUT / "processor"
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()
@@ -91,7 +91,8 @@ def _detected(processor: Path, described: list[list[int]], *words: str) -> list[
 
 @pytest.fixture(scope="module")
 def offered(processor: Path) -> Callable[[list[list[int]]], list[set[str]]]:
-    """Returns a function that takes descriptions of processors, and returns the instruction sets offered on each."""
+    """Returns a function that takes descriptions of processors, and returns the instruction sets
+    that each can run."""
     flags = _flags()
 
     def detect(processors: list[list[int]]) -> list[set[str]]:
@@ -115,7 +116,7 @@ def test_a_complete_processor_has_every_instruction_set(offered):
 
 @pytest.mark.parametrize("feature", BITS)
 def test_one_missing_feature(offered, feature):
-    """Exactly the libraries that need the feature are not offered."""
+    """A processor that lacks one feature can run all libraries except those that need it."""
     (found,) = offered([_without(feature)])
     lacking = {isa.name for isa in ISAS if feature in needed(isa)}
     assert lacking, "no library needs the feature"
@@ -132,7 +133,8 @@ DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # CPUID's numbers for kinds of caches; ea
 
 def _caches(*caches: tuple[int, int]) -> list[int]:
     """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (kind, size), with 8 ways,
-    2 partitions and lines of 64 bytes. Intel's manual, volume 2, CPUID, leaf 4; AMD's 0x8000001D is the same."""
+    2 partitions and lines of 64 bytes. The format is that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf
+    0x8000001D has the same."""
     words = []
     for kind, size in caches:
         ways, partitions, line = 8, 2, 64
@@ -165,7 +167,8 @@ def test_the_largest_cache(processor: Path, case: str) -> None:
 
 @pytest.mark.parametrize("isa", [isa for isa in ISAS if isa.name in ("avx", "avx2")], ids=lambda isa: isa.name)
 def test_emulated_processors(isa: Isa, runner: Path, absent: Callable) -> None:
-    """The runner detects features with cpu.c. It opens the library on a Haswell, but not if a feature is missing."""
+    """runner.c, which detects features with cpu.c, runs on an emulated Haswell, and refuses the library if the Haswell
+    lacks any feature that the library needs."""
     emulator = shutil.which("qemu-x86_64")
     if not emulator:
         absent(isa.name, "qemu-x86_64 is not installed (Debian: qemu-user)")

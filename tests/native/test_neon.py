@@ -43,7 +43,8 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="session")
 def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, str], None]) -> Findings:
-    """The results of sweep() with the oracle's cases, in the ARM Python."""
+    """What sweep() of tests/wasm/programs/sweep.py finds in the ARM Python: for each operation and backend, complaints
+    about wrong results of oracle cases, and a digest of all results."""
     python = [sys.executable]
     if host().name != "aarch64-linux":
         if missing := arm_python.missing():
@@ -61,7 +62,7 @@ def findings(tmp_path_factory: pytest.TempPathFactory, absent: Callable[[str, st
 
 @pytest.fixture(scope="session")
 def here() -> Findings:
-    """The results of sweep() with the oracle's cases, on this machine's scalar backend."""
+    """What sweep() finds on the scalar backend of this machine, in the same form."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 

@@ -1,8 +1,8 @@
-"""Tests that the oracle's cases take every path of every algorithm in core/ on each CPU backend, with right results.
+"""Tests that the oracle's cases run every code path of the algorithms in core/ on each CPU backend, with right results.
 
-PATH (core/paths.h) marks the paths. The runner repeats each case with tasks in another order, with streaming
-stores, without memory from the host, and with strided operands. A path that is not taken needs a case in
-contracts/generator/paths.py, which lists the sizes at which algorithms change their paths.
+The macro PATH (core/paths.h) marks and counts the paths. runner.c repeats each case with the kernel's tasks in another
+order, with streaming stores, without scratch memory and, where the file has them, with strided operands. A path that no
+case takes needs a new case in contracts/generator/paths.py, which lists the sizes where algorithms switch paths.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ NOT_IN = {
 class Backend:
     isa: str
     target: str
-    before: tuple[str, ...] = ()  # the command that runs the program; empty if this processor runs it
+    before: tuple[str, ...] = ()  # starts qemu or Node, which run the program; empty if this processor runs it
 
 
 def _backends() -> list[Backend]:
@@ -76,4 +76,4 @@ def test_every_path_is_taken(backend: Backend, absent: Callable[[str, str], None
     assert complaints == []
     reasons = {**NEVER, **NOT_IN.get(backend.isa, {})}
     assert {path for path, count in counts.items() if not count and path not in reasons} == set()
-    assert {path for path in reasons if counts.get(path)} == set()  # if one is taken after all, remove its reason
+    assert {path for path in reasons if counts.get(path)} == set()  # if a path is taken, remove its reason

@@ -1,4 +1,4 @@
-"""Compares the declarations in native/pyabi.h with the real headers of every Python on this machine that has them:
+"""Compares the declarations in native/pyabi.h with the real headers of this Python and of those installed next to it:
 prototypes are declared again after Python.h, so that the compiler refuses different types; two programs, one with each
 header, print sizes, offsets and constants; and the extension is compiled with Python.h instead of pyabi.h.
 """

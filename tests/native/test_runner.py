@@ -1,5 +1,5 @@
-"""Runs the oracle's cases on this processor and on others: NEON, and x86 with at most SSE2 or AVX. Operations that
-promise bit-identical results must give the same bits on this processor and on NEON."""
+"""Runs the oracle's cases with runner.c on this processor and on emulated ones: ARM with NEON, and x86 with at most
+SSE2 or AVX. Operations that promise bit-identical results must give the same bits on this processor and on NEON."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
 
-# Instruction set -> a processor that has it but not the next one, and a backend that the runner must refuse there.
+# Instruction set -> a processor of qemu that has it but not the next one, and that next one, whose library the runner
+# must refuse there.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 
@@ -65,7 +66,7 @@ def test_an_older_processor(isa: str, runner: Path, absent: Callable) -> None:
 
 @pytest.mark.parametrize("isa", sorted(PROCESSORS))
 def test_a_processor_without_the_instruction_set_is_refused(isa: str, runner: Path, absent: Callable) -> None:
-    """cpu.c detects the emulated processor's features, so that kernels it cannot run are never called."""
+    """The runner detects the emulated processor's features with cpu.c, and calls no kernel that needs others."""
     command = _emulated(isa, runner, PROCESSORS[isa][1], absent)
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2

@@ -1,6 +1,6 @@
-"""Runs the kernels and the extension under sanitizers. gcc builds them, because Debian has its sanitizer runtimes.
+"""Runs the kernels and the extension under sanitizers. gcc builds them, because Debian packages its sanitizer runtimes.
 
-AddressSanitizer, which also finds leaks, and UndefinedBehaviorSanitizer check the kernels in the oracle runner, and the
+AddressSanitizer, which also finds leaks, and UndefinedBehaviorSanitizer check the kernels in runner.c, and the
 extension in tests/extension and two files of tests/sweep. ThreadSanitizer checks both in tests of the thread pool.
 """
 
@@ -44,7 +44,8 @@ leaks = ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
 sys.stdout.flush()
 os._exit(status or bool(leaks))
 """
-# These tests measure memory, so they mistake for a leak what the sanitizer frees late, to detect use after free.
+# These tests measure the process's memory. AddressSanitizer frees memory late, to detect use after free, which they
+# would report as a leak.
 LEAK_TESTS = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
 
 
@@ -54,7 +55,7 @@ def _runtime(name: str) -> Path:
 
 
 def _environment(sanitizer: str) -> dict[str, str]:
-    """Returns an environment in which Python can import the package: it preloads the sanitizer's runtime."""
+    """Returns an environment in which Python can import the sanitized package: it preloads the sanitizer's runtime."""
     preload = " ".join(str(_runtime(name)) for name in RUNTIMES[sanitizer])
     return {**os.environ, **SETTINGS, "PYTHONPATH": str(PACKAGES / sanitizer), "LD_PRELOAD": preload}
 
@@ -110,7 +111,7 @@ def test_the_kernels(sanitized: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     runner = compile_runner(host(), compiler.choose(sanitizer="address"))
     monkeypatch.setenv(
         "LD_PRELOAD", _environment("address")["LD_PRELOAD"]
-    )  # kernel libraries are not linked with the runtime
+    )  # because kernel libraries are not linked with the runtime
     for info in lw.backends():
         library = sanitized / "_lib" / f"kernels_{info.name.value}.so"
         if info.available and library.exists():
@@ -126,7 +127,7 @@ def test_the_extension(sanitized: Path) -> None:
 
 
 def test_resident_memory(sanitized: Path) -> None:
-    """Runs the leak tests that measure the memory of the process, with a sanitizer that frees at once."""
+    """Runs the leak tests that measure the memory of the process, with the sanitizer set to free at once."""
     environment = _environment("address")
     environment["ASAN_OPTIONS"] += ":quarantine_size_mb=0:thread_local_quarantine_size_kb=0"
     _run_tests(sanitized, environment, *(ROOT / "tests" / "extension" / name for name in LEAK_TESTS))

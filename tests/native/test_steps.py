@@ -45,7 +45,7 @@ def test_a_step_runs_again_for_another_input(step: Step, tmp_path: Path) -> None
 
 
 def test_the_interpreters_path_is_irrelevant(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An isolated build runs steps with a temporary Python. They need not run again with another Python."""
+    """pip builds in a temporary environment, whose Python has another path each time. Steps must not run again then."""
     monkeypatch.setattr(sys, "executable", "/elsewhere/python")
     assert run([replace(step, command=(sys.executable, *step.command[1:]))]) == []
 

@@ -65,7 +65,8 @@ BOTH = {
     "sys/fs/cgroup/cpu/one/cpu.cfs_period_us": "100000\n",
     "sys/fs/cgroup/two/cpu.max": "400000 100000\n",
 }
-# Name of the case -> contents of files in /proc and /sys, and the limit on cores that follows from them.
+# Name of the case -> files in /proc and /sys that describe control groups, and the number of cores to which they limit
+# the process (0: no limit).
 GROUPS = {
     "no limit": ({"proc/self/cgroup": "0::/\n", "sys/fs/cgroup/cpu.max": "max 100000\n"}, 0),
     "nothing there": ({}, 0),
@@ -138,7 +139,7 @@ GROUPS = {
             "100000 -1": 0,
             "3 1": 3,
             "100000": 0,
-            "1638300000 100000": 16383,  # a quota of 2^14 periods or more counts as none: no machine is as large
+            "1638300000 100000": 16383,  # a quota of 2^14 periods or more is no limit: no machine has as many cores
             "1638399999 100000": 16384,
             "1638400000 100000": 0,
             "9000000000000000 100000": 0,

@@ -69,7 +69,7 @@ static void *share_often(void *seed) {
     return NULL;
 }
 
-/* Every task runs once, with several callers, while the number of threads changes. */
+/* Every task runs once, while several threads share tasks and the number of threads changes. */
 static void test_callers(void) {
     lw_set_threads(4);
     pthread_t callers[CALLERS];
@@ -116,7 +116,7 @@ static lw_status slow(lw_context *context, int64_t index, const void *argument) 
     return LW_OK;
 }
 
-/* Only the calling thread asks the host whether to stop, and no task starts after an interruption. */
+/* Only the calling thread calls after_three(), which says whether to stop. No task starts after an interruption. */
 static void test_interruption(void) {
     lw_set_threads(4);
     int asked = 0;
@@ -132,8 +132,8 @@ static lw_status run_slow_tasks(lw_context *context, int64_t index, const void *
     return context->run(context, 1000, slow, argument);
 }
 
-/* Tasks that a task shares run one after another on its thread. All stop when the call is interrupted, on workers
- * too. */
+/* If a task itself shares tasks, these run one after another on its thread. When the call is interrupted, all stop, on
+ * workers too. */
 static void test_nested(void) {
     lw_set_threads(4);
     int asked = 4; /* above 3, so that after_three() interrupts at once */
@@ -261,7 +261,8 @@ static void test_fork(void) {
     pthread_join(caller, NULL);
 }
 
-/* fork() in a callback, as in a signal handler: the child gets an error, because the tasks of workers are lost. */
+/* fork() in a callback, as in a signal handler: the child has no workers, so their tasks are lost, and the call
+ * returns an error there. */
 static int fork_once(void *host) {
     pid_t *child = host;
     if (*child < 0) {

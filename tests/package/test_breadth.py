@@ -1,4 +1,4 @@
-"""All planned operations exist, and names of other libraries lead to an equivalent or a hint."""
+"""Tests that all planned operations exist, and that names of other libraries lead to an equivalent or a hint."""
 
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def test_the_tables_cover_these_libraries():
     assert list(tables()) == ["numpy", "torch", "trueno", "realizar", "torchless", "tensor_frame"]
 
 
-# Values of the variables in the expressions of COMING_FROM.
+# Values of the variables in COMING_FROM, which pairs expressions of other libraries with ours.
 EXAMPLES = {
     "x": np.array([-1.5, 0.25, 2.5], np.float32),
     "u": np.array([-0.5, 0.1, 0.9], np.float32),

@@ -34,7 +34,8 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces the measurement: a test sets times by backend; by default, they are 100 ns, 200 ns and so on."""
+    """Replaces the measurement. Returns a dict in which a test sets the time of a backend; the others take 100 ns (the
+    first backend), 200 ns (the second) and so on."""
     times = {}
 
     def fake_samples(backends):
@@ -141,7 +142,7 @@ def test_the_users_choice_takes_precedence(clock, monkeypatch):
 
 
 def stored(folder, **changed):
-    """Returns the content of a valid file, with some fields changed."""
+    """Returns the content of a valid calibration file, in which LAST is fastest, with some fields changed."""
     times = {backend.value: dict.fromkeys(KINDS, 1.0 + at) for at, backend in enumerate(reversed(HOSTS))}
     return {"format": 1, "machine": calibration._machine(), "date": "2026-11-21", "times": times} | changed
 

@@ -1,4 +1,4 @@
-"""Runs the examples in docstrings of Python functions and of the contracts, and in the pages of site/docs."""
+"""Runs the examples in the docstrings of modules and operations, and in the pages of site/docs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests what users stumble over in their first minutes, one step per test."""
+"""Tests mistakes and surprises that new users are likely to meet first, such as masked arrays and misspelled names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Damaged or missing kernel libraries cause a warning or an error that names the file, and never a crash."""
+"""Tests that damaged or missing kernel libraries cause a warning or an error that names the file, and never a crash."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
 
 
 def test_a_library_in_place_of_another(package):
-    """If the manifest names another library's file and that file's hash, the head of that file shows the mistake."""
+    """The manifest gives scalar the file and hash of another library. Only the name in the loaded library shows it."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"

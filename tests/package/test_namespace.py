@@ -1,4 +1,4 @@
-"""Tests the module as a whole: its names, the array API's inspection, and what importing it loads."""
+"""Tests the module as a whole: its names, the array API's __array_namespace_info__(), and what importing it loads."""
 
 from __future__ import annotations
 

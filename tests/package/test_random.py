@@ -1,6 +1,7 @@
 """Tests the statistics of rand and randn: moments, tails and independence.
 
-Streams are fixed, so a test always passes or always fails. With random seeds, one comparison in 10^5 would fail.
+Seeds are fixed, so a test always passes or always fails. With random seeds, about one comparison in 10^5 would fail by
+chance.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ def test_bins_and_tails(sample):
     expected = COUNT / 64
     counts = np.histogram(sample, 64, (0, 1))[0]
     chi_squared = np.sum((counts - expected) ** 2 / expected)
-    assert abs(chi_squared - 63) < UNLIKELY * math.sqrt(2 * 63) * 1.2  # chi squared is slightly skewed
+    assert abs(chi_squared - 63) < UNLIKELY * math.sqrt(2 * 63) * 1.2  # 1.2, because chi squared is slightly skewed
     for tail in (sample, 1 - sample):
         for power in range(1, 15):
             p = 2.0**-power

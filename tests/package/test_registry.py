@@ -1,4 +1,4 @@
-"""Tests providers of backends, and which adapter names such as "vulkan", "rocm" or "mps" select."""
+"""Tests how backends are registered and opened, with fake GPUs, and which GPU "vulkan", "rocm" or "mps" selects."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lanewise.discovery import backend_summary
 
 
 class Adapters:
-    """A fake provider of WebGPU that offers the given adapters, or is missing for the given reason."""
+    """A fake implementation of WebGPU, which offers the given adapters, or says for which reason it is missing."""
 
     def __init__(self, *devices: DeviceInfo, reason: str = "") -> None:
         self.found = devices
@@ -186,7 +186,8 @@ with lw.use_backend("wgpu"):
 
 
 def test_a_backend_that_is_not_open_is_not_called():
-    """In a new process, because these operations run on a CPU backend that earlier tests may have opened."""
+    """The calls raise an error or run on an open backend; otherwise the process crashes. It is a new process, because
+    earlier tests may have opened the backend."""
     done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -19,7 +19,7 @@ MISSING = [info.name for info in lw.backends() if not info.available]
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """Runs code in a new process; of the LANEWISE_ variables, it inherits only those in `kept`."""
-    kept = ("LANEWISE_CACHE_DIR", "LANEWISE_HIDE")  # LANEWISE_CACHE_DIR hides the user's calibration
+    kept = ("LANEWISE_CACHE_DIR", "LANEWISE_HIDE")  # the cache folder of the tests has no calibration
     clean = {name: value for name, value in os.environ.items() if name in kept or not name.startswith("LANEWISE_")}
     return subprocess.run(
         [sys.executable, "-c", code], env=clean | environment, capture_output=True, text=True, check=False

@@ -1,4 +1,5 @@
-"""Compares operations that move elements with NumPy on generated shapes, and tests their errors."""
+"""Compares operations that move elements (pad, roll, concat and so on) with NumPy's on generated shapes, and tests
+their errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the number of threads that share a call, as set by set_num_threads() or LANEWISE_NUM_THREADS."""
+"""Tests the number of threads that work on one call, as set by set_num_threads() or LANEWISE_NUM_THREADS."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Fixtures for tests of the build: a small project that builds quickly, and the source archive of this checkout."""
+"""Fixtures for tests of the build: a miniature of Lanewise that builds quickly, and the source archive of
+this checkout."""
 
 from __future__ import annotations
 
@@ -43,7 +44,8 @@ def sources(archive: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def small(tmp_path: Path, sources: Path) -> Path:
-    """A project with the build scripts of Lanewise, and the files of tests/packaging/small in place of its sources."""
+    """A miniature of Lanewise in a temporary folder: its build scripts, with the files of tests/packaging/small in
+    place of the other sources."""
     root = tmp_path / "small"
     for name in ("native", "wasm"):
         shutil.copytree(sources / name, root / name, ignore=shutil.ignore_patterns("extension", "cuda"))
@@ -62,7 +64,7 @@ def small(tmp_path: Path, sources: Path) -> Path:
 
 @pytest.fixture
 def build(small: Path) -> Build:
-    """Returns a function that runs the small project's build.py."""
+    """Returns a function that runs native/build.py in the miniature of the fixture `small`."""
 
     def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         command = [sys.executable, "native/build.py", *arguments]

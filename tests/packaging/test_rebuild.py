@@ -1,4 +1,4 @@
-"""Tests `python native/build.py`: what it builds, what it rebuilds, and what it refuses."""
+"""Tests what `python native/build.py` builds, rebuilds and refuses, in the miniature that conftest.py makes."""
 
 from __future__ import annotations
 

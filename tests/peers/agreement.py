@@ -1,8 +1,9 @@
-"""Shared by the tests against peers: hypothesis settings, arrays, and the check that an operation agrees with a peer.
+"""Shared by the tests against peers (NumPy, SciPy and PyTorch): hypothesis settings, arrays, and agree().
 
-Peers compute in float64, so the difference is Lanewise's error. If the contract states the largest error over every
-float, that is the bound. Otherwise, the bound is the contract's tolerance, because an error measured on drawn inputs
-may not be the largest. A test with inputs beyond the contract's domain also accepts errors of at most `allowed`.
+Peers compute in float64, so the difference is Lanewise's error. If the operation's contract states the largest error
+over every float, that is the bound. Otherwise, the bound is the contract's tolerance, because an error measured on
+random inputs may not be the largest. A test with inputs beyond the contract's domain also accepts errors of at most
+`allowed`.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def agree(
     or `allowed`, whichever is larger; without `by_contract`, it is `allowed`."""
     expected = np.asarray(expected)
     contract = contracts[operation]
-    # The contract's largest error was measured only with the parameters of the oracle's cases.
+    # The largest error was measured only with the float parameters of the oracle's cases; others need the tolerance.
     free = any(each.type == "float" and each.name in keywords for each in contract.parameters)
     for backend in HOSTS:
         with lw.use_backend(backend):

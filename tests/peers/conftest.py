@@ -1,6 +1,6 @@
-"""Tests against peers: the same calls to NumPy, SciPy and, if installed, PyTorch, with inputs drawn by hypothesis. The
-sweep compares with references of this project; these tests compare with independent implementations. Shapes, views and
-indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
+"""Tests against peers: the same calls to NumPy, SciPy and, if installed, PyTorch, with inputs drawn by hypothesis.
+tests/sweep compares with references of this project; these tests compare with independent implementations. Shapes,
+views and indexing are compared with NumPy in tests/sweep/test_numpy.py and tests/package/test_shaping.py."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ def test_attention(torch, data):
     offset = data.draw(st.integers(0, keys - 1))
     scale = data.draw(st.none() | st.sampled_from([0.0, 0.05, 0.2]))
 
-    # PyTorch has neither windows nor offsets; emulate them with a mask
+    # PyTorch has neither windows nor offsets; emulate them with a mask. Query i has the position of key i + offset.
     distance = np.arange(keys) - np.arange(queries)[:, None] - offset
     attended_keys = (distance <= 0 if causal else True) & (np.abs(distance) < (window or keys + queries))
     if mask is not None and mask.dtype == bool:
@@ -41,7 +41,7 @@ def test_attention(torch, data):
     attended[:, :, without_keys] = 0
 
     # `products` bounds |score|, as elements of query and key are at most 3 and those of the mask at most 2. A score has
-    # the error of depth + 2 roundings of numbers up to `products`; a weight's relative error is twice a score's error.
+    # the error of depth + 2 roundings of numbers up to `products`; a softmax weight's relative error is twice that.
     # A result's error is a weight's error times the largest value, 3, plus the rounding of keys + 8 operations.
     products = 9 * depth * (depth**-0.5 if scale is None else scale) + 2
     allowed = 3 * UNIT * (2 * (depth + 2) * products + keys + 8)

@@ -72,7 +72,7 @@ def test_integer_powers(data):
 @bounded
 @given(st.data())
 def test_mixed_dtypes(data):
-    """An operation may mix integers with floats or bools: its result has the right dtype, and no precision is lost."""
+    """int32 times float32 gives float32, and int32 plus bool gives int32, with the values that NumPy computes."""
     shapes = data.draw(PAIRS).input_shapes
     x = data.draw(numbers(shapes[0], -1000, 1000, "int32"))
     y = data.draw(numbers(shapes[1], -10, 10))
@@ -127,7 +127,7 @@ def test_lerp_and_fma(torch, data):
     shapes = data.draw(hnp.mutually_broadcastable_shapes(num_shapes=3, max_dims=4, max_side=6)).input_shapes
     arrays = [data.draw(numbers(shape, -9, 9)) for shape in shapes]
     x, y, z = (torch.from_numpy(array) for array in wide(*arrays))
-    agree("fma", (x * y + z).numpy(), *arrays)  # products of float32 are exact in float64, and sums nearly so
+    agree("fma", (x * y + z).numpy(), *arrays)  # in float64, products of float32 are exact, as in an fma
     size = (x.abs() + y.abs()) * (1 + z.abs())
     agree("lerp", torch.lerp(x, y, z).numpy(), *arrays, allowed=4 * 2.0**-24 * size.numpy())
 

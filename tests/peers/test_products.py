@@ -18,7 +18,7 @@ EXTENT = st.integers(0, 6) | st.integers(7, 90)
 
 
 def stacks(data, count=2):
-    """Draws the leading dimensions of `count` operands, which broadcast."""
+    """Draws the leading dimensions of `count` operands: shapes that broadcast with each other."""
     return data.draw(hnp.mutually_broadcastable_shapes(num_shapes=count, max_dims=2, max_side=3)).input_shapes
 
 
@@ -80,7 +80,7 @@ def test_linear(torch, data):
 @bounded
 @given(st.data())
 def test_eigh(data):
-    """Eigenvalues agree with LAPACK's; eigenvectors, which are not unique, must reconstruct the matrix."""
+    """Eigenvalues agree with LAPACK's. Eigenvectors are not unique; they are orthonormal and reconstruct the matrix."""
     n = data.draw(st.integers(1, 30))
     (stack,) = stacks(data, 1)
     x = data.draw(numbers((*stack, n, n), -3, 3))

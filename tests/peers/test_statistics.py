@@ -35,7 +35,7 @@ def test_cumulative_sum(data):
 def test_zscore(data):
     x = shifted(data, data.draw(SHAPES))
     axis, correction = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.sampled_from([0.0, 1.0]))
-    # if a row hardly varies, its deviations from the mean are small relative to the mean's rounding error
+    # the mean is rounded, which may cost 4 UNIT times the row's largest number; this error is divided by std(x)
     allowed = 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / np.std(*wide(x), axis=axis, keepdims=True)
     expected = stats.zscore(*wide(x), axis=axis, ddof=int(correction))
     agree("zscore", expected, x, axis=axis, correction=correction, allowed=allowed)
@@ -52,8 +52,8 @@ def test_normalize(torch, data):
 
 
 def covariance_error(rows, correction):
-    """Returns the error allowed for covariances: (4 UNIT + 2e-6) times the covariances of the absolute deviations. 4
-    UNIT is for the rounding of the deviations, 2e-6 for that of sums of products."""
+    """Returns the error allowed for covariances: 4 UNIT + 2e-6, times the sums of products of absolute deviations, over
+    observations - correction. 4 UNIT allows for the rounding of deviations, 2e-6 for that of sums of products."""
     deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 

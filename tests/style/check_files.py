@@ -9,7 +9,7 @@ import re
 from collections import Counter
 
 LONGEST = 500  # lines
-WIDEST = 120  # columns; clang-format does not wrap comments
+WIDEST = 120  # columns; checked here, too, because clang-format does not wrap comments
 LIMITED = (".py", ".c", ".h", ".cu", ".cuh", ".wgsl", ".js", ".mjs")
 GUARD = re.compile(r"^#ifndef (\w+_H_*)\n#define \1$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#include "(?:[^"]*/)?([^"/]+)"', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Looks for the phrases of phrases.txt, which the text files must not contain."""
+"""Looks in the tracked text files for phrases that they must not contain, which phrases.txt lists."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 ZERO, ONE = r"(?:0\.0*[fh]?|0[fh])", r"(?:1\.0*[fh]?|1[fh])"
 START, LEFT, END = r"(?<![\w.])", r"[\w)\]]\s*", r"(?![\w.])"  # an operand's start, a left operand, an operand's end
 NAME, SAME = r"([A-Za-z_][\w.]*)", r"\1(?![\w.\[(])"
-FOLDED = {  # a pattern -> an example, a description, and what to write instead
+FOLDED = {  # a pattern -> an example that it matches, and a description that says what to write instead
     rf"(?:^|[=(,?:+*/<>&|]|return)\s*(?:{ZERO}|0)\s*-": (
         "return 0.0 - x",
         "a difference from zero; write -x or flip the sign",

@@ -1,4 +1,4 @@
-"""Calls an operation from Python with the arguments of an oracle case."""
+"""Calls an operation from Python with the arguments of a case: inputs with their expected result, from the oracle."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import lanewise as lw
 
 
 def arguments(contract: Contract, case: Case) -> list[Any]:
-    """Returns the positional arguments: a tensor, a list of tensors for a sequence, or None for an absent input."""
+    """Returns the positional arguments: a tensor or None for each input, or one list if the input is a sequence."""
     arrays = [None if each is None else as_array(each) for each in case.inputs]
     tensors = [None if array is None else lw.asarray(array) for array in arrays]
     return [tensors] if contract.inputs and contract.inputs[0].sequence else tensors

@@ -1,4 +1,4 @@
-"""The sweep: tests every contract, in every dtype, on every backend that this machine supports.
+"""The sweep: tests every operation that has a contract, in every dtype, on every backend that this machine supports.
 
 The list of backends comes from lanewise.backends(). At the end of the run, tests/support.py writes the outcome to
 build/reports/support.md, where an operation gets a tick only if all of its tests on a backend passed in that run.
@@ -49,14 +49,14 @@ def backend(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
 
 @pytest.fixture
 def host(request: pytest.FixtureRequest) -> Iterator[lw.Backend]:
-    """Each available backend whose kernels work on host memory, selected like `backend`."""
+    """Each available CPU backend in turn, selected like `backend`."""
     with lw.use_backend(request.param):
         yield request.param
 
 
 @pytest.fixture
 def oracle(contract: Contract) -> oracle_file.Oracle:
-    """The oracle cases of the contract."""
+    """The cases of the contract: inputs, and the expected result of each."""
     return oracle_of(contract.operation)
 
 

@@ -1,5 +1,5 @@
-"""Runs a backend's kernels on the oracle cases, each operand next to an inaccessible page. Prints the name
-of each case before the case runs.
+"""Runs a backend's kernels on the inputs of the oracle's cases, with each operand next to an inaccessible page of
+memory. Prints the name of each case before the case runs.
 
     python guarded.py avx2 build/oracle
 

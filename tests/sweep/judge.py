@@ -35,7 +35,8 @@ def complaint(case: Case, result: np.ndarray, backend: str) -> str | None:
 
 
 def near(got: np.ndarray, expected: np.ndarray, bound: Bound, magnitude: Any, strict: bool) -> np.ndarray:
-    """Returns for each element whether the result is as near to the reference as `bound` demands."""
+    """Returns for each element whether the result is as near to the reference as `bound` demands. If `strict`, a
+    reference of zero demands a zero of the same sign."""
     if got.dtype.kind != "f":
         return got == expected
     dtype = got.dtype.name

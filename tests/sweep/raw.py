@@ -1,4 +1,4 @@
-"""Calls the kernels of a backend's library directly, through lanewise.cffi, on memory that the test allocates."""
+"""Calls the kernels of a backend's shared library directly, through lanewise.cffi, on memory that tests allocate."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lanewise.cffi import ffi, lib
 OK, INTERRUPTED, NO_MEMORY = ffi.typeof("lw_status").relements["LW_OK"], 1, 2
 POISON = 0xA5
 SCRATCH = 0xFF  # fills scratch memory with NaN, which spreads to any result that depends on uninitialized memory
-MARGIN = 64  # bytes before and after an array
+MARGIN = 64  # bytes before and after an array, filled so that a write to them is noticed
 
 
 @dataclass
 class Placed:
-    """An array, and the memory that contains it. place() poisons the memory around the elements."""
+    """An array, and the memory that contains it. place() fills the bytes around the elements with POISON."""
 
     memory: np.ndarray  # all bytes, including the surroundings
     array: np.ndarray  # a view of some bytes of `memory`
@@ -68,8 +68,8 @@ def copy_of(array: np.ndarray, gaps: bool = False) -> Placed:
 
 
 class Context:
-    """The context that a kernel gets, with poisoned scratch memory. With `tasks`, it runs tasks in reverse order and
-    interrupts the kernel instead of running task `interrupt_at`, counted from 0."""
+    """The lw_context of a call: its callbacks allocate scratch memory and, with `tasks`, run the tasks into which the
+    kernel splits its work, in reverse order. Once `interrupt_at` tasks have run, the kernel gets INTERRUPTED."""
 
     def __init__(self, memory: bool = True, tasks: bool = False, interrupt_at: int = -1, cache_bytes: int = 0) -> None:
         self.scratch: dict[int, tuple[np.ndarray, int, int]] = {}
@@ -140,7 +140,7 @@ def call(
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """Returns the kernel's scalars: each parameter's default if that is a float, else 0."""
+    """Returns the parameters that a kernel gets (its scalars), as bytes: the default if that is a float, else 0."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 
@@ -150,7 +150,7 @@ def parameters(contract: Contract, case: Case) -> dict[str, Any]:
 
 
 def layout_of(contract: Contract, case: Case, inputs: Sequence[Placed | None], out: Placed) -> tuple[bytes, bytes]:
-    """Returns the layout and the scalars for these operands, whose strides differ from those in the oracle's file."""
+    """Returns the layout (shapes and strides) and scalars for operands whose strides differ from the oracle file's."""
     places = [each.place if each else None for each in inputs]
     made = layouts.call(contract, parameters(contract, case), places, out.place)
     own = struct.pack(f"<{len(made.scalars)}q", *made.scalars)

@@ -7,7 +7,7 @@ from hypothesis.extra import numpy as hnp
 
 @st.composite
 def views(draw, shape, dtype):
-    """Draws an array of a shape in any memory layout: permuted axes, gaps, negative strides."""
+    """Draws an array of a shape in any memory layout: permuted axes, unused items in between, negative strides."""
     order = draw(st.permutations(range(len(shape))))
     steps = [draw(st.sampled_from([1, 1, 2, -1, -2])) for _ in shape]
     base = np.zeros([shape[axis] * abs(steps[axis]) for axis in order], dtype)

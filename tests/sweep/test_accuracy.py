@@ -1,4 +1,4 @@
-"""Tests unary functions on float32 values of every exponent and sign, and the largest errors that contracts state."""
+"""Tests unary functions on float32 values of every exponent and sign, and where, by contract, the error is largest."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_every_exponent(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.measured and contract.measured.draws is None)
 def test_the_largest_error_is_the_one_measured(contract, host):
-    """The largest error that the contract states still occurs at the argument that it names."""
+    """At the argument for which the contract states its largest error, the error is that large, and not larger."""
     worst = contract.measured.of(host.value)
     x = np.array([worst.at], "float32").reshape(-1)
     settings = {each.name: each.default for each in contract.parameters} | dict(worst.parameters)

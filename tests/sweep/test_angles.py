@@ -1,4 +1,4 @@
-"""Tests sin, cos and tan of large angles close to multiples of pi/2, whose results depend on all bits of 2/pi."""
+"""Tests sin, cos and tan of large angles close to multiples of pi/2, whose results depend on most bits of 2/pi."""
 
 import hard_angles
 import numpy as np

@@ -1,5 +1,5 @@
-"""Tests attention against the reference on inputs drawn by hypothesis, over all its parameters and with bool masks,
-which the oracle's files do not contain. Also tests how much scratch memory attention uses."""
+"""Tests attention against references.attention, on inputs and parameters drawn by hypothesis. They include bool masks,
+which the cases in the oracle's files do not have. Also tests how much scratch memory attention uses."""
 
 import numpy as np
 import pytest
@@ -70,8 +70,9 @@ def test_keys_outside_the_window_are_not_read(backend):
     assert np.abs(np.asarray(result) - 1).max() < 1e-5
 
 
-# Queries: 2; 40, fewer than a block; 900, more than a chunk (core/attention.h). Keys: several blocks. Widths: 3 and 33
-# are not multiples of a tile's width.
+# Kernels divide queries into chunks and blocks, and keys into blocks (core/attention.h). 40 queries are less than a
+# block, 900 are more than a chunk, and all keys take several blocks. Widths 3 and 33 are not multiples of the width of
+# the tiles in which kernels multiply weights by values.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):
@@ -106,7 +107,7 @@ def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_mas
 
 
 def test_infinite_value_does_not_affect_other_columns():
-    """A row with a non-finite result is recomputed from only the keys that its query attends to."""
+    """Kernels compute a row of the result again if it contains an infinity; its other columns must stay accurate."""
     keys = 100_000
     query, key, value = np.ones((2, 4), "float32"), np.ones((keys, 4), "float32"), np.ones((keys, 20), "float32")
     value[5, 7] = np.inf

@@ -96,7 +96,7 @@ def valid_call(contract):
 
 
 def complaint(contract, inputs, keywords, argument):
-    """Returns a message if a call is not rejected properly, or None."""
+    """Returns None if a call raises a LanewiseError that names the operation, else a message."""
     try:
         result = getattr(lw, contract.operation)(*inputs, **keywords)
     except lw.LanewiseError as error:

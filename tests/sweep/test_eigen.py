@@ -63,7 +63,7 @@ def test_same_bits_on_every_instruction_set(size):
 
 
 def test_sweeps_in_several_tasks():
-    """A sweep that rotates at least EIGEN_SWEEP elements is split into tasks by columns."""
+    """The matrix is so large that a sweep rotates more than EIGEN_SWEEP elements, so kernels split it into tasks."""
     size = int(constants.largest("EIGEN_SWEEP") ** 0.5) + constants.largest("EIGEN_GROUP")
     x = np.diag(RANDOM.standard_normal(size)) + np.eye(size, k=1) + np.eye(size, k=-1)
     values, vectors = (np.asarray(each, dtype="float64") for each in lw.eigh(x.astype("float32")))

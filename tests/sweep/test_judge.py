@@ -1,4 +1,4 @@
-"""Tests judge.near and oracle_file.near: they agree, and they reject wrong results."""
+"""Tests judge.near and oracle_file.near, which compare results with references: they agree, and reject errors."""
 
 import math
 

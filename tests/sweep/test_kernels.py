@@ -1,4 +1,5 @@
-"""Tests the kernels of every library against the oracle, with unaligned pointers, gaps, and poison around results."""
+"""Tests the kernels that each CPU backend's shared library exports against the oracle's expected results, with
+unaligned pointers, strides that leave gaps between elements, and poison around results."""
 
 import os
 import subprocess
@@ -21,7 +22,8 @@ def cases_of(oracle):
 
 
 def run(contract, host, case, gaps=False, **context):
-    """Runs a case's kernel on copies of its operands and returns its status and result."""
+    """Runs a case's kernel on copies of its inputs, and asserts that it writes to nothing but the result. Returns its
+    status and the result."""
     inputs = [None if each is None else raw.copy_of(as_array(each), gaps) for each in case.inputs]
     before = [None if each is None else each.memory.copy() for each in inputs]
     out = raw.place(case.reference.shape, case.result_dtype, gaps)
@@ -34,7 +36,7 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Returns whether operands may have gaps. Without an axis, the kernels of take require a contiguous x."""
+    """Returns whether the kernel accepts any strides. Without an axis, the kernels of take require a contiguous x."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
@@ -71,7 +73,8 @@ def test_python_returns_the_kernel_result(contract, host, oracle):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
 def test_kernels_stay_within_their_operands(host):
-    """A separate process runs each case twice: an inaccessible page follows every operand, then precedes it."""
+    """A separate process, which an invalid access ends, runs each case twice: with an inaccessible page of memory right
+    after every operand, then right before it."""
     script = Path(__file__).with_name("guarded.py")
     environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # import the package under test
     command = [sys.executable, script, host.value, ORACLE]

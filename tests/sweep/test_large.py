@@ -1,4 +1,4 @@
-"""Tests sizes above 2^24, which float32 cannot count, and sums that lose digits if computed naively."""
+"""Tests sizes above 2^24, from where float32 skips integers, and sums that lose digits if computed naively."""
 
 import numpy as np
 import pytest
@@ -62,7 +62,6 @@ def test_compensated_sum_is_rounded_once(backend):
 
 
 def test_variance_survives_a_large_mean(backend):
-    """The variance is accurate for a mean of 10000 and a standard deviation of 0.02."""
     values = (10000 + np.random.default_rng(8).normal(0, 0.02, 100_000)).astype("float32")
     expected = np.var(values, dtype="float64")
     assert abs(float(lw.var(lw.asarray(values))) - expected) <= 1e-5 * expected

@@ -1,4 +1,5 @@
-"""Tests the laws of the contracts on inputs drawn from their domains, and the calls that must raise errors."""
+"""Tests the laws of the contracts, which are properties written in Python, on inputs drawn from the operation's domain.
+Also tests the calls that must raise errors according to the contracts."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""Tests operations from Python against the oracle: sizes around vector widths, broadcasts, axes, special values."""
+"""Tests operations from Python against the expected results in the oracle's files: sizes around vector widths,
+broadcasts, axes, special values. Also tests that CPU backends give the same bits, where a contract promises it."""
 
 import calls
 import numpy as np
@@ -55,7 +56,7 @@ def test_same_bits_on_every_cpu_backend(contract, dtype, oracle):
 
 @pytest.mark.contracts(lambda contract: contract.reproducible and not contract.internal)
 def test_same_bits_of_large_inputs(contract, dtype):
-    """Tests inputs that are split into several tasks, for operations whose contract promises the same bits."""
+    """All CPU backends give the same bits, also for inputs so large that kernels split their work into tasks."""
     function = getattr(lw, contract.operation)
     if contract.operation in STREAMS:
         assert_same_bits(lambda: function(LARGE, seed=5, offset=3), LARGE)

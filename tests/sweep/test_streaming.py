@@ -30,7 +30,8 @@ def place_at(shift, shape, dtype):
 
 
 def both(contract, host, kernel, inputs, place, scalars=None, **settings):
-    """Yields the bits of the result with ordinary stores, then with streaming stores."""
+    """Yields the bits of the result with ordinary stores, then with streaming stores, by means of cache_bytes: kernels
+    stream results that are larger, but 0 disables this."""
     for cache_bytes in (0, 1):
         out = place()
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)
@@ -69,7 +70,7 @@ def test_streamed_results_of_broadcast_inputs(contract, host, shape):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "exp", "copy"))
 def test_streamed_tasks(contract, host):
-    """Each task waits for its own streaming stores to complete."""
+    """The bits are also the same if several tasks write the result; each waits for its own streaming stores."""
     kernel, dtype, result = next(each for each in kernels_of(contract) if each[1] == "float32")
     inputs = [raw.copy_of(draw(contract, each.name, dtype, (600_001,), "stream")) for each in contract.inputs]
     ordinary, streamed = both(contract, host, kernel, inputs, lambda: place_at(8, (600_001,), result), tasks=True)
@@ -90,7 +91,7 @@ def test_streamed_fills(contract, host, count):
 
 @pytest.mark.contracts(lambda contract: contract.operation in ("add", "negative"))
 def test_in_place(contract, host):
-    """The result may overwrite the inputs."""
+    """Both kinds of stores give the same bits if the result overwrites the inputs."""
     x = draw(contract, contract.inputs[0].name, "float32", (1501,), "stream")
     results = []
     for cache_bytes in (0, 1):

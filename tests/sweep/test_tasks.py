@@ -1,5 +1,5 @@
 """Tests that kernels give the same bits if their work is split into tasks that run in reverse order, and that they
-return LW_INTERRUPTED if context.run interrupts them instead of running a task."""
+return LW_INTERRUPTED if the callback that runs the tasks stops at one of them."""
 
 import struct
 
@@ -10,7 +10,8 @@ from generator.draw import draw
 from judge import bits
 
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
-# Large calls by kind: the shapes of inputs by name, and the parameters from which the layout is made.
+# Large calls by kind of operation: shapes of inputs by name (None: absent; not named: `shape`), and the settings from
+# which the layout is made.
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
@@ -62,12 +63,12 @@ def test_tasks_in_any_order(contract, host):
 @pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
 @pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
 def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
-    """context.run can stop the sort before any of the first half of its tasks, during which no result is written."""
+    """A sort can be stopped before any task of the first half, by which time no part of the result is written."""
     dtype, length = contract.computed[-1], 1 << 18
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    scalars = struct.pack("<2q", count, 1)  # 1: descending, so that a sorted bool row starts with True
+    scalars = struct.pack("<2q", count, 1)  # `count` results; 1: descending, so that the first bools are True
 
     def run(context):
         out.array[...] = 0

@@ -36,7 +36,7 @@ def values_of(contract, dtype):
 
 @pytest.mark.contracts(lambda contract: elementwise(contract))
 def test_elements_do_not_depend_on_position_or_neighbors(contract, dtype, backend):
-    """The mistake: relu(NaN) differed between the body of a loop and its tail."""
+    """The mistake: relu(NaN) differed between a vectorized loop and the loop over the elements left."""
     function = getattr(lw, contract.operation)
     columns = values_of(contract, dtype)
     singles = [[lw.asarray(column[i : i + 1]) for column in columns] for i in range(columns[0].size)]
@@ -105,7 +105,7 @@ def test_layer_norm_with_outliers_as_its_pivot(backend):
 
 
 def test_sums_keep_their_digits_on_every_path(backend):
-    """The mistake: the sum of 2^20 elements of 0.1 was off by a thousand. Blocks keep the relative error below 2e-6."""
+    """The mistake: the sum of 2^20 elements of 0.1 was off by a thousand. Sums by blocks keep the error below 2e-6."""
     tenth = np.full(1_200_000, 0.1, "float32")
     for way, x, axis, array in ways(tenth):
         expected = np.sum(array, axis=axis, dtype="float64")
@@ -114,7 +114,7 @@ def test_sums_keep_their_digits_on_every_path(backend):
     exact = np.sum(tenth, dtype="float64")
     assert abs(float(lw.dot(tenth, lw.ones(tenth.size))) - exact) <= 2e-6 * exact
     assert abs(float(lw.cumulative_sum(tenth)[-1]) - exact) <= 2e-6 * exact
-    # sums of 256 products, then of these sums: 256 + 1,200,000 / 256 roundings of half an ulp each, not 1,200,000
+    # matmul adds 256 products at a time, then these sums: each term is in at most 256 + 1,200,000 / 256 roundings
     allowed = (256 + tenth.size / 256) * 2.0**-24 * exact
     assert abs(float(lw.matmul(tenth, lw.ones(tenth.size))) - exact) <= allowed
     assert np.all(

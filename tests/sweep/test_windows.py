@@ -1,5 +1,5 @@
-"""Tests convolution and pooling against the references over all their parameters, with inputs drawn by hypothesis.
-Values are small integers, on which float32 sums are exact, so results must be equal."""
+"""Tests convolution and pooling against contracts/generator/references.py, over all their parameters, with inputs drawn
+by hypothesis. Values are small integers, on which float32 sums are exact, so results must be equal."""
 
 import numpy as np
 from generator import references
@@ -65,7 +65,7 @@ def test_pooling(data):
 
 
 def test_one_image_without_a_batch():
-    """An image of shape (channels, height, width) is a batch of one. Here, it has gaps and is not square."""
+    """An image of shape (channels, height, width) is a batch of one. Here, it is strided and not square."""
     batch = np.arange(2 * 3 * 10 * 22, dtype="float32").reshape(2, 3, 10, 22)[1:, :, ::2, ::2] % 7
     weight = np.arange(4 * 3 * 2 * 2, dtype="float32").reshape(4, 3, 2, 2) % 5
     calls = {

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CONTRACTS = load_contracts(ROOT / "contracts")
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", ROOT / "build" / "oracle"))
 BACKENDS = [info.name for info in lw.backends() if info.available]
-HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # backends whose kernels work on host memory
+HOSTS = [backend for backend in BACKENDS if not backend.is_gpu]  # the CPU backends
 
 
 @cache

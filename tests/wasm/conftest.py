@@ -63,7 +63,7 @@ def pyodide(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session", params=engines.NODES)
 def node(request: pytest.FixtureRequest) -> str:
-    """The path of each Node in turn."""
+    """The path of each version of Node in turn."""
     return engines.node(request.param)
 
 
@@ -112,7 +112,7 @@ def any_wheel(request: pytest.FixtureRequest) -> Path:
 
 @pytest.fixture(scope="session")
 def site(wheel: Path) -> Iterator[LocalSite]:
-    """The HTTP server with the Pyodides and the package index."""
+    """A local HTTP server with the Pyodide distributions, and a package index that has the wheel."""
     folders = {f"pyodide-{version}": engines.distribution(version) for version in pyodide_fixture.DISTRIBUTIONS}
     with closing(LocalSite({"pages": PAGES, **folders}, {"lanewise": wheel})) as served:
         yield served
@@ -150,7 +150,7 @@ def webkit() -> Iterator[webdriver.WebKit]:
 
 @pytest.fixture(scope="session", params=engines.ENGINES)
 def engine(request: pytest.FixtureRequest, wheel: Path) -> Iterator[engines.Engine]:
-    """Each engine in turn, with lanewise installed."""
+    """Each engine in turn, which is a Pyodide in Node or in a browser, with lanewise installed."""
     place, _, version = request.param.rpartition("-")
     if request.param == engines.EMCC:
         made = request.getfixturevalue("emcc_wheel")

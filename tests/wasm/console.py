@@ -44,7 +44,7 @@ class Page(Protocol):
 class Browser(Protocol):
     """A running browser."""
 
-    backends: frozenset[str]  # the backends that the browser's engine can run
+    backends: frozenset[str]  # lanewise's backends that this browser can run, such as simd128
 
     def new_page(self) -> Page:
         """Opens an empty page."""
@@ -74,8 +74,8 @@ class Console:
         self.install_seconds = time.monotonic() - began
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """Runs a program and returns the value of its last expression, which JSON must represent. If the page crashes,
-        the program runs once more in a new page, because Chromium sometimes crashes for reasons of its own."""
+        """Runs a program and returns the value of its last expression, which must be convertible to JSON. If the page
+        crashes, the program runs once more in a new page, because Chromium sometimes crashes for reasons of its own."""
         arguments = program.name, program.read_text(encoding="utf-8"), mounts or {}, timeout
         try:
             return self._run(*arguments)

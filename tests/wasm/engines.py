@@ -1,7 +1,8 @@
-"""Lists the engines that the WASM tests run in: Pyodides in Node or a browser. The fixture `engine` gives each in turn.
+"""Lists the engines that the WASM tests run in: releases of Pyodide in Node or a browser. The fixture `engine` gives
+each in turn.
 
-The oldest and the newest Pyodide each run in the system's Node, in a newer Node, in a page and in a worker of Chromium;
-the oldest also in WebKit, the newest in Firefox. The Pyodide between them runs in the system's Node and in a page.
+The oldest and the newest release each run in the system's Node, in a newer Node, in a page and in a worker of Chromium;
+the oldest also in WebKit, the newest in Firefox. The release between them runs in the system's Node and in a page.
 """
 
 from __future__ import annotations
@@ -30,10 +31,10 @@ class Engine(Protocol):
     """A Pyodide with lanewise, and with NumPy if its distribution has it."""
 
     version: str
-    backends: frozenset[str]  # the backends that the engine can run
+    backends: frozenset[str]  # lanewise's backends that this engine can run, such as simd128
 
     def run(self, program: Path, *, mounts: Mapping[str, Path] | None = None, timeout: float = 300) -> Any:
-        """Runs a program and returns the value of its last expression, which JSON must represent."""
+        """Runs a program and returns the value of its last expression, which must be convertible to JSON."""
 
 
 class NodeEngine:
@@ -69,7 +70,8 @@ class BrowserEngine:
 
 
 def node(place: str) -> str:
-    """Returns the path of one of NODES; skips or fails the test if it is not installed."""
+    """Returns the path of a Node; `place` is a key of NODES. If it is not installed, skips the test, or fails it if
+    LANEWISE_REQUIRE names simd128."""
     program = NODES[place]()
     if program is None:
         absent(f"{place} is not installed", "simd128")
@@ -78,7 +80,8 @@ def node(place: str) -> str:
 
 
 def distribution(version: str) -> Path:
-    """Returns the folder of a Pyodide; skips or fails the test if it cannot be fetched."""
+    """Returns the folder of a Pyodide. If it cannot be fetched, skips the test, or fails it if LANEWISE_REQUIRE names
+    simd128."""
     try:
         return pyodide_fixture.fetch(version)
     except pyodide_fixture.FixtureError as error:

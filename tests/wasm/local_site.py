@@ -48,7 +48,8 @@ class LocalSite:
         self.thread.join()
 
     def archive(self, folder: Path) -> str:
-        """Packs the files of a folder whose suffix is in PACKED into a tar file, and returns the tar file's address."""
+        """Packs a folder's files with the suffixes in PACKED into a tar file, and returns the tar file's address.
+        Leaves out subfolders whose names start with a dot or an underscore."""
         content = io.BytesIO()
         with tarfile.open(fileobj=content, mode="w") as archive:
             for path in sorted(folder.rglob("*")):

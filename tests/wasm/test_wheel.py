@@ -1,5 +1,5 @@
 """Tests the wheels for Pyodide, compiled by zig and by emcc: every Pyodide has what their modules import, and each
-wheel has the libraries that its manifest lists."""
+wheel has the kernel libraries that its manifest lists."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def unpacked(any_wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def libraries(any_wheel: Path) -> dict[str, str]:
-    """The libraries' files by instruction set, without those that the compiler does not support."""
+    """The file name of each kernel library, by instruction set. Omits those that the compiler does not support."""
     names = {"scalar", "simd128", "relaxed_simd"} - set(build.left_out(any_wheel))
     return {name: f"kernels_{name}.wasm" for name in names}
 

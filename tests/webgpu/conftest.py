@@ -23,19 +23,20 @@ CONTRACTS = load_contracts(ROOT / "contracts")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Parametrizes tests that have a `contract` argument by the contracts that @pytest.mark.contracts selects."""
+    """Runs each test that has a `contract` argument once per contract (the description of an operation in contracts/)
+    that its @pytest.mark.contracts selects."""
     if "contract" in metafunc.fixturenames:
         selected = filter(metafunc.definition.get_closest_marker("contracts").args[0], CONTRACTS)
         metafunc.parametrize("contract", [pytest.param(each, id=each.operation) for each in selected])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "contracts(predicate): run for the contracts for which predicate is true")
+    config.addinivalue_line("markers", "contracts(predicate): run for each contract for which predicate is true")
 
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_runtest_makereport(item: pytest.Item):
-    """Records the outcome of each operation for the support matrix."""
+    """Records which operations pass, for the support matrix that tests/support.py writes."""
     outcome = yield
     report = outcome.get_result()
     contract = item.callspec.params.get("contract") if hasattr(item, "callspec") else None
@@ -49,7 +50,7 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 @pytest.fixture
 def oracle(contract, tmp_path: Path) -> oracle_file.Oracle:
-    """The contract's oracle cases, generated from the working tree."""
+    """The contract's test cases with their expected results, generated from the working tree."""
     path = tmp_path / "oracle.bin"
     path.write_bytes(generated.encode(contract, table.signature(CONTRACTS)))
     return oracle_file.read(path)

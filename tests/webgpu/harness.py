@@ -1,5 +1,5 @@
-"""Runs kernels on a WebGPU device through the executor, on NumPy arrays. The layouts are like those that the extension
-passes to CPU kernels, except that no dimensions are collapsed."""
+"""Runs kernels on NumPy arrays, on a WebGPU device, through the executor. The layouts (shapes and strides that a kernel
+receives) are like those that the extension passes to CPU kernels, except that no dimensions are merged."""
 
 from __future__ import annotations
 

@@ -32,7 +32,8 @@ class CountingDevice:
 
 
 def opened(budget: int | None) -> tuple[Pool, CountingDevice, list[int]]:
-    """Returns a pool, its device, and a list to which each submission of commands appends the number of buffers."""
+    """Returns a pool with a budget of bytes, its device, and a list to which each submission of commands that the pool
+    asks for appends the number of existing buffers."""
     device, settled = CountingDevice(), []
     return Pool(device, budget, lambda: settled.append(len(device.sizes))), device, settled
 
@@ -49,7 +50,7 @@ def test_unused_buffers_make_room_within_the_budget() -> None:
     pool.allocate(2 * MIB).release()
     check(pool, device, MIB)
     other = pool.allocate(3 * MIB)
-    assert settled == [2]  # commands were submitted once, before the unused buffer was destroyed
+    assert settled == [2]  # commands were submitted once, when both buffers still existed
     check(pool, device, 4 * MIB)
     with pytest.raises(OutOfMemoryError, match="cannot allocate"):
         pool.allocate(256)

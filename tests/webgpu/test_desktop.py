@@ -1,4 +1,4 @@
-"""Tests that webgpu/desktop.py leaves out OpenGL, on a made-up list of adapters. Needs no adapter."""
+"""Tests, with a made-up list of adapters, that lanewise/webgpu/desktop.py leaves out OpenGL. Needs no adapter."""
 
 from __future__ import annotations
 

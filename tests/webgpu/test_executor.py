@@ -1,4 +1,4 @@
-"""Tests what the executor asks of a device, on a fake one that only records it. Needs no adapter."""
+"""Tests which calls the executor makes to a device, with a fake one that only records them. Needs no adapter."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LAYOUT = {"ndim": 1, "inner": 0, "shape": [4], "strides": [[4], [4]]}
 
 
 class RecordingDevice:
-    """A fake device, which records the calls that a real one would answer."""
+    """A fake device, which computes nothing. It records submissions, and the order of reads, writes and frees."""
 
     limits = Limits(buffer=2**30, binding=2**30, groups=65_535)
 
@@ -84,7 +84,7 @@ def test_bind_groups_are_reused_up_to_a_limit(
         return len(bound)
 
     assert launch(0, 1, 2, 0, 1, 2) == 3
-    assert launch(3, 3, 0) == 2  # the fourth one discards the three before
+    assert launch(3, 3, 0) == 2  # binding operand 3 discards the three bind groups before, so operand 0 is bound again
 
 
 def test_commands_are_submitted_when_there_are_many(executor: WebGpuExecutor, device: RecordingDevice) -> None:

@@ -1,4 +1,5 @@
-"""Tests every kernel that has a shader on all of its oracle cases."""
+"""Tests every kernel that has a WebGPU shader with the oracle's test cases, and sin, cos and tan with
+angles close to multiples of pi/2."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ BACKEND = "wgpu"
 
 
 def parameters_of(contract, scalars: bytes) -> list[float]:
-    """Decodes an array of lw_scalar to numbers."""
+    """Decodes a kernel's parameters, an array of lw_scalar, to numbers."""
     types = ["d" if each.type == "float" else "q" for each in contract.kernel_parameters]
     return list(struct.unpack(f"<{''.join(types)}", scalars))
 
@@ -33,7 +34,7 @@ def test_oracle(gpu: Runner, contract, oracle) -> None:
         started.append((case, result))
     complaints = [judge.complaint(case, result(), BACKEND) for case, result in started]
     complaints = [each for each in complaints if each]
-    assert not complaints, f"{len(complaints)} of {len(started)} cases: {complaints[:5]}"
+    assert not complaints, f"{len(complaints)} of {len(started)} cases failed: {complaints[:5]}"
 
 
 @pytest.mark.contracts(lambda contract: contract.operation in hard_angles.OPERATIONS)

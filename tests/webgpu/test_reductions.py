@@ -1,4 +1,5 @@
-"""Tests reductions (the order of sums, lengths near multiples of a block, axes) and matrix products of many shapes."""
+"""Tests reductions (the order of additions, lengths near multiples of a block of 4096 elements, axes) and matrix
+products of many shapes."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ LENGTHS = [1, 2, 63, 64, 65, 128, 4095, 4096, 4097, 3 * BLOCK + 5, 70_001, 1_000
 
 
 def tree_sum(x: np.ndarray) -> np.float32:
-    """Returns the sum, added in the order that all backends use."""
+    """Returns the sum of a vector, whose elements it adds in the order that all backends use."""
     blocks = []
     for start in range(0, len(x), BLOCK):
         block = x[start : start + BLOCK]
@@ -50,7 +51,9 @@ def test_sum_of_a_million_is_more_accurate_than_a_sequential_sum(gpu: Runner) ->
 
 @pytest.mark.parametrize("rows", [0xFFFF, 0x1_0000, 0x1_8001])
 def test_pairs_of_float32_for_any_number_of_rows(gpu: Runner, rows: int) -> None:
-    """lw_rounded changes the sign of a float if bit 31 of the number of rows is set, which it never is."""
+    """The sums must be right whichever bits of the number of rows are set. lw_rounded, in webgpu/math/pair.wgsl, flips
+    the sign of an intermediate result if bit 31 of that number is set. It never is, but the compiler does not know
+    that, and so cannot simplify (a + b) - a to b."""
     x = np.random.default_rng(rows).uniform(-1, 1, (rows, 3)).astype(np.float32)
     exact = x.astype(np.float64).sum(1).astype(np.float32)
     np.testing.assert_array_equal(gpu.reduction("sum_compensated_float32", x, [1], np.float32), exact)
@@ -114,7 +117,7 @@ def test_matrices(gpu: Runner, left: tuple[int, ...], right: tuple[int, ...]) ->
 
 @pytest.mark.parametrize(("columns", "rows", "depth"), [(4, 16, 8), (16, 2, 3), (1, 64, 1)])
 def test_tiles_of_any_size(gpu: Runner, monkeypatch: pytest.MonkeyPatch, columns: int, rows: int, depth: int) -> None:
-    """Detects a shader that confuses the extents of a tile, which the default tile, 16 x 16 x 16, would hide."""
+    """Detects a shader that confuses lw_columns, lw_rows and lw_depth, which the defaults, 16 for each, would hide."""
     generator = np.random.default_rng(7)
     a, b = (generator.normal(size=shape).astype(np.float32) for shape in ((2, 130, 100), (100, 70)))
     constants = {"lw_columns": columns, "lw_rows": rows, "lw_depth": depth}

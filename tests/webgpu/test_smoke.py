@@ -115,11 +115,11 @@ def test_results_over_their_operands(gpu: Runner, out: slice, inputs: list[slice
 
 
 def test_copies_between_dispatches(gpu: Runner) -> None:
-    """A copy cannot be part of a compute pass, so it ends one, and the next pass does not inherit its pipeline."""
+    """A copy cannot be part of a compute pass, so it ends the pass, and the next pass must set its pipeline again."""
     x = numbers(1000)
     buffer, _ = gpu.upload(x)
     layout = strided_layout((500,), [(4,)], 4)
-    for first in (0, 1, 2):  # the result overlaps the input, of which the executor binds a copy
+    for first in (0, 1, 2):  # the result overlaps the input, so the executor copies the input and binds the copy
         operands = [(buffer, 4 * first)], [(buffer, 4 * (first + 250))]
         gpu.executor.launch("negative_float32", "elementwise", layout, *operands, [])
     result, expected = np.empty_like(x), x.copy()
@@ -196,7 +196,7 @@ def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
 
 
 def test_shaders_come_from_the_given_file(gpu: Runner, tmp_path: Path) -> None:
-    """webgpu.open() takes shaders from the file in its second argument or, without it, from the build."""
+    """webgpu.open() takes shaders from the file in its second argument or, without it, from the file of the build."""
     x = numbers(100)
     built = Runner(webgpu.open(gpu.executor.device))
     np.testing.assert_array_equal(built.elementwise("negative_float32", [x], np.float32), -x)

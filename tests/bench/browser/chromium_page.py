@@ -1,6 +1,6 @@
 """A page in headless Chromium, served from this machine, whose functions take and return JSON.
 
-The browser and the server are those of tests/wasm.
+Modules of tests/wasm find the browser and serve the page's files.
 """
 
 from __future__ import annotations
@@ -66,11 +66,11 @@ def require() -> None:
 
 @contextmanager
 def opened(folders: Folders) -> Iterator[Page]:
-    """Starts Chromium with a page whose files come from these folders. Raises ArgumentError as `require` does."""
+    """Opens an empty page in Chromium and serves `folders` to it. Raises ArgumentError as `require` does."""
     require()
     from playwright.sync_api import sync_playwright
 
-    # The server sends no cross-origin isolation headers: with them, some peers would start threads.
+    # The server sends no cross-origin isolation headers: with them, some of the libraries measured would start threads.
     with closing(LocalSite(folders, {})) as site, sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=chromium.program(), args=list(chromium.FLAGS))
         page = browser.new_page()

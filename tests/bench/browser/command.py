@@ -30,16 +30,17 @@ from wasm import build
 
 ROOT = Path(__file__).resolve().parents[3]
 PROGRAMS = ROOT / "tests" / "bench"
-# In a document, the table of goals goes below a comment with `python -m tests.bench` and these options.
+# --markdown writes the table of goals into a document, below a comment with `python -m tests.bench` and these options.
 OPTIONS = ("--goals", "--backends", "browser")
 PYODIDE = "0.27.7"  # tests/wasm/pyodide_fixture.py fetches NumPy and SciPy for this Pyodide
-JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # modules in page/
+JAVASCRIPT = ("onnxruntime", "tfjs", "jax")  # libraries to compare with; each has a module in page/
 PEERS = ("numpy", "scipy", *JAVASCRIPT)
 PACKAGES = ("numpy", "openblas", "scipy")
 
 BUILD_NEEDS = ("hatchling", "ziglang", "yaml")  # unless all are installed, pip installs them for the build
 
-# The files that a page downloads to use a peer. Their sizes are measured compressed, as a server sends them.
+# The files that a page downloads to use each JavaScript library. Their sizes are measured compressed, as a
+# server sends them.
 DOWNLOADS: Mapping[str, tuple[str, ...]] = {
     "tfjs": (
         "@tensorflow/tfjs-core/dist/tf-core.min.js",
@@ -57,7 +58,7 @@ DOWNLOADS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Served:
-    """What the page needs, built or fetched."""
+    """The files that the page needs, after they were built or fetched."""
 
     wheel: Path
     limits: Mapping[str, Path]
@@ -65,7 +66,7 @@ class Served:
     npm: Path | None  # None if no peer from npm takes part
 
     def folders(self) -> dict[str, Path]:
-        """Returns the folder that the server offers under each first part of a URL's path."""
+        """Returns the folders to serve, by the first part of the URL's path."""
         folders = {
             "page": Path(__file__).with_name("page"),
             "pyodide": self.pyodide,
@@ -76,7 +77,7 @@ class Served:
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin with one of `names`, and returns the exit status of goal_report.publish."""
+    """Measures and reports the goals whose names begin with one of `names`, or all. Returns the exit status."""
     chosen = goals.find(BROWSER, names)
     peers = _peers(settings.peers)
     marked = places(settings.documents, OPTIONS, chosen)
@@ -133,7 +134,10 @@ def _served(peers: Sequence[str], wheel: Path | None) -> Served:
 
 
 def pack_programs(folder: Path) -> Path:
-    """Writes an archive of what the page needs besides the wheel: tests/bench without its tests, and bench.json."""
+    """Writes an archive of what the page needs besides the wheel: tests/bench without its tests, and bench.json.
+
+    The benchmark makes the arguments of operations from bench.json.
+    """
     path = folder / "programs.zip"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("tests/__init__.py", "")
@@ -145,7 +149,7 @@ def pack_programs(folder: Path) -> Path:
 
 
 def measured_row(page: chromium_page.Page, goal: Goal, peers: Sequence[str], settings: Settings, default: str) -> Row:
-    """Measures a goal in the page. If the page throws, the row has a note in place of a figure."""
+    """Measures a goal in the page and returns its row of the table. If the page throws, a note replaces the figure."""
     request = {
         "goal": goal.name,
         "peers": peers,

@@ -1,6 +1,6 @@
-/* The limits of a WebAssembly engine: arithmetic that never leaves the registers, and memory that is only read, or read
- * and written once. Compiled for SIMD128 and relaxed SIMD. Sums go to `sink` so that the compiler cannot remove the
- * work. */
+/* Loops that reach the limits of a WebAssembly engine: arithmetic on registers only, and memory that is only read, or
+ * read and written once. Compiled for SIMD128 and relaxed SIMD. Sums go to `sink` so that the compiler cannot remove
+ * the work. */
 #include <stdint.h>
 #include <wasm_simd128.h>
 
@@ -8,9 +8,9 @@
 
 enum {
     LARGEST = 64 << 20, /* bytes per stream; three streams together exceed any cache */
-    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle; * and + take 3 cycles each; fits 16 registers */
-    APART = 341 << 6,   /* a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets */
-    STREAMS = 8,
+    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle and take up to 6 cycles; fits 16 registers */
+    APART = 341 << 6,   /* padding, a third of 64 KB: streams a multiple of 64 KB apart would use the same cache sets */
+    STREAMS = 8,        /* sums in flight in `read` */
 };
 
 static v128_t stream[3][(LARGEST + APART) / sizeof(v128_t)];
@@ -102,7 +102,8 @@ EXPORT(triad) void triad(int bytes, int times) {
     }
 }
 
-/* Fills the streams with ones, so that no operand is denormal and no page is the shared zero page. */
+/* Fills the streams with ones. Memory that was never written would be read from one shared page of zeros, which stays
+ * in the cache. */
 EXPORT(fill) void fill(void) {
     for (int each = 0; each < 3; each++) {
         for (int at = 0; at < LARGEST / (int)sizeof(v128_t); at++) {

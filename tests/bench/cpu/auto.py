@@ -1,8 +1,8 @@
 """The goal for AUTO: how much slower AUTO is, after lw.calibrate(), than the best CPU backend for each case.
 
-Every case of a grid, from 10 elements to 10 million (matmul: 1 million), is timed in turn with AUTO and each CPU
-backend but the slowest. Times that differ by less than 2 microseconds count as equal. The row shows the median of the
-ratios of all cases.
+AUTO chooses the backend of each call. Every operation of OPERATIONS, on 10 elements to 10 million (matmul: 1 million),
+is timed in turn with AUTO and each CPU backend but the slowest. Times that differ by less than 2 microseconds count as
+equal. The row shows the median of the ratios of all cases.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ SHOWN = 3  # the note names this many cases: those in which AUTO is furthest beh
 
 @dataclass(frozen=True)
 class _Ratio:
-    """One case: the time of AUTO divided by that of the best backend."""
+    """The time of AUTO divided by that of the best backend, for one operation and size."""
 
     case: str
     best: str
@@ -43,10 +43,10 @@ class _Ratio:
 
 
 def row(goal: Goal, repeats: int, seconds: float) -> Row:
-    """Calibrates without saving the result, and measures the grid."""
+    """Calibrates without saving the result, times every operation and size, and returns the row of the goal."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
-    fixed = calibration.order[:-1] or calibration.order  # leave out the slowest backend, which would take minutes
+    fixed = calibration.order[:-1] or calibration.order  # without the slowest, which takes minutes, unless it is alone
     try:
         ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
     finally:

@@ -1,6 +1,6 @@
-"""`python -m tests.bench --goals`: measures the CPU's goals, or those named, with the installed peers.
+"""`python -m tests.bench --goals`: measures the CPU's goals, or those named.
 
-The limits of the processor are measured in the same run.
+Peers (other libraries) that are installed, and the limits of the processor, are measured in the same run.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from tests.bench.goal_report import Table, places, publish
 from tests.bench.peers import Peer, missing, open_peer
 from tests.bench.settings import Settings
 
-# In a document, the table of goals goes below a comment with `python -m tests.bench` and these options.
+# --markdown writes the table of goals into a document, below a comment with `python -m tests.bench` and these options.
 OPTIONS = ("--goals",)
 
 
 def run(names: Sequence[str], settings: Settings) -> int:
-    """Measures the goals whose names begin with one of `names`, and returns the exit status of goal_report.publish."""
+    """Measures and reports the goals whose names begin with one of `names`, or all. Returns the exit status."""
     chosen = goals.find(CPU, names)
     marked = places(settings.documents, OPTIONS, chosen)
     peers, absent = _peers(settings.peers)
@@ -61,7 +61,7 @@ def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
 
 
 def _limits(backends: Sequence[str]) -> tuple[Mapping[str, Limits], str]:
-    """Returns the limits by backend, or no limits and the reason that they are missing."""
+    """Returns the loops of limits.c by backend, or none and the reason why they could not be compiled."""
     try:
         return limits_module.compiled(backends), ""
     except ArgumentError as error:

@@ -96,7 +96,8 @@ INLINE void store_past(float *to, vf32 x) { vi32_stream((int32_t *)(void *)to, v
 WRITING(, vf32_store)
 WRITING(_past, store_past)
 
-/* Fills an array with ones, so that no operand is denormal and no page is the shared zero page. */
+/* Fills an array with ones. Memory that was never written would be read from one shared page of zeros, which stays in
+ * the cache. */
 EXPORT void fill(float *to, int64_t count) {
     for (int64_t at = 0; at < count; at++) {
         to[at] = 1.0f;

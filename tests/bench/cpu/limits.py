@@ -1,7 +1,7 @@
-"""The limits of this processor, measured in the same rounds as the operations that are compared with them.
+"""Loops that measure the limits of this processor, timed in turn with the operations that are compared with them.
 
-The loops are in limits.c and use core/simd/, as the kernels do. Without a compiler, rows are still measured, but bars
-(thresholds) that depend on a limit are not judged.
+The loops are in limits.c and use core/simd/, as the kernels do. Without a compiler, goals are still measured, but
+bars (thresholds) that depend on a limit are not judged.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ from tests.bench.inputs import ITEM_BYTES
 
 __all__ = ["LEVELS", "Limits", "compiled"]
 
-LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}  # bytes in total
+# The bytes that a loop touches, in all of its arrays together, to measure each level of memory.
+LEVELS: Mapping[str, int] = {"L1": 16 << 10, "L2": 384 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
 HUGE_PAGE = 2 << 20
-APART = 341 << 6  # a third of 64 KB: streams a multiple of 64 KB apart would compete for the same cache sets
+APART = 341 << 6  # a third of 64 KB: arrays a multiple of 64 KB apart would compete for the same cache sets
 FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
@@ -66,7 +67,7 @@ class _Streams:
 
 
 class Limits:
-    """The loops of one instruction set."""
+    """The loops of limits.c, compiled for one instruction set."""
 
     def __init__(self, library: Any) -> None:
         self._library = library
@@ -76,7 +77,7 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """Returns a loop with only the case's arithmetic or memory traffic; None for cases without inputs or result."""
+        """Returns a contestant with only the case's arithmetic or memory traffic; None without inputs or result."""
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:

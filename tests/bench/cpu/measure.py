@@ -1,4 +1,7 @@
-"""Measures the CPU's goals, each as a row: makes the contestants, which runner.py times. auto.py measures AUTO."""
+"""Measures each goal for a CPU, and makes its row of the table. auto.py does so for the goal of AUTO.
+
+The contestants of a goal, Lanewise and its peers (other libraries), are made here and timed by runner.py.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +130,7 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     layout = ffi.new("lw_layout *", {"ndim": 1, "inner": int(reduces), "shape": [count], "strides": strides})
     buffers = [ffi.from_buffer(each) for each in (*given, result)]
     inputs, outputs = ffi.new("const void *[]", buffers[:-1]), ffi.new("void *[]", buffers[-1:])
-    parameters = ffi.new("lw_scalar[4]")  # zeros: the first choice of each parameter
+    parameters = ffi.new("lw_scalar[4]")  # all zero: a parameter that is a choice has its first value
     loop = limits.repeat(*(int(ffi.cast("intptr_t", each)) for each in (kernel, layout, inputs, outputs, parameters)))
 
     def batch(times: int, kept: object = (layout, buffers, inputs, outputs, parameters)) -> None:

@@ -27,7 +27,8 @@ PEERS = ("numpy", "numpy-out", "numpy-skylakex", "torch", "jax", "numexpr", "num
 ONE_THREAD = "one thread"  # the baseline of the rows for two threads
 
 SMALL = 1 << 10
-CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")  # arrays in L2, in L3, in DRAM
+# Numbers of elements, with labels: the arrays fit in L2, in L3, and only in DRAM.
+CACHED, LARGE, BEYOND = (1 << 14, "16K"), (1 << 20, "1M"), (1 << 24, "16M")
 THROUGHOUT = (CACHED, (1 << 17, "128K"), LARGE)
 
 
@@ -83,13 +84,13 @@ THREADS: tuple[Goal, ...] = tuple(
     for name, work in (("matmul 1024", Work("matmul", (1024,))), ("exp 256K", Work("exp", (1 << 18,))))
 )
 
-# Rows that call a kernel from C.
+# Rows that time a kernel without Python: a loop in C calls it.
 KERNELS: tuple[Goal, ...] = (
     *(_alone(operation, 40) for operation in ("add", "multiply", "dot", "norm_l2", "relu")),
     _alone("gelu", 190),
 )
 
-# AUTO after lw.calibrate(), compared with the best backend for each case of a grid (auto.py).
+# AUTO after lw.calibrate(), compared with the best backend for each of many operations and sizes (auto.py).
 AUTO = Goal("AUTO, calibrated, over the best backend", TIMES, (Reach(1.1),), ())
 
 CPU: tuple[Goal, ...] = (

@@ -1,4 +1,4 @@
-"""Other array libraries to compare with, each with a module here and a line in PEERS.
+"""Peers: other array libraries to compare Lanewise with, each with a module here and a line in PEERS.
 
 A peer takes part if it is installed, supports the processor and has the operation. It runs at its best settings:
 compiled if it can compile, and without gradients. Times include its asynchronous work.
@@ -29,9 +29,9 @@ class Call:
 
 @dataclass(frozen=True)
 class Batch:
-    """What to time if the peer runs the loop itself: run(n) evaluates the case n times and waits for the last result.
+    """What to time if the peer runs the loop itself: run(n) makes n calls and waits for the last result.
 
-    If `timed`, run(n) returns the nanoseconds that the n evaluations took.
+    If `timed`, run(n) returns the nanoseconds that the n calls took.
     """
 
     run: Callable[[int], object]

@@ -1,4 +1,4 @@
-"""A peer in a separate process, for settings that a library reads only when it is loaded.
+"""Runs a peer (another library) in a separate process, for settings that a library reads only when it is loaded.
 
 In each round, the benchmark asks the separate process to make a number of calls. That process answers with the time
 that the calls took, which does not include communication. Elsewhere starts it:
@@ -48,7 +48,7 @@ class Elsewhere:
         self.settings = f"{name}: {self._ask('settings')}"
 
     def call(self, case: Case) -> Batch | None:
-        """Sends the case to the process and returns a Batch that runs it there, or None if the peer cannot."""
+        """Sends the case to the process. Returns a Batch that runs it there, or None if the operation is missing."""
         if case.operation.name not in self._operations or not self._ask("load", case):
             return None
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)

@@ -14,7 +14,7 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """Selects the CPU and the number of threads by environment variables. Has to run before JAX is imported."""
+    """Selects the CPU and the number of threads by environment variables, which JAX reads when it is imported."""
     if "jax" not in sys.modules:
         os.environ.setdefault("JAX_PLATFORMS", "cpu")
         os.environ["NPROC"] = str(threads)  # the size of XLA's thread pool
@@ -38,7 +38,7 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Returns a call of the function, compiled for the shapes of the arguments."""
         name = case.operation.name
-        if case.operation.kind == "view" or not case.inputs:  # there is nothing to compile, or the result is a constant
+        if case.operation.kind == "view" or not case.inputs:  # a view computes nothing; without inputs: a constant
             return None
         if name == "nonzero":  # cannot be compiled, because the shape of the result depends on the data
             return None

@@ -13,7 +13,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# The functions whose results equal ours for any number of dimensions.
+# The functions whose results equal Lanewise's for any number of dimensions.
 _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
     "add": numkong.add,
     "multiply": numkong.multiply,
@@ -44,7 +44,7 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call of the function, for float32 only: NumKong sums other dtypes into dtypes unlike ours."""
+        """Returns a call of the function, for float32 only: NumKong sums other dtypes into dtypes unlike Lanewise's."""
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None

@@ -1,4 +1,4 @@
-"""NumPy writing into an existing result, which saves the page faults of a new one."""
+"""NumPy writing into an existing array, which saves the page faults of a new one."""
 
 from __future__ import annotations
 

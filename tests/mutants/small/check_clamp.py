@@ -1,4 +1,4 @@
-"""Checks clamp.py."""
+"""Tests code/clamp.py; it must fail for mutants of that file."""
 
 import runpy
 from typing import Any

@@ -1,4 +1,4 @@
-"""Checks halve.yaml."""
+"""Tests code/halve.yaml; it must fail for mutants of that file."""
 
 from pathlib import Path
 from typing import Any

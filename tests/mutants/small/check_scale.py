@@ -1,4 +1,4 @@
-"""Checks scale.wgsl on a WebGPU device."""
+"""Tests code/scale.wgsl on a WebGPU device; it must fail for mutants of that file."""
 
 from array import array
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Checks total.c."""
+"""Tests code/total.c; it must fail for mutants of that file."""
 
 import ctypes
 

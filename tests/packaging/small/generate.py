@@ -1,4 +1,4 @@
-"""Stands in for contracts/generate.py: writes the minimum that the build needs."""
+"""Stands in for contracts/generate.py in the fixture `small` of ../conftest.py: writes the files that a build needs."""
 
 import sys
 from pathlib import Path

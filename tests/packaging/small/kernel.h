@@ -1,4 +1,5 @@
-/* Stands in for core/: one kernel, whose stack frame exceeds a page, so that it needs a stack probe on Windows. */
+/* Stands in for core/ in the fixture `small` of ../conftest.py: one kernel, whose stack frame exceeds a page, so that
+ * it needs a stack probe on Windows. */
 #include <stddef.h>
 
 #if defined(_WIN32)

@@ -1,4 +1,4 @@
-/* Stands in for the extension. */
+/* Stands in for native/extension in the fixture `small` of ../conftest.py: a module without functions. */
 #include "pyabi.h"
 
 #if defined(_WIN32)

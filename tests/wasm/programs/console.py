@@ -1,4 +1,5 @@
-"""Types the lines of /lines/lines.txt into Pyodide's console, as the console's web page does. Returns all output."""
+"""Enters the lines of /lines/lines.txt one by one in a PyodideConsole, as the console on Pyodide's website does.
+Returns all that it prints."""
 
 from pathlib import Path
 

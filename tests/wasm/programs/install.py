@@ -1,4 +1,4 @@
-"""Installs the wheel in /dist as a notebook does."""
+"""Installs the wheel in /dist with micropip, as a notebook does. Returns the sum of two vectors."""
 
 from pathlib import Path
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import lanewise as lw
 
-BLOCK = 1 << 22  # float32 elements, 16 MiB
-LARGE = 1 << 28  # bytes
+BLOCK = 1 << 22  # elements of a tensor; 16 MiB as float32 or int32
+LARGE = 1 << 28  # bytes of a block from malloc
 
 
 def heap_bytes() -> int:
@@ -70,7 +70,7 @@ def used_up() -> dict[str, Any]:
 
 
 def growth() -> dict[str, Any]:
-    """Computes until the heap has grown three times, while views of tensors exist."""
+    """Adds tensors until the heap has grown three times, then checks them and views that were made before."""
     first = lw.arange(BLOCK, dtype=lw.int32)
     view = memoryview(first)
     row = first[5:10]
@@ -102,7 +102,8 @@ def growth() -> dict[str, Any]:
 
 
 def kept() -> dict[str, Any]:
-    """Returns the memory statistics while a tensor exists, after it is freed, and after the cache is limited."""
+    """Returns the memory statistics while a tensor exists, after it is freed, and after the cache of freed memory is
+    limited to 1 MiB, with the limit before that and the default limit."""
     lw.empty_cache()
     tensor = lw.ones((BLOCK,))
     found = {"used": lw.memory_stats()}

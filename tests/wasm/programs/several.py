@@ -1,6 +1,7 @@
-"""Checks operations for which the oracle has no file, because they return several tensors or have no tensor as input.
-Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function returns results, whose bits are compared
-between backends, and raises AssertionError if they are wrong."""
+"""Checks operations without an oracle file (test cases with expected results), because they return several tensors or
+have no tensor as input. Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function checks one
+operation: it raises AssertionError if a result is wrong, and returns the results, so that test_sweep.py can compare
+their bits between backends."""
 
 from __future__ import annotations
 

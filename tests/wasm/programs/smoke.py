@@ -1,4 +1,5 @@
-"""Adds and sums on every available CPU backend. test_smoke.py compares the bits in Pyodide with the native ones."""
+"""Adds two vectors, and sums the elements of a third, on every available CPU backend. test_smoke.py compares the bits
+of the sums in Pyodide with those of the native backends."""
 
 from __future__ import annotations
 

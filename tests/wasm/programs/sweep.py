@@ -1,7 +1,8 @@
-"""Compares every operation on every backend of this engine with the oracle's files, as tests/sweep does, but with the
-standard library only, because a bare Pyodide has no NumPy. test_sweep.py also runs it natively, to compare the bits.
+"""Runs every operation on every backend of this engine, and compares the results with those expected in the oracle's
+files of test cases. tests/sweep does so with NumPy, this program with the standard library only, because a bare Pyodide
+has no NumPy. test_sweep.py also runs it natively, to compare the bits.
 
-In Pyodide, /tests (with oracle_file.py and several.py) and /oracle must be mounted."""
+In Pyodide, the repository's tests/ must be mounted as /tests, and the folder of the oracle's files as /oracle."""
 
 from __future__ import annotations
 
@@ -21,7 +22,7 @@ sys.path += ["/tests", "/tests/wasm/programs"]
 import oracle_file
 import several
 
-MOST_COMPLAINTS = 5  # then the remaining cases of the operation on this backend are skipped
+MOST_COMPLAINTS = 5  # after so many failed cases of an operation on a backend, the remaining ones are skipped
 
 # {operation: {backend: {"complaints": [...], "digest": hash of all results, with each NaN as the same bits}}}
 Findings = dict[str, dict[str, dict[str, Any]]]
@@ -109,7 +110,7 @@ def sweep(folder: Path, backends: Sequence[str]) -> Findings:
             continue
         oracle = oracle_file.read(path)
         if oracle.signature != _ext.signature():
-            raise ValueError(f"{path} and the wheel come from different contracts; build both again")
+            raise ValueError(f"{path} and the wheel come from different versions of contracts/; build both again")
         sequence = any(one["sequence"] for one in each["inputs"])
         findings[name] = {backend: try_all(name, oracle, backend, sequence=sequence) for backend in backends}
     return findings

@@ -1,4 +1,4 @@
-"""Times Lanewise's WASM backends and the peers. Runs in Pyodide, in the page.
+"""Times Lanewise's WASM backends and the peers (other libraries). Runs in Pyodide, in the page.
 
 page.mjs loads this module and lets chromium_page.py call `describe`, `limits` and `measure`; they take and
 return JSON.
@@ -25,13 +25,13 @@ from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
-WARM_SAMPLES = 15  # how long to warm up, in samples: until the engine has recompiled hot code
-# The bytes that a loop touches, in all of its streams together. Reading DRAM touches one stream, a third of them.
+WARM_SAMPLES = 15  # the warm-up lasts as long as this many samples: until the engine has recompiled hot code
+# The bytes that a loop touches in all of its arrays together. The read from DRAM touches one array, a third of them.
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
 
 
 class JavaScriptPeer:
-    """A JavaScript library that the page loads. Its loop is in JavaScript: Python makes one call per sample."""
+    """A JavaScript library that the page loads. The timed loop is in JavaScript: Python calls it once per sample."""
 
     def __init__(self, name: str, library: Any) -> None:
         self.name = name
@@ -42,7 +42,7 @@ class JavaScriptPeer:
         self.settings = f"{name}: {failure}" if failure else str(library.settings)
 
     def call(self, case: Case) -> Batch | None:
-        """Returns a batch of calls of the library's function for the operation, on the library's own arrays."""
+        """Returns a Batch of calls of the library's function for the operation, or None if it has no such function."""
         if self.failure:
             raise RuntimeError(self.failure)
         keywords = to_js(dict(case.keywords), dict_converter=js.Object.fromEntries)
@@ -127,7 +127,7 @@ _LIMITS = {str(name): module for name, module in js.Object.entries(lanewise_page
 
 
 def limit(case: Case) -> Contestant | None:
-    """Returns a loop with only the arithmetic or memory traffic of the case; None if call overhead dominates."""
+    """Returns a contestant with only the arithmetic or memory traffic of the case; None if call overhead dominates."""
     module = _LIMITS.get("relaxed_simd") or _LIMITS["simd128"]
     moved = case.result * ITEM_BYTES["float32"]
     if case.flops and case.operation.kind in ("matrix", "window"):
@@ -155,7 +155,7 @@ def describe(_: str) -> str:
 
 
 def limits(request: str) -> str:
-    """Measures the limits of the engine: GFLOP/s and GB/s by name."""
+    """Measures the limits of the WASM engine with the loops of limits.c: GFLOP/s and GB/s by name."""
     settings = json.loads(request)
     work: dict[str, tuple[float, Any]] = {}
     iterations = 1 << 16
@@ -175,7 +175,7 @@ def limits(request: str) -> str:
 
 
 def measure(request: str) -> str:
-    """Measures one goal and returns the case in the form of --json."""
+    """Measures one goal and returns the figures in the form of report.case_as_json."""
     settings = json.loads(request)
     (goal,) = [goal for goal in BROWSER if goal.name == settings["goal"]]
     assert goal.work is not None

@@ -1,5 +1,6 @@
-// The page that everything is measured in: Pyodide with the wheel and this benchmark's Python files, the peers, and the
-// modules of limits.c. chromium_page.py calls `lanewise.*`. lanewise/timing.py times everything but imports.
+// The page that everything is measured in. It loads Pyodide with the wheel and this benchmark's Python files, the peers
+// (other libraries), and the modules of limits.c. chromium_page.py calls `lanewise.*`. lanewise/timing.py times
+// everything but imports.
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
@@ -29,7 +30,7 @@ import ${name}
 `);
 }
 
-// Opens the peers. A peer that cannot start gets a `failure`, which is shown in every row.
+// Loads the peers (other libraries) of these names. One that cannot start gets a `failure`: why it is not timed.
 async function opened(names) {
     const result = {};
     for (const name of names) {

@@ -1,4 +1,4 @@
-"""A class that adds up clamped numbers, and a function that returns an element's offset."""
+"""Code to make mutants of: a class that adds up clamped numbers, and a function that returns an element's offset."""
 
 from __future__ import annotations
 

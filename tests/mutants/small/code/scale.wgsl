@@ -1,4 +1,4 @@
-// Scales the elements of a matrix that are in [-2, 2), and adds up those of each row.
+// Adds up 1.5 x + 0.25 over the elements x of each row that are in [-2, 2).
 @group(0) @binding(0) var<storage, read> x: array<f32>;
 @group(0) @binding(1) var<storage, read_write> out: array<f32>;
 
