@@ -16,7 +16,8 @@ TESTS = Path(__file__).parents[1]
 ORACLE = Path(os.environ.get("LANEWISE_ORACLE", TESTS.parent / "build" / "oracle"))
 PROGRAM = TESTS / "wasm" / "programs" / "sweep.py"
 
-_DESCRIBED = pyodide_runner.load(PROGRAM).described(ORACLE)
+_SWEEP = pyodide_runner.load(PROGRAM)
+_DESCRIBED = _SWEEP.described(ORACLE)
 OPERATIONS = [each["name"] for each in _DESCRIBED]
 REPRODUCIBLE = [each["name"] for each in _DESCRIBED if each["reproducible"]]
 
@@ -40,8 +41,9 @@ def native() -> Findings:
     return found
 
 
-def test_the_oracle_is_there() -> None:
-    assert OPERATIONS, f"{ORACLE} is empty; run: python contracts/generate.py --oracle {ORACLE}"
+def test_every_operation_is_covered() -> None:
+    left_out = [each["name"] for each in _SWEEP.table() if each["name"] not in OPERATIONS]
+    assert not left_out, f"{ORACLE} has no cases of {left_out}; run: python contracts/generate.py --oracle {ORACLE}"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS)

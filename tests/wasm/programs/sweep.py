@@ -95,10 +95,16 @@ def check(operation: str, backend: str) -> dict[str, Any]:
     return {"complaints": complaints, "digest": digest.hexdigest()}
 
 
+def table() -> list[dict[str, Any]]:
+    """Returns the entries of operations.json, one for each operation."""
+    path = libraries.DIRECTORY / "operations.json"
+    entries: list[dict[str, Any]] = json.loads(path.read_text(encoding="utf-8"))["operations"]
+    return entries
+
+
 def described(folder: Path) -> list[dict[str, Any]]:
     """Returns the entries of operations.json for the operations that the sweep covers."""
-    table = json.loads((libraries.DIRECTORY / "operations.json").read_text(encoding="utf-8"))["operations"]
-    return [each for each in table if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
+    return [each for each in table() if each["name"] in several.CHECKS or (folder / f"{each['name']}.bin").exists()]
 
 
 def sweep(folder: Path, backends: Sequence[str]) -> Findings:
