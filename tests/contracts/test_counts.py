@@ -1,11 +1,12 @@
-"""counts.txt has, for each contract, the numbers of its special values and of its laws (properties that tests check), a
-checksum of the shapes, parameters and ranges from which tests make inputs, and whether it promises the same bits on
+"""counts.txt has, for each contract, the numbers of its special values, of its laws (properties that tests check) and
+of its test cases, a checksum of all these and of the ranges of random inputs, and whether it promises the same bits on
 every CPU backend. A change that removes or weakens any must change counts.txt too, so that a review shows it."""
 
 from pathlib import Path
 from zlib import crc32
 
 import pytest
+from generator.cases import cases
 from generator.load import load_contracts
 
 COUNTS = Path(__file__).with_name("counts.txt")
@@ -20,8 +21,10 @@ def listed():
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.operation)
 def test_contracts_have_what_is_listed(contract):
     promise = " reproducible" if contract.reproducible else ""
-    inputs = crc32(repr((contract.cases, contract.domain)).encode())
-    line = f"{contract.operation} {len(contract.special)} {len(contract.laws)} {inputs:08x}{promise}"
+    names = [case.name for case in cases(contract)]  # a name tells the shapes and the parameters
+    checksum = crc32(repr((contract.special, contract.laws, names, contract.domain)).encode())
+    counts = f"{len(contract.special)} {len(contract.laws)} {len(names)}"
+    line = f"{contract.operation} {counts} {checksum:08x}{promise}"
     old = listed().get(contract.operation, "no line")
     assert line == old, f"counts.txt has '{old}', the contract '{line}'; if that is right, change the line in {COUNTS}"
 
