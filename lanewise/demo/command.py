@@ -162,8 +162,7 @@ def _peer_predictions(contestant: Contestant) -> list[int]:
 def _report(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool, as_json: bool) -> None:
     if as_json:
         readers = [
-            {"name": o.name, "accuracy": round(o.accuracy, 6), "images_per_second": round(o.images_per_second)}
-            for o in outcomes
+            {"name": o.name, "accuracy": o.accuracy, "images_per_second": round(o.images_per_second)} for o in outcomes
         ]
         report = {
             "digits": len(digits.labels),
