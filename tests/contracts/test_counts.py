@@ -18,11 +18,19 @@ def listed():
     return {line.split()[0]: line for line in lines if not line.startswith("#")}
 
 
+def _rows_and_laws(contract):
+    """Yields the special values and laws of a contract, without the texts that explain them."""
+    for row in contract.special:
+        yield row.inputs, row.parameters, row.out, row.raises, row.dtypes, sorted(row.unless)
+    for law in contract.laws:
+        yield law.name, law.holds, law.dtypes
+
+
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.operation)
 def test_contracts_have_what_is_listed(contract):
     promise = " reproducible" if contract.reproducible else ""
     names = [case.name for case in cases(contract)]  # a name tells the shapes and the parameters
-    checksum = crc32(repr((contract.special, contract.laws, names, contract.domain)).encode())
+    checksum = crc32(repr([*_rows_and_laws(contract), *names, contract.domain]).encode())
     counts = f"{len(contract.special)} {len(contract.laws)} {len(names)}"
     line = f"{contract.operation} {counts} {checksum:08x}{promise}"
     old = listed().get(contract.operation, "no line")
