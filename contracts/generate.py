@@ -1,7 +1,7 @@
 """Generates C, headers, stubs, shaders, metadata and test oracles from the contracts. Nothing generated is committed.
 
     python contracts/generate.py --out build/generated      C, headers, stubs, shaders, metadata
-    python contracts/generate.py --oracle build/oracle      inputs and references for the tests (needs NumPy)
+    python contracts/generate.py --oracle build/oracle      inputs and reference results for the tests (needs NumPy)
 
 Files whose content stays the same are not written, so that a build repeats only the steps that a change affects.
 --out needs PyYAML and nothing else.
@@ -64,7 +64,7 @@ def main() -> int:
         "--oracle",
         type=Path,
         metavar="FOLDER",
-        help="write inputs and references for the tests, here and in FOLDER_paths",
+        help="write inputs and reference results for the tests to FOLDER and FOLDER_paths",
     )
     parser.add_argument("--only", action="append", metavar="OPERATION", help="with --oracle: these operations only")
     parser.add_argument("-v", "--verbose", action="store_true", help="print each file that was written or removed")
@@ -72,7 +72,7 @@ def main() -> int:
     if not options.out and not options.oracle:
         parser.error("give --out FOLDER, --oracle FOLDER, or both")
     try:
-        # `measured` is not checked for a build, because errors can be measured only after a build.
+        # The field `measured` is not checked for a build, because numerical errors can be measured only after it.
         contracts = load_contracts(FOLDER, check_measured=bool(options.oracle))
         if options.out:
             write(files(contracts), options.out, options.verbose)

@@ -9,7 +9,7 @@
  * Queries are divided into chunks, and chunks into blocks. For each chunk, the kernel iterates over the blocks of keys.
  * It packs the keys and values of a block once, then multiplies them by each block of queries: the GEMM micro-kernel
  * computes both the scores and the weighted sums. A block of queries skips the blocks of keys that none of its queries
- * sees. If there are few queries, and the rows of keys and values are contiguous, unpacked GEMM reads them in place.
+ * sees. If there are few queries, and the rows of keys and values are contiguous, GEMM reads them without packing.
  *
  * If a query does not see a key, the key and its value are hidden from it, and the score is -inf. The result of a query
  * that sees no keys is zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite:
@@ -55,15 +55,15 @@ typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the range of keys that at least one of the queries first .. last sees. Its bounds count from key number
- * `key`. */
+/* Returns the range of keys that at least one of the queries first .. last sees if there is no mask. Its bounds count
+ * from key number `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
 }
 
-/* Adds the mask to the scores in `range`, which covers whole vectors. The score becomes -inf where the mask is -inf,
- * even if it was NaN, and where the key is not in `visible`. */
+/* Adds the mask to the scores in `range`, which covers whole vectors. Where the mask is -inf or the key is not in
+ * `visible`, the score becomes -inf, even if it was NaN. */
 static void attention_hide(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range,
                            attention_range visible) {
     int64_t step = c->layout->column_strides[3];
@@ -97,8 +97,8 @@ INLINE vf32 attention_exp(vf32 x) {
 }
 
 /* Replaces the scores of a row with weights and adds these to the row's total. If a score is larger than all earlier
- * ones, rescales the row's sums so far. The search for the largest score ignores NaN, but the weight of a NaN score is
- * NaN, which makes the total NaN. */
+ * ones, rescales the row's sums and total so far. The search for the largest score ignores NaN, but the weight of a NaN
+ * score is NaN, which makes the total NaN. */
 static void attention_row(const attention_chunk *c, int64_t row, float *scores, int64_t key, attention_range range) {
     attention_range visible = attention_visible(c->layout, c->first + row, c->first + row, key);
     if (c->mask || visible.begin > range.begin || visible.end < range.end) {

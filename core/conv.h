@@ -38,7 +38,7 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
-/* Taps that conv_pack collects: for each, the columns of a panel read contiguous memory. */
+/* Taps that conv_pack collects: those for which the columns of a panel are contiguous in x. */
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */
@@ -92,8 +92,8 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         if (q == 0) {
             window_tap_row(&tap, &strip, p);
         }
-        int64_t channel =
-            first_row > t ? divide_up(first_row - t, taps) : 0; /* the first whose row for this tap is in the panel */
+        /* The first channel whose row for this tap is in the panel or beyond it. */
+        int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0;
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) {
             continue;
@@ -305,8 +305,9 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
     }
     all.products = divide_up(w->batch, all.images) * w->groups;
     work *= (double)all.images;
-    int is_split = work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK
-                                                              : GEMM_LARGE_WORK); /* each product is split into tasks */
+    /* Large products run one after another in a single task here, and each splits itself into tasks; small ones are
+     * grouped, several per task. */
+    int is_split = work >= (all.products < GEMM_MANY_PRODUCTS ? GEMM_SMALL_WORK : GEMM_LARGE_WORK);
     all.per_task = is_split ? all.products : 1 + (int64_t)(GEMM_SMALL_WORK / (work + 1));
     return run_tasks(context, divide_up(all.products, all.per_task), conv_task, &all);
 }

@@ -1,7 +1,7 @@
 /* Creation kernels: they compute each element from its position in row-major order.
  *
  * core/ops/<op>.h defines, for each dtype, a span_function <op>_span_<dtype> and, by the macro CREATION, the kernel
- * lw_<op>_<dtype> that calls it; kernels.c includes the header and lists the kernel in the table. */
+ * lw_<op>_<dtype> that calls it; the generated kernels.c includes that header and lists the kernel in its table. */
 #pragma once
 
 #include "spans.h"

@@ -209,9 +209,10 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
 /* Applies one implicit QL step to rows first .. last of T. Stores rotation i, of rows i and i + 1, in m->c[i] and
  * m->s[i], and the first and the last such i in m->first and m->last.
  *
- * No divisor r is 0. If L is the largest |d[k]| + |e[k]|, then |e[i]| > 2^-53 L and |s| >= |e[i]| / (K L), with K < 100
- * because the shift is within 3 L of d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest
- * positive float32: f * f is far from underflow. */
+ * No divisor r is 0. Let L be the largest |d[k]| + |e[k]| before the first step. In rows first .. last - 1, |e[i]| is
+ * larger than 2^-53 L (see eigen_diagonal), and |s| >= |e[i]| / (K L), with K < 100 because the shift is within 3 L of
+ * d[first]. So |f| > 2^-113 L, and L is at least 2^-150, half of the smallest positive float32: f * f is far from
+ * underflow. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);
@@ -386,8 +387,8 @@ static lw_status eigen_task(lw_context *context, int64_t task, const void *argum
     return status;
 }
 
-/* Each task decomposes one or more small matrices. Large matrices are decomposed one after another, each by many
- * tasks. */
+/* Each task decomposes one or more small matrices. Large matrices are decomposed one after another in a single task
+ * here, and each splits its work into tasks. */
 static lw_status eigen_of_symmetric(lw_context *context, const lw_matrix_layout *l, const void *x, void *values,
                                     void *vectors) {
     eigen_batch b = {.layout = l, .x = x, .values = values, .vectors = vectors, .count = 1};

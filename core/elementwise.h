@@ -147,8 +147,8 @@ static void transfer(const elementwise_call *call, layout_iterator it, int64_t c
     }
 }
 
-/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Shared by all
- * kernels. */
+/* Runs the body for the last elements, which do not fill a vector, through zero-padded buffers. Not inlined: all
+ * kernels share it. */
 static __attribute__((noinline)) void run_tail(const elementwise *kernel, int64_t whole, int64_t tail,
                                                const void *const *inputs, void *output, const lw_scalar *parameters) {
     _Alignas(16) char buffer[LW_MAX_OPERANDS][VF32_LANES * 8] = {0};
@@ -296,7 +296,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
         if (call.passage[o] == REPEATED && o == last) {
-            call.passage[o] = PACKED; /* the result is a single strided row */
+            call.passage[o] = PACKED; /* the layout is one strided row; a result cannot be repeated */
         }
         if (call.passage[o] == BY_ROW) {
             call.by_row = 1;

@@ -1,5 +1,5 @@
-/* The description of one matrix product, its epilogue, and what all GEMM paths share. Strides are in bytes and may have
- * any size and sign. The stride along an extent of 1 is arbitrary. */
+/* The description of one matrix product, its epilogue (bias and activation), and what all GEMM paths share. Strides are
+ * in bytes and may have any size and sign. The stride along an extent of 1 is arbitrary. */
 #pragma once
 
 #include "gemm_tiles.h"

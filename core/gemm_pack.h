@@ -4,8 +4,9 @@
 
 #include "gemm.h"
 
-/* gemm_transpose_4x4 transposes a block of 4 x 4 floats. */
 typedef float gemm_quad __attribute__((vector_size(16)));
+
+/* Transposes 4 x 4 floats. Rows of `from` are `across` bytes apart, and rows of `to` `width` floats. */
 INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
     for (int r = 0; r < 4; r++) {

@@ -7,7 +7,7 @@
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,
- * tiles with fewer rows also reach the peak, and tiles with 8 rows gain 3 GFLOP/s for 64 x 64.
+ * tiles with fewer rows are as fast, and for 64 x 64, tiles with 8 rows gain 3 GFLOP/s.
  *
  * Measured, also in GFLOP/s, on one core of an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3; twice as many
  * multiply-adds per cycle as the EPYC), 2026-11:

@@ -82,8 +82,8 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     })
 #endif
 
-/* Runs one task by context->run, if there is one. The host can stop the kernel between tasks, so long serial work is
- * cut into such tasks. */
+/* Runs one task, by context->run unless that is NULL. The host can stop the kernel between tasks, so long serial work
+ * is cut into such tasks. */
 static inline lw_status run_interruptible(lw_context *context, lw_task *task, const void *argument) {
     return context->run ? context->run(context, 1, task, argument) : task(context, 0, argument);
 }

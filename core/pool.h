@@ -105,7 +105,7 @@ INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     return vf32_load(lanes);
 }
 
-/* Step 2 for `count` results: to[n] joins from[n * step + q * dilation] for q < window, and the previous to[n] if
+/* Step 2 above for `count` results: to[n] joins from[n * step + q * dilation] for q < window, and the previous to[n] if
  * `add`. */
 INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                          int64_t count, int add) {
@@ -176,7 +176,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
     }
 }
 
-/* Step 1 for rows first .. first + count - 1 of the results: joins `width` columns of x, from `column` on. */
+/* Step 1 above for rows first .. first + count - 1 of the results: joins `width` columns of x, from `column` on. */
 static void pool_gather(const pool *s, int64_t first, int64_t count, int64_t column, int64_t width, int64_t pitch,
                         float *to) {
     const lw_window_layout *w = s->layout;

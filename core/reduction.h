@@ -53,7 +53,7 @@ typedef struct reduction {
     const lw_scalar *parameters;
     int32_t kept;     /* number of dimensions that are not reduced */
     int64_t count;    /* reduced elements per output */
-    int64_t chunk;    /* blocks per chunk, a power of two */
+    int64_t chunk;    /* blocks per chunk, a part that a task can reduce on its own; a power of two */
     int64_t chunks;   /* chunks per output; one empty chunk if there are no elements */
     int64_t line;     /* outputs along the last kept dimension */
     int64_t width;    /* outputs per group, which are reduced together */
@@ -169,7 +169,8 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
     r->reducer->block(&from, start, count, result);
 }
 
-/* Reduces one block of each output of a group. The outputs are adjacent columns, if need be of a copy. */
+/* Reduces one block of each output of a group. The elements of the outputs are adjacent columns, in place or in a
+ * transposed copy. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
     PATH_IF(r->transposed, "reduction: transposed group");
     PATH_IF(!r->transposed, "reduction: adjacent columns");

@@ -1,4 +1,5 @@
-/* Search kernels: find the position of each element of x2 in the sorted row x1: how many elements of x1 are before it.
+/* Search kernels: find the position of each element of x2 in the sorted row x1, which is how many elements of x1 are
+ * before it.
  *
  * The layout is that of x2 and the result; every element is searched for in the same x1. Parameters: the length of x1,
  * its stride in bytes, and whether the position is after equal elements. Elements are compared by their keys

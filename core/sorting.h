@@ -90,7 +90,7 @@ static void sort_keys(const sort_row *s, int64_t first, int64_t count, int32_t *
     }
 }
 
-/* Writes result `rank`: element `index` of the row, or its position. */
+/* Writes result number `rank`: element `index` of the row, or its position. */
 INLINE void sort_write(const sort_row *s, int64_t rank, int32_t index) {
     const char *from = s->gives_indices ? (const char *)&index : s->x + index * s->x_stride;
     __builtin_memcpy(s->out + rank * s->out_stride, from, sizeof index);
@@ -197,7 +197,7 @@ static lw_status sort_radix(lw_context *context, void **items, void **spare, int
 SORT_RADIX_PASSES(32, 0)
 SORT_RADIX_PASSES(64, 32)
 
-/* Returns a key and a position as one integer that compares like the key or, of equal keys, like the position. */
+/* Returns a key and a position as one integer that compares like the key or, if keys are equal, like the position. */
 INLINE uint64_t sort_pair(int32_t key, int64_t index) {
     return (uint64_t)((uint32_t)key ^ 0x80000000u) << 32 | (uint64_t)index;
 }
@@ -364,7 +364,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* the number of true elements; then, of elements equal to the value that sorts first */
+    int64_t firsts; /* first the number of true elements; then that of elements equal to the first result */
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

@@ -10,7 +10,7 @@ typedef struct span {
     int64_t count;
     char *data[LW_MAX_OPERANDS];
     int64_t step[LW_MAX_OPERANDS];
-    int streamed; /* the result is larger than the caches: the function may use streaming stores and stream_end() */
+    int streamed; /* the result is larger than the caches: streaming stores, followed by stream_end(), are faster */
 } span;
 
 typedef void span_function(const span *p, const lw_scalar *parameters);
@@ -25,7 +25,7 @@ typedef struct spans {
     int streamed;
 } spans;
 
-enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS of random.h */
+enum { SPAN_GRAIN = 1 << 15 }; /* elements per task; a multiple of RANDOM_WORDS (random.h), so that rand wastes none */
 
 static lw_status spans_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;

@@ -1,6 +1,6 @@
 /* Streaming stores, for results larger than the caches. An ordinary store first reads the cache line from DRAM, which
- * adds a third to the memory traffic of an addition. Streaming stores bypass the caches and write whole lines without
- * reading them. */
+ * adds a third to the memory traffic of adding two arrays. Streaming stores bypass the caches and write whole lines
+ * without reading them. */
 #pragma once
 
 #include "lanewise.h"
@@ -9,7 +9,7 @@
 
 enum { STREAM_LINE = 64 }; /* bytes of a cache line, which streaming stores must fill */
 
-/* Returns whether to stream a result of this size. */
+/* Returns whether to write a result of this size by streaming stores. */
 INLINE int stream_pays(const lw_context *context, int64_t bytes) {
     return SIMD_STREAM && context->cache_bytes && (uint64_t)bytes > context->cache_bytes;
 }

@@ -1,7 +1,7 @@
 /* Windows over images: which elements of x the windows of many results cover.
  *
- * A strip is a range of consecutive results of one channel, across rows and images, so that small images fill vectors
- * as well as large ones. A tap is one element of the window. For each tap, this file computes which elements of x the
+ * A strip is a range of consecutive results of one channel, across rows and images, so that vectors are full even if
+ * the images are small. A tap is one element of the window. For each tap, this file computes which elements of x the
  * tap reads for the results of a strip: runs of equally spaced elements, and a mask that hides padding. Neither depends
  * on the channel, so both are computed once for all channels. A run continues into the next row of results if its
  * elements are still equally spaced there. With stride 1 and results of the size of the image, the whole strip is one
@@ -35,7 +35,7 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 typedef struct window_run {
-    int64_t image, from; /* byte offsets: the image's in x; the first element's in a channel, plus `image` in a tap */
+    int64_t image, from; /* byte offsets: of the image in x; of the first element in a channel, plus `image` in a tap */
     int64_t to, count;   /* the run's results: index of the first one in the strip; how many */
 } window_run;
 

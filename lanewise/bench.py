@@ -133,7 +133,7 @@ def _chosen(names: Sequence[str]) -> list[Work]:
     known = [work.operation for work in WORKS]
     for name in names:
         if name not in known:
-            raise ArgumentError(f"bench: expected operations of {', '.join(known)}, got {name!r}")
+            raise ArgumentError(f"bench: expected one of {', '.join(known)}, got {name!r}")
     return [work for work in WORKS if not names or work.operation in names]
 
 

@@ -26,7 +26,7 @@ KINDS: Final = ("arithmetic", "functions", "reductions", "rows", "matrices")
 FORMAT: Final = 1
 MAX_BYTES: Final = 1 << 16
 MAX_RELATIVE_TIME: Final = 1e6
-NOISE: Final = 1.03  # backends that take at most this many times as long as the fastest keep the order of the enum
+NOISE: Final = 1.03  # backends that take at most this many times as long as the fastest keep the order of Backend
 
 Times = Mapping[Backend, Mapping[str, float]]
 
@@ -97,7 +97,7 @@ def folder() -> Path | None:
 
 
 def load() -> Calibration | None:
-    """Returns the stored calibration if this machine and version measured it, else None. Never raises an error."""
+    """Returns the stored calibration if this machine and version of Lanewise measured it, or None. Raises no error."""
     directory = folder()
     if directory is None or not os.path.exists(directory / NAME):
         return None
@@ -218,5 +218,5 @@ def _table(value: Any, keys: set[str], name: str) -> dict[str, Any]:
 def _row(value: Any) -> dict[str, float]:
     row = _table(value, set(KINDS), "times")
     if not all(isinstance(time, float) and 1.0 <= time <= MAX_RELATIVE_TIME for time in row.values()):
-        raise ValueError(f"expected multiples of the fastest time from 1.0 to {MAX_RELATIVE_TIME:g}, got {row!r:.80}")
+        raise ValueError(f"expected times from 1.0 to {MAX_RELATIVE_TIME:g}, relative to the fastest, got {row!r:.80}")
     return {kind: row[kind] for kind in KINDS}

@@ -43,7 +43,7 @@ def _declarations() -> str:
         ) from error
     text = re.sub(r"#ifdef __cplusplus.*?#endif", "", text, flags=re.DOTALL)
     text = re.sub(r"^#(?!define \w+ \d+\b).*$", "", text, flags=re.MULTILINE)  # keep constants, which are array sizes
-    return text.replace("extern LW_EXPORT const", "extern")  # cffi treats const variables as constants
+    return text.replace("extern LW_EXPORT const", "extern")  # cffi refuses to read const variables of a library
 
 
 ffi = FFI()

@@ -117,7 +117,7 @@ def bench(arguments: Sequence[str]) -> int:
 
         raise LibraryError(
             "this wheel is for browsers and has no benchmark; run bench where lanewise was "
-            "installed by pip, or measure a page from a checkout: "
+            "installed by pip, or time a browser from a checkout: "
             "python -m tests.bench --goals --backends browser"
         ) from None
     return run(arguments)

@@ -126,7 +126,7 @@ def _like(operation: str, x: Any, value: Any, dtype: Any, device: Any) -> Tensor
 def filled_like(
     operation: str, like: Tensor, shape: Shape, value: Any, dtype: Any = None, device: Any = None
 ) -> Tensor:
-    """Returns a tensor filled with one value, by default with the dtype and placement of `like`."""
+    """Returns a tensor filled with one value, by default with the dtype and backend of `like`."""
     result = _filled(operation, shape, value, like.dtype if dtype is None else dtype, None)
     return placement.place_like(result, like, device, operation)
 

@@ -73,7 +73,7 @@ class Executor(Protocol):
         outputs: Sequence[tuple[Any, int]],
         parameters: Sequence[float],
     ) -> None:
-        """Runs a kernel of the kernel table, such as `exp_float32`. `kind` is its kind in contracts/kinds.yaml.
+        """Runs a kernel such as `exp_float32`, whose `kind` (contracts/kinds.yaml) is `elementwise`.
 
         `layout` has the fields of that kind's struct in core/include/lanewise.h, as ints and nested lists. Operands are
         pairs of a buffer and the byte offset of the first element, (None, 0) for an optional input that is absent.

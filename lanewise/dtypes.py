@@ -89,7 +89,7 @@ _NAMES: Final[dict[str, DType]] = {dtype.name: dtype for dtype in ALL} | {
     "single": float32,
     "double": float64,
 }
-# The dtypes of tensors made from lists of these Python types.
+# The dtypes of tensors made from lists of these Python types; ints that exceed int32 make int64.
 _PYTHON_TYPES: Final[dict[type, DType]] = {builtins.bool: bool, int: int32, float: float32}
 
 

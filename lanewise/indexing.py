@@ -24,7 +24,7 @@ _ALL = slice(None)
 
 
 class _Group(NamedTuple):
-    """The adjacent axes of the view that one array of the key indexes: for a mask as many as it has dimensions."""
+    """Adjacent axes of the view, indexed by one array of the key: for a mask, as many axes as it has dimensions."""
 
     axis: int  # the first of these axes
     dimension: int  # index of this axis in the tensor, which differs from `axis` if the key has ints or None
@@ -216,8 +216,8 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
 
 
 def _indexed_axes_first(view: Tensor, plan: _Plan) -> tuple[list[int], list[int], list[int]]:
-    """Returns three lists: all axes of the view, the indexed ones first; the number of positions in each group's axes;
-    and the extents of the other axes."""
+    """Returns three lists: all axes of the view, the indexed ones first; for each group, the product of the extents
+    of its axes; and the extents of the other axes."""
     indexed = [axis for group in plan.groups for axis in range(group.axis, group.axis + group.span)]
     others = [axis for axis in range(view.ndim) if axis not in indexed]
     extents = [math.prod(view.shape[group.axis : group.axis + group.span]) for group in plan.groups]

@@ -43,7 +43,7 @@ class Manifest(NamedTuple):
 def find(name: str) -> Library | None:
     """Returns the library of the backend `name`, such as "avx2", or None if this build has none.
 
-    Raises LibraryError if the manifest is missing or damaged, or if its ABI or signature is not the extension's.
+    Raises LibraryError if the manifest is missing or damaged, or is not for the extension's ABI and kernels.
     """
     return _read(DIRECTORY / "manifest.json").libraries.get(name)
 

@@ -167,14 +167,14 @@ def init_backend_with_memory_check(
 ) -> Backend:
     """Opens and returns the best backend that `backend` stands for and that has enough free memory.
 
-    `required_bytes` is an int or a MemoryEstimate. Free memory of unknown size is enough. Raises OutOfMemoryError if no
-    backend has enough, and BackendUnavailableError if this machine has none of the backends.
+    `required_bytes` is an int or a MemoryEstimate. Memory of unknown size counts as enough. Raises OutOfMemoryError if
+    no backend has enough, and BackendUnavailableError if this machine has none of the backends.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu
     False
     """
-    from lanewise import discovery, selection  # imported here because both import this module
+    from lanewise import discovery, selection  # imported here because selection imports this module
 
     operation = "init_backend_with_memory_check"
     total = required_bytes.total_bytes if isinstance(required_bytes, MemoryEstimate) else required_bytes

@@ -48,5 +48,5 @@ class NamespaceInfo:
     def _check(self, device: str | None) -> None:
         if device is not None and device not in self.devices():
             raise ArgumentError(
-                f"__array_namespace_info__: expected a device of {self.devices()}, got {describe(device)}"
+                f"__array_namespace_info__: expected a device in {self.devices()}, got {describe(device)}"
             )

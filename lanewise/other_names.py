@@ -88,7 +88,7 @@ _TEXTS: Final[dict[str, str]] = {
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
 HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
-# What to use in place of attributes of PyTorch's tensors whose names have no hint as functions, or a wrong one.
+# What to use in place of attributes of PyTorch's tensors for which FUNCTIONS and HINTS have no hint, or a wrong one.
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",

@@ -1,8 +1,8 @@
 """Says where tensors are stored, and moves them.
 
-A tensor is committed to a backend if the user chose that backend. For operations that have kernels, the extension uses
-the backend that their operands are committed to. The functions here place tensors for Tensor.to() and its relatives
-(methods.py), creation functions and composed operations.
+A tensor is committed to a backend if the user chose it for the tensor. For operations that have kernels, the extension
+uses the backend that their operands are committed to. The functions here place tensors for Tensor.to() and similar
+methods (methods.py), creation functions and composed operations.
 """
 
 from __future__ import annotations

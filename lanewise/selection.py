@@ -34,7 +34,7 @@ __all__ = [
 _calibration: Calibration | None = None
 _order: tuple[Backend, ...] = PRIORITY  # AUTO's default order: that of lw.Backend, or that of a calibration
 _priority: tuple[Backend, ...] = PRIORITY  # the order that AUTO uses: _order, or that of set_backend_priority()
-_is_named = False  # whether LANEWISE_BACKEND names the default backend
+_is_named = False  # whether the default backend comes from LANEWISE_BACKEND
 _default = Backend.AUTO
 _strict = False
 

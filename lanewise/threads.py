@@ -45,7 +45,7 @@ def initialize() -> None:
 def _set(operation: str, number: int | str) -> None:
     maximum = 1024 if hasattr(_ext, "set_num_threads") else 1
     if isinstance(number, str) or not 1 <= number <= maximum:
-        expected = f"a number of threads from 1 to {maximum}" if maximum > 1 else "1 thread, as in WebAssembly"
+        expected = f"a number of threads from 1 to {maximum}" if maximum > 1 else "1 thread in WebAssembly"
         raise ArgumentError(f"{operation}: expected {expected}, got {describe(number)}")
     if maximum > 1:
         _ext.set_num_threads(number)

@@ -5,7 +5,7 @@
     CC=gcc python native/build.py --into DIR        puts a whole importable package into DIR
 
 pip calls this through hatchling and hook.py. The build has four steps: contracts/generate.py writes build/generated;
-steps.py runs the compiler that compiler.py chose, for one row of targets.py; binaries.py checks each library; the
+steps.py runs the compiler that compiler.py chose, for one platform of targets.py; binaries.py checks each library; the
 result, a mapping from paths in the package to files, is copied into a package or packed into a wheel.
 """
 

@@ -94,8 +94,8 @@ static size_t largest_cache(uint32_t number) {
     return largest;
 }
 
-/* AMD and Intel use different CPUID leaves with the same format: each subleaf describes one cache. The C library is not
- * used, because on some systems it returns the last-level cache of the whole socket. */
+/* AMD and Intel use different CPUID leaves with the same format: each subleaf describes one cache. The C library's
+ * sysconf() is not used, because on some systems it reports the last-level cache of the whole socket. */
 size_t lw_cpu_cache_bytes(void) {
     const uint32_t amd = 0x8000001d, intel = 4;
     size_t bytes = cpuid(0x80000000).a >= amd ? largest_cache(amd) : 0;

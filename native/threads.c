@@ -119,7 +119,7 @@ static struct {
     condition offered;  /* idle workers sleep on this */
     condition left;     /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
-    atomic_uint news;   /* incremented by each new job and each new limit; ends the spinning of workers */
+    atomic_uint news;   /* incremented by each new job and each change of `threads`; stops workers from spinning */
     int workers, asleep, busy;
     job *jobs; /* oldest first */
     unsigned forks;
@@ -199,8 +199,8 @@ static void work_at_range(job *job, range *range, task_context *own) {
     }
 }
 
-/* Runs tasks of a job, beginning with the range of this thread's number. `interrupted` is NULL for a worker, whose
- * context has no host. */
+/* Runs tasks of a job, beginning with the range of this thread's number. On a worker, `interrupted` and
+ * context.host are NULL. */
 static void work(job *job, int number, lw_interrupted *interrupted) {
     task_context own; /* `message` and `bad_index` stay uninitialized until a task sets them */
     own.job = job;

@@ -29,7 +29,7 @@ TARGET = TARGETS["wasm32-pyodide"]
 _SUFFIX = "_wasm32"
 TAGS = tuple(platform.removesuffix(_SUFFIX) for platform in TARGET.wheel_platform.split("."))
 
-# Chromium's limit for compiling a module synchronously on a page's main thread, where the extension opens kernels.
+# Chromium's limit for compiling a module synchronously on a page's main thread, where lanewise opens its modules.
 LARGEST_MODULE = 8 << 20
 # A page downloads the whole wheel before its first operation.
 LARGEST_WHEEL = 375_000
@@ -85,7 +85,7 @@ def inspect(wheel: Path, *, tag: str | None = None) -> None:
 
 
 def describe(wheel: Path) -> str:
-    """Returns a text with the sizes of the wheel and its modules, and why the build left out which libraries."""
+    """Returns a text with the sizes of the wheel and its modules, and the reason for each library that is left out."""
     with zipfile.ZipFile(wheel) as archive:
         entries = {entry.filename.removeprefix("lanewise/"): entry for entry in archive.infolist()}
     lines = [f"{wheel}: {wheel.stat().st_size / 1000:.0f} KB"]

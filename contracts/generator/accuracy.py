@@ -23,7 +23,7 @@ def tolerance(fields: Fields) -> Tolerance:
         each = Fields(raw, fields.where, f"tolerance of {name}")
         if name not in GPU_BACKENDS:
             raise each.error(
-                f"expected a backend of {', '.join(GPU_BACKENDS)}, got {name!r}; CPU backends share one tolerance"
+                f"expected a GPU backend ({', '.join(GPU_BACKENDS)}), got {name!r}; CPU backends share one tolerance"
             )
         backends[str(name)] = _bound(each, each.text("why"))
         each.finish()
@@ -42,7 +42,7 @@ def measured(fields: Fields) -> Measured | None:
     worst = {name: _worst(Fields(section.value(name), fields.where, f"measured: {name}")) for name in names}
     if names != ["all"] and ("all" in names or not {"fma", "plain"} <= set(names)):
         raise section.error(
-            f"expected field all alone, or fields fma and plain, got {', '.join(names) or 'none'}; {REMEDY}"
+            f"expected either field 'all' or fields 'fma' and 'plain', got {', '.join(names) or 'none'}; {REMEDY}"
         )
     section.finish()
     return Measured(draws, worst)
@@ -53,7 +53,7 @@ def check(contract: Contract) -> None:
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:
-            raise _error(contract, "expected measured only with a tolerance above 0, got it without one; remove it")
+            raise _error(contract, "expected field measured only with a tolerance above 0, got it without; remove it")
         return
     if found is None:
         raise _error(contract, f"expected field measured beside tolerance, got none; {REMEDY} {contract.operation}")
@@ -93,7 +93,7 @@ def _worst(fields: Fields) -> Worst:
     if not isinstance(at, str) and not (
         isinstance(numbers, list) and numbers and all(isinstance(each, (int, float)) for each in numbers)
     ):
-        raise fields.error(f"expected field at to be an argument, a list of arguments or a case's name, got {at!r}")
+        raise fields.error(f"expected field 'at' to be an argument, a list of arguments or a case's name, got {at!r}")
     place: Any = at if isinstance(at, str) else tuple(map(float, numbers))
     worst = Worst(_bound(fields, why=""), place, fields.mapping("with"))
     fields.finish()

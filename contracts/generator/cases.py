@@ -1,7 +1,7 @@
 """Lists the test cases of a contract: sizes around multiples of the vector width, broadcasts, axes, special values.
 
 Cases that every operation of a kind needs are listed here; the field `cases` of a contract adds shapes. paths.py lists
-larger cases, at the sizes where an algorithm changes its path.
+larger cases, at the sizes where an algorithm switches to another code path.
 """
 
 from __future__ import annotations

@@ -99,7 +99,7 @@ def _required(operand: Operand | None) -> Operand:
 
 
 def _pack(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int) -> bytes:
-    """Packs an lw_layout into bytes. `strides` has one list per operand; `inner` is the struct's field."""
+    """Packs an lw_layout into bytes. `strides` has one list per operand; `inner` is the field of that name."""
     words = [*_zero_padded(shape, MAX_NDIM)]
     for operand in range(MAX_OPERANDS):
         words += _zero_padded(strides[operand] if operand < len(strides) else (), MAX_NDIM)
@@ -163,7 +163,10 @@ def _rotation(x: Operand, out: Operand, axis: int) -> bytes:
 
 
 def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) -> bytes:
-    """Returns an lw_matrix_layout. A 1-D left factor is a row, a right one a column; `transposed`: inputs[1] is B^T."""
+    """Returns an lw_matrix_layout. A 1-D left factor is a row, a 1-D right factor a column.
+
+    If `transposed`, inputs[1] holds the transpose of the right factor.
+    """
     a, b = _required(inputs[0]), _required(inputs[1])
     bias = inputs[2] if len(inputs) > 2 else None
     one_row, one_column = a.ndim == 1, b.ndim == 1
@@ -253,7 +256,10 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 
 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
-    """Returns the call of take, take_along_axis or put. For put, x holds the values, and the indices address `out`."""
+    """Returns the call of take, take_along_axis or put.
+
+    For put, the only internal one, x holds the values to write, and the indices address `out`.
+    """
     addressed = out if contract.internal else x
     if axis is None:  # indices address the flattened tensor; all test cases without an axis have contiguous operands
         item = addressed.strides[-1] if addressed.ndim else 0

@@ -71,7 +71,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
 
 
 def load_contracts(folder: Path, check_measured: bool = True) -> tuple[Contract, ...]:
-    """Returns every contract in the folder, sorted by operation. If `check_measured`, calls accuracy.check on each."""
+    """Returns every contract in the folder, sorted by operation. If `check_measured`, also checks measured errors."""
     kinds = load_kinds(folder)
     paths = sorted(path for path in folder.glob("*.yaml") if path.name not in SHARED)
     contracts = tuple(sorted((load_contract(path, kinds) for path in paths), key=lambda each: each.operation))
@@ -208,7 +208,7 @@ def _limits(fields: Fields, kind: str) -> Limits | None:
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
-    """Returns whether the operation only moves data, of any dtype; and the result dtype of each computed dtype."""
+    """Returns whether the operation only moves data, of any dtype; and {dtype computed in: dtype of the result}."""
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:
@@ -218,7 +218,7 @@ def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
         return True, {}
     for name in (*raw.keys(), *raw.values()):
         if name not in DTYPES:
-            raise fields.error(f"expected dtypes of {', '.join(DTYPES)}, or 'any: same' alone, got {name!r}")
+            raise fields.error(f"dtypes: expected one of {', '.join(DTYPES)}, or 'any: same' alone, got {name!r}")
     if not raw:
         raise fields.error("expected at least one dtype, got none; write dtypes: {float32: float32}")
     return False, {dtype: str(raw[dtype]) for dtype in DTYPES if dtype in raw}
@@ -263,7 +263,9 @@ def _domain(fields: Fields, inputs: tuple[Input, ...], computed: tuple[str, ...]
     for name, value in raw.items():
         per_dtype = isinstance(value, Mapping) and bool(set(value) & set(DTYPES))
         if per_dtype and not set(value) <= set(computed):
-            raise fields.error(f"domain of {name!r}: expected dtypes of {', '.join(computed)}, got {', '.join(value)}")
+            raise fields.error(
+                f"domain of {name!r}: expected only dtypes {', '.join(computed)}, got {', '.join(value)}"
+            )
         ranges = value if per_dtype else {"": value}
         result[str(name)] = {dtype: _range(fields, str(name), each) for dtype, each in ranges.items()}
     return result
@@ -298,7 +300,7 @@ def _shape(fields: Fields, each: Input) -> Any:
     shapes = value if each.sequence else [value]
     if not isinstance(shapes, list) or not all(isinstance(shape, list) for shape in shapes):
         raise fields.error(
-            f"expected {each.name} to be a shape, [2, 3], or for a sequence a list of them, got {value!r}"
+            f"expected {each.name} to be a shape such as [2, 3], or a list of shapes for a sequence, got {value!r}"
         )
     return value
 
@@ -315,13 +317,13 @@ def _special(
     fields.finish()
     for leaf in _leaves([*values.values(), out]):
         if not isinstance(leaf, (bool, int, float)):
-            raise fields.error(f"expected a number, got {leaf!r}; YAML requires a point and a signed exponent, 1.0e+6")
+            raise fields.error(f"expected a number, got {leaf!r}; YAML requires a point and a signed exponent: 1.0e+6")
     missing = [each.name for each in inputs if each.name not in values and not each.optional]
     if missing:
         raise fields.error(f"expected a value of {missing[0]!r}, got none; add it")
     for backend in unless:
         if backend not in BACKENDS:
-            raise fields.error(f"unless: expected backends of {', '.join(BACKENDS)}, got {backend!r}")
+            raise fields.error(f"unless: expected one of {', '.join(BACKENDS)}, got {backend!r}")
     shared = [values[each.name] for each in inputs if each.dtype is None and each.name in values]
     if not listed and not inputs and settings.get("dtype") in computed:
         listed = (settings["dtype"],)
@@ -335,9 +337,9 @@ def _special(
 
 
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
-    """Returns which of the computed dtypes fit values.
+    """Returns those of the `computed` dtypes that fit the given values.
 
-    Floats do if a value is a float or there are no values, bool if all values are bools, otherwise integers.
+    These are the floats if a value is a float or there are no values, bool if all are bools, otherwise the integers.
     """
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):
@@ -361,7 +363,7 @@ def _law(name: str, fields: Fields, computed: tuple[str, ...]) -> Law:
     law = Law(name, fields.text("says"), fields.text("holds"), fields.names("dtypes") or computed)
     fields.finish()
     if not set(law.dtypes) <= set(computed):
-        raise fields.error(f"expected dtypes of {', '.join(computed)}, got {', '.join(law.dtypes)}")
+        raise fields.error(f"expected only dtypes {', '.join(computed)}, got {', '.join(law.dtypes)}")
     try:
         compile(law.holds, name, "eval")
     except SyntaxError as problem:
@@ -374,7 +376,7 @@ def _bench(fields: Fields) -> dict[str, Any]:
     bench = fields.mapping("bench")
     for name in bench:
         if name not in BENCH_FIELDS:
-            raise fields.error(f"bench: expected fields of {', '.join(BENCH_FIELDS)}, got {name!r}")
+            raise fields.error(f"bench: expected one of {', '.join(BENCH_FIELDS)}, got {name!r}")
     return bench
 
 
@@ -435,7 +437,7 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 def _check_facts(fields: Fields, contract: Contract) -> None:
     """Checks that the kind allows each flag of FACTS that is set.
 
-    Also checks that special rows do not contradict refuses_empty and takes_number, and show each of them that is set.
+    Also checks that the rows of `special` agree with refuses_empty and takes_number, and test each of the two if set.
     """
     kind = contract.kind.name
     for fact, kinds in FACTS.items():

@@ -14,13 +14,13 @@ from .schema import DTYPES, Contract, Range
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of operations.json, which describes the public operations, by file name."""
+    """Returns {file name: text} for operations.json, which describes the public operations."""
     content = {"operations": [_entry(contract) for contract in contracts if not contract.internal]}
     return {"operations.json": json.dumps(content, separators=(",", ":"), allow_nan=False) + "\n"}
 
 
 def emit_bench(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of bench.json by file name: the `bench` fields by operation. The file is not in the package."""
+    """Returns {file name: text} for bench.json: each operation's field `bench`. The file is not in the package."""
     content = {contract.operation: contract.bench for contract in contracts if contract.bench}
     return {"bench.json": json.dumps(content, indent=1, allow_nan=False) + "\n"}
 

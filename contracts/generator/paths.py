@@ -43,7 +43,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
     chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
-    rows = 2 * chunk // short + 3  # the second and third call of the kernel's body begin within a row
+    rows = 2 * chunk // short + 3  # calls of the kernel's body take `chunk` elements: the later ones begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
@@ -58,7 +58,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
         yield _for_all(contract, (whole[0], 1), (row,)), {}
     if (contract.operation, dtype) not in (("where", "bool"), ("hypot", "float32")):
         return
-    grain = 1 << 16  # GRAIN of low and medium complexity (kernels.py)
+    grain = 1 << 16  # elements per task for low and medium complexity: GRAIN in kernels.py
     for row in (short, long + short):  # a task begins within a row
         whole = (grain // row + 50, row)
         for other in ((row,), (whole[0], 1)):
@@ -76,8 +76,8 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     chunk, grain = block * largest("REDUCTION_CHUNK"), largest("REDUCTION_GRAIN")
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
-    shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # the outputs are adjacent
-    # A group of 4 or more outputs with few elements each is transposed, so that columns are reduced.
+    shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # columns are reduced
+    # A group of 4 or more outputs with few elements each is transposed, so that here too, columns are reduced.
     shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
@@ -195,7 +195,8 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
     yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
     yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}
-    yield {"x": (1, 5, 14, 14), "weight": (largest("GEMM_MC") + 9, 5, 3, 3)}, {"padding": 1}  # tasks share B
+    # Two blocks of output channels: tasks share the packed patches of the image.
+    yield {"x": (1, 5, 14, 14), "weight": (largest("GEMM_MC") + 9, 5, 3, 3)}, {"padding": 1}
     yield {"x": (20, 8, 12, 12), "weight": (8, 8, 3, 3)}, {"padding": 1}  # several tasks
 
 

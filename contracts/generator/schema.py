@@ -34,7 +34,7 @@ MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on
 
 COMPLEXITIES = ("low", "medium", "high")
 KERNEL_PARAMETERS = ("float", "int", "bool", "choice", "scalar")  # types that kernels can receive as parameters
-HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # types that only the host uses
+HOST_PARAMETERS = ("axis", "axes", "keepdims", "dtype", "shape", "pair", "pairs")  # types that kernels never receive
 BENCH_FIELDS = (
     "size", "sizes", "dtype", "inputs", "arguments", "keywords", "result", "result_dtype", "flops",
 )  # fmt: skip
@@ -94,7 +94,7 @@ class Parameter:
     default: Value
     positional: bool = False
     optional: bool = False  # accepts None, although the default is another value
-    host: bool = False  # used by the host only, although kernels could receive its type
+    host: bool = False  # kernels do not receive it, although they can receive its type
     choices: tuple[str, ...] = ()
     limits: Limits | None = None  # only for float and int
 
@@ -105,7 +105,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variants:
-    """The choice parameter that selects the C expression: stems[i] starts the kernel names of its i-th choice."""
+    """The choice parameter that selects the C expression: the kernels of choice i have names <stems[i]>_<dtype>."""
 
     parameter: str
     stems: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Emits lanewise_table.h: the kernel table that every library exports, and the signature that must equal the host's."""
+"""Emits lanewise_table.h: the kernel table that every library exports, and its signature, checked by the extension."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .schema import Contract, all_kernels
 
 
 def emit(contracts: tuple[Contract, ...]) -> dict[str, str]:
-    """Returns the text of lanewise_table.h, by file name."""
+    """Returns {file name: text} for lanewise_table.h."""
     kernels = all_kernels(contracts)
     fields = "\n".join(f"    lw_kernel *{kernel.name};" for kernel in kernels)
     text = f"""\

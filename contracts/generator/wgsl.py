@@ -57,7 +57,7 @@ ITEMS = {
 
 
 class Library:
-    """The declarations of webgpu/math and webgpu/ops by name.
+    """The declarations of webgpu/math, webgpu/ops and webgpu/kinds/layout.wgsl by name.
 
     A declaration starts with its keyword in the first column. It is one line, or ends at the next line that starts with
     a closing brace.
@@ -77,7 +77,7 @@ class Library:
             for match in self.declaration.finditer(path.read_text()):
                 if match[1] in self.texts:
                     raise ContractError(
-                        f"{path}: expected unused names, got {match[1]} of {self.paths[match[1]]}; rename one"
+                        f"{path}: expected each name once, got {match[1]}, also in {self.paths[match[1]]}; rename one"
                     )
                 self.texts[match[1]] = match[0]
                 self.paths[match[1]] = path
@@ -259,13 +259,13 @@ EMITTERS = {
 
 
 def emit(contracts: Iterable[Contract]) -> dict[str, str]:
-    """Returns the module of each kernel that WebGPU has, by kernel name, as a part of shaders.wgsl."""
+    """Returns {kernel name: module} for the kernels that WebGPU has; each module is a part of shaders.wgsl."""
     library = Library(WEBGPU)
     return {name: text for contract in contracts for name, text in _modules(library, contract)}
 
 
 def pack(modules: Mapping[str, str]) -> dict[str, str]:
-    """Returns the text of shaders.wgsl, which holds all modules, by file name."""
+    """Returns {file name: text} for shaders.wgsl, which holds all modules."""
     library = Library(WEBGPU)
     used = {name for text in modules.values() for name in json.loads(text[2 : text.index("\n")])["uses"]}
     declarations = (_part({"declares": name}, library.texts[name]) for name in sorted(used))

@@ -1,6 +1,6 @@
 /* The C ABI between a host (the Python extension, a test, any program that calls kernels) and a kernel library. A
- * library exports one data symbol, `lanewise_kernels`, of type lw_library, which the generator derives from the
- * contracts (lanewise_table.h). A kernel receives everything through its five parameters: it calls nothing of the C
+ * library exports one data symbol, `lanewise_kernels`. Its type, lw_library, is defined in lanewise_table.h, which is
+ * generated from the contracts. A kernel receives everything through its five parameters: it calls nothing of the C
  * library, allocates only through its context, and has no state. */
 #pragma once
 

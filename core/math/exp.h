@@ -43,8 +43,8 @@ EXP_MINIMAX(exp_minimax, 1)
 /* e^r - 1 for a reduced r; the result is in [-0.30, 0.42]. NaN stays NaN. */
 INLINE vf32 exp_expm1(vf32 r) { return vf32_fma(exp_minimax(r), r * r, r); }
 
-/* Step 1, the k and r of x, for |x| <= 170; if x is NaN, so is r. magic must be SIMD_ROUND_MAGIC if k_magic is passed
- * to vf32_scale or vf32_scale_normal, and SIMD_EXPONENT_MAGIC if it is passed to vf32_power_of_two. */
+/* Step 1 above: the k and r of x, for |x| <= 170; if x is NaN, so is r. magic must be SIMD_ROUND_MAGIC if k_magic is
+ * passed to vf32_scale or vf32_scale_normal, and SIMD_EXPONENT_MAGIC if it is passed to vf32_power_of_two. */
 INLINE exp_parts exp_reduce(vf32 x, vf32 magic) {
     exp_parts parts;
     parts.k_magic = vf32_fma(x, vf32_set(LOG2_E), magic);

@@ -30,7 +30,7 @@ INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(FLOAT32_MIN_NORMAL)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
 
-/* Step 1, the k and f of x, for a normal x > 0. The bits of x minus those of sqrt(1/2) hold k above the mantissa. */
+/* Step 1 above for a normal x > 0: its k and f. The bits of x minus those of sqrt(1/2) hold k above the mantissa. */
 INLINE log_parts log_split(vf32 x) {
     vi32 k = vi32_shift_right(vf32_bits(x) - vi32_set(SQRT_HALF_BITS), 23);
     log_parts parts;
@@ -39,8 +39,8 @@ INLINE log_parts log_split(vf32 x) {
     return parts;
 }
 
-/* Step 1 for any positive finite x: a denormal x is first scaled by 2^24. For zero, negative numbers, infinity and NaN
- * the parts are meaningless: log_special replaces the result. */
+/* Step 1 above for any positive finite x: a denormal x is first scaled by 2^24. For zero, negative numbers, infinity
+ * and NaN the parts are meaningless: log_special replaces the result. */
 INLINE log_parts log_split_with_denormals(vf32 x) {
     vm32 denormal = vf32_lt(x, vf32_set(FLOAT32_MIN_NORMAL));
     log_parts parts = log_split(vf32_select(denormal, x * vf32_set(0x1p24f), x));
@@ -68,7 +68,7 @@ INLINE log_parts log1p_split(vf32 x) {
     return parts;
 }
 
-/* t of step 2: ln(1 + f) = f + f*t. */
+/* t of step 2 above: ln(1 + f) = f + f*t. */
 INLINE vf32 log_minimax(vf32 f) {
     vf32 r = vf32_set(-0x1.38b70ap-4f);
     r = vf32_fma(r, f, vf32_set(0x1.055b9p-3f));
@@ -81,7 +81,7 @@ INLINE vf32 log_minimax(vf32 f) {
     return f * vf32_fma(r, f, vf32_set(-0.5f));
 }
 
-/* Steps 2 and 3: ln x, given the k and f of x. */
+/* Steps 2 and 3 above: ln x, given the k and f of x. */
 INLINE vf32 log_natural(log_parts parts) {
     vf32 low = vf32_fma(parts.f, log_minimax(parts.f), parts.k * vf32_set(LN2_LO_15BIT));
     return vf32_fma(parts.k, vf32_set(LN2_HI_15BIT), parts.f + low);

@@ -24,7 +24,7 @@
 #define PI_2_5 0x1.0cp-34f
 #define PI_2_6 (-0x1.73dcb4p-43f)
 
-#define TRIG_FAR 1e5f /* larger |x| need step 2 */
+#define TRIG_FAR 1e5f /* larger |x| need step 2 above */
 
 typedef struct trig_parts {
     vi32 quadrant; /* n, of which only the last two bits are valid */
@@ -67,9 +67,9 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     return parts;
 }
 
-/* Computes the quadrant and r for size = |x|, by step 1 or 2. In step 1, subtracting n*PI_2_1 to n*PI_2_3 is exact;
- * subtracting n*PI_2_4 and n*PI_2_5 is exact if the result is small. Otherwise their rounding errors are added last,
- * with n*PI_2_6, so r is rounded once and keeps all its digits, however much cancels. */
+/* Computes the quadrant and r for size = |x|, by step 1 or 2 above. In step 1, subtracting n*PI_2_1 to n*PI_2_3 is
+ * exact; subtracting n*PI_2_4 and n*PI_2_5 is exact if the result is small. Otherwise their rounding errors are added
+ * last, with n*PI_2_6, so r is rounded once and keeps all its digits, however much cancels. */
 INLINE trig_parts trig_reduce(vf32 size) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);
     vf32 n_magic = vf32_fma(size, vf32_set(TWO_OVER_PI), magic);
@@ -99,7 +99,7 @@ INLINE vf32 trig_negate(vf32 x, vi32 bits) {
     return vf32_from_bits(vi32_xor(vf32_bits(x), vi32_and(bits, vi32_set(INT32_MIN))));
 }
 
-/* Step 3: sin r and cos r. */
+/* Step 3 above: sin r and cos r. */
 INLINE vf32 trig_sin_minimax(vf32 r) {
     vf32 z = r * r;
     vf32 p = vf32_set(-0x1.991aep-13f);

@@ -12,10 +12,10 @@
 #define GELU_CUTOFF 0x1.6b851ep+2f
 #define GELU_TANH_CUTOFF 0x1.89999ap+2f
 
-/* Step 2 with power = 4; absolute error < 4e-7. p is a polynomial in n = -|x|, factored into a cubic and a quartic. The
- * quartic is computed as y (y + n + a) + b, where y is quadratic in n: this takes one multiplication less than Horner's
- * rule for p, and half the latency. Source of that form: Motzkin, in Knuth, The Art of Computer Programming, volume 2,
- * 1997, section 4.6.4. */
+/* Step 2 above with power = 4; absolute error < 4e-7. p is a polynomial in n = -|x|, factored into a cubic and a
+ * quartic. The quartic is computed as y (y + n + a) + b, where y is quadratic in n: this takes one multiplication less
+ * than Horner's rule for p, and half the latency. Source of that form: Motzkin, in Knuth, The Art of Computer
+ * Programming, volume 2, 1997, section 4.6.4. */
 INLINE vf32 op_gelu_float32(vf32 x) {
     const vf32 cutoff = vf32_set(GELU_CUTOFF), minus_zero = vf32_set(-0.0f);
     vf32 n = vf32_at_least(vf32_from_bits(vi32_or(vf32_bits(x), vf32_bits(minus_zero))), vf32_set(-GELU_CUTOFF));
@@ -29,7 +29,7 @@ INLINE vf32 op_gelu_float32(vf32 x) {
     return vf32_fma(n * p, p, vf32_at_least(x, minus_zero));
 }
 
-/* Step 2 with power = 8; absolute error < 4e-7. Here, P(x) = (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2. */
+/* Step 2 above with power = 8; absolute error < 4e-7. Here, P(x) = (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))) / 2. */
 INLINE vf32 op_gelu_tanh_float32(vf32 x) {
     const vf32 cutoff = vf32_set(GELU_TANH_CUTOFF);
     vf32 size = vf32_at_most(vf32_abs(x), cutoff);

@@ -1,4 +1,5 @@
-/* activation(x @ weight^T + bias). The kernel receives weight, of shape (out, in), as B, with its strides exchanged.
+/* activation(x @ weight^T + bias). The kernel receives weight, of shape (out, in), as the B of matrix.h, with its
+ * strides exchanged.
  * parameters: activation, an index into the choices of the contract. */
 #pragma once
 

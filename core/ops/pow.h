@@ -1,4 +1,4 @@
-/* |x|^y = 2^(y log2 |x|). Error < 0.9 ulp, for normal results below 0.6; exact where the power is a float.
+/* |x|^y = 2^(y log2 |x|). Error < 0.9 ulp, or 0.6 ulp if the result is normal; exact where the power is a float.
  * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f). Computed in double: |y log2 |x|| is up to 150, and its
  *    absolute error becomes a relative error of the result. P is a minimax polynomial of degree 4 by Remez exchange on
  *    [0, 0.0295], with an error of 4.2e-12.
@@ -11,7 +11,7 @@
 #include "math/exp.h"
 #include "math/log.h"
 
-/* Step 1: log2 |x|, from the k and f of |x|. */
+/* Step 1 above: log2 |x|, from the k and f of |x|. */
 INLINE wf64 pow_log2(log_parts parts) {
     wf64 f = vf32_to_wf64(parts.f);
     wf64 s = f / (f + wf64_set(2));
@@ -23,8 +23,8 @@ INLINE wf64 pow_log2(log_parts parts) {
     return vf32_to_wf64(parts.k) + s * p;
 }
 
-/* Steps 2 and 3: 2^exponent. The exponent is clamped to +-160, where the result is already infinite or 0; the bounds on
- * the mantissa matter only for clamped exponents. */
+/* Steps 2 and 3 above: 2^exponent. The exponent is clamped to +-160, where the result is already infinite or 0; the
+ * bounds on the mantissa matter only for clamped exponents. */
 INLINE vf32 pow_exp2(wf64 exponent) {
     vf32 bounded = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
     vf32 n_magic = bounded + vf32_set(SIMD_ROUND_MAGIC);
@@ -35,7 +35,7 @@ INLINE vf32 pow_exp2(wf64 exponent) {
     return vf32_scale(vf32_at_most(vf32_at_least(mantissa, vf32_set(0.5f)), vf32_set(2)), n_magic);
 }
 
-/* Step 4: returns x^y, given result = |x|^y for finite nonzero x and finite y. */
+/* Step 4 above: returns x^y, given result = |x|^y for finite nonzero x and finite y. */
 INLINE vf32 pow_special(vf32 x, vf32 y, vf32 result) {
     const vf32 zero = vf32_set(0), one = vf32_set(1), infinity = vf32_set(__builtin_inff());
     vf32 size = vf32_abs(x), y_size = vf32_abs(y);

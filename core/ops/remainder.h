@@ -1,5 +1,6 @@
 /* x1 - floor(x1 / x2) * x2, exact for quotients of any size.
- * 1. Reduce |x1| modulo |x2| * 2^(28 n), then |x2| * 2^(28 (n - 1)), down to |x2|: each quotient is below 2^28.
+ * 1. Reduce |x1| modulo |x2| * 2^(28 n), n the largest for which this is at most |x1|, then modulo
+ *    |x2| * 2^(28 (n - 1)), down to |x2|: each quotient is below 2^28.
  * 2. As in NumPy, add x2 to a remainder whose sign differs from that of x2; a zero remainder has the sign of x2. */
 #pragma once
 
@@ -16,7 +17,7 @@ INLINE wf64 remainder_step(wf64 x, wf64 divisor) {
 
 INLINE vf32 op_remainder_float32(vf32 x1, vf32 x2) {
     const wf64 step = wf64_set(0x1p28);
-    vf32 size = vf32_abs(x1) + (x1 - x1), divisor_size = vf32_abs(x2); /* NaN for an infinite x1 */
+    vf32 size = vf32_abs(x1) + (x1 - x1), divisor_size = vf32_abs(x2); /* size: NaN if x1 is infinite */
     vf32 dividend = vf32_select(vf32_eq(divisor_size, vf32_set(0)), vf32_from_bits(vi32_set(NAN_BITS)), size);
     wf64 wide = vf32_to_wf64(dividend);
     wf64 last = vf32_to_wf64(divisor_size), divisor = last;

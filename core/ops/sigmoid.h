@@ -14,7 +14,7 @@ typedef struct sigmoid_parts {
 
 EXP_MINIMAX(sigmoid_minimax, -1)
 
-/* Steps 1 and 2, without the division, for |x| <= EXP_NORMAL_BOUND. */
+/* Steps 1 and 2 above, without the division, for |x| <= EXP_NORMAL_BOUND. */
 INLINE sigmoid_parts sigmoid_split(vf32 x) {
     const vf32 one = vf32_set(1);
     exp_parts parts = exp_reduce(x, vf32_set(SIMD_EXPONENT_MAGIC));

@@ -1,6 +1,6 @@
 /* The sum of float32 elements, in double: a double has five bits more than the two floats of a compensated sum, and
- * takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in memory, because
- * most instruction sets lack registers for 64 doubles. */
+ * adding doubles takes fewer steps. Additions are in the order of reduce_block.h. The 64 partial sums are kept in
+ * memory, because most instruction sets lack registers for 64 doubles. */
 #pragma once
 
 #include "ops/sum.h"

@@ -1,4 +1,4 @@
-/* The vocabulary for nvcc: each thread is one lane of plain float, and a mask is bool. This header defines what
+/* The SIMD vocabulary for nvcc: each thread is one lane of plain float, and a mask is bool. This header defines what
  * expressions in core/ops use; it has no lane shuffles, partial loads or partial stores. Compiled with --fmad=false, so
  * that only vf32_fma and vf32_fma_strict fuse. Signed overflow wraps in nvcc, as it does with -fwrapv elsewhere. */
 #pragma once
@@ -125,7 +125,7 @@ INLINE float vf32_scale_normal(float x, float k_magic) {
 }
 INLINE float vf32_power_of_two(float k_magic) { return __int_as_float(__float_as_int(k_magic) << 23); }
 
-/* CUDA's conversion instructions saturate, but only the 32-bit ones turn NaN into 0. */
+/* CUDA's conversions to integers saturate, but not all of them turn NaN into 0. */
 INLINE float vi32_to_vf32(int32_t x) { return __int2float_rn(x); }
 INLINE double vi32_to_wf64(int32_t x) { return (double)x; }
 INLINE int64_t vi32_to_wi64(int32_t x) { return x; }

@@ -60,7 +60,7 @@ INLINE vm64 vm64_load_partial_bool(const uint8_t *p, int n, vm64 pad) {
 INLINE void vm64_store_bool(uint8_t *p, vm64 m) { du8_store(p, vm64_to_bool(m)); }
 INLINE void vm64_store_partial_bool(uint8_t *p, vm64 m, int n) { du8_store_partial(p, vm64_to_bool(m), n); }
 
-/* Loads for each lane the element that is index * step bytes after p. A loop is at least as fast as gathers. */
+/* Loads for each lane the element that is index * step bytes after p. Gather instructions are no faster than a loop. */
 INLINE vi32 vi32_gather(const char *p, int64_t step, vi32 index) {
     vi32 x;
     for (int i = 0; i < VF32_LANES; i++) {

@@ -2,14 +2,16 @@
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
-/* Bit-reproducible kernels must not use FMA, so SIMD128 is as fast for them. Their entries in the kernel
- * table are NULL, and the host uses the kernels of the SIMD128 library (native/targets.py). */
+/* Bit-reproducible kernels must not use FMA, so SIMD128 is as fast for them. Their entries in the kernel table are
+ * NULL, and the host uses the kernels of the SIMD128 library (native/targets.py). `0 ? (kernel)` avoids warnings about
+ * unused functions. */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include <wasm_simd128.h>
 
 #include "simd/types.h"
 
-/* LLVM 22 compiles the operator form of select(a > b, a, b) to relaxed_max, which may lose NaN and the sign of zero. */
+/* If select is written with & and |, as in lanes.h, LLVM 22 compiles select(a > b, a, b) to relaxed_max. That may lose
+ * NaN and the sign of zero. */
 #define SIMD_OWN_SELECT
 INLINE vf32 vf32_select(vm32 m, vf32 yes, vf32 no) {
     return (vf32)wasm_v128_bitselect((v128_t)yes, (v128_t)no, (v128_t)m);

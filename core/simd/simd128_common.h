@@ -3,7 +3,9 @@
  * stays. Included after VF32_LANES is defined. */
 #pragma once
 
-#define SIMD_PARTIAL 0 /* no masked loads, and a second body would enlarge the download: elementwise.h pads the tail */
+/* There are no masked loads, and a second body of each kernel, for the tail, would enlarge the download: elementwise.h
+ * pads the tail instead. */
+#define SIMD_PARTIAL 0
 
 #include <wasm_simd128.h>
 #undef bool /* wasm_simd128.h includes stdbool.h, whose macro `bool` would be expanded in the names of kernels */

@@ -50,7 +50,7 @@ def _rank(adapter_type: str) -> int:
 
 
 def _describe(index: int, adapter: Any) -> DeviceInfo:
-    """Describes an adapter. Its memory size is the host's if it shares that memory, else 0: WebGPU tells no size."""
+    """Describes an adapter. Its memory size is the CPU's if the two share memory, else 0: WebGPU reports no size."""
     info = adapter.info
     shared = info["adapter_type"] in ("IntegratedGPU", "CPU")
     total, free = 0, None

@@ -17,7 +17,7 @@ __all__ = ["BLOCK", "Strided", "matrix_parameters"]
 BLOCK: Final = 4096  # number of elements in a block of a reduction
 DIMENSIONS: Final = 8
 OPERANDS: Final = 4  # maximum number of operands: one per component of a WGSL vec4
-MAX_ELEMENTS: Final = 2**31 - 1  # shaders index with 32 bits
+MAX_ELEMENTS: Final = 2**31 - 1  # indices in shaders have 32 bits
 
 
 class Strided:

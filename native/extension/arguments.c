@@ -63,7 +63,7 @@ int lw_parse_bool(const char *operation, const char *parameter, PyObject *object
         if (is_equal > 0) {
             return truth;
         }
-        PyErr_Clear(); /* an object that cannot be compared equals neither True nor False */
+        PyErr_Clear(); /* an object that cannot be compared is neither True nor False */
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %S", operation,
                  parameter, lw_describe(object));

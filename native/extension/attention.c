@@ -107,7 +107,7 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* key and value broadcast as if each head occurred `group` times */
+    int64_t heads[2]; /* of key and value, which broadcast as if each of their heads occurred `group` times */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;

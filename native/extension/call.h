@@ -30,7 +30,8 @@ const lw_operation *lw_find_operation(const char *name);
 /* Returns the position of the operation's first parameter of this type, or -1. */
 int lw_find_parameter(const lw_operation *operation, lw_parameter_type type);
 
-/* The handlers of kinds (`handlers` in call.c). Each returns a new reference, or NULL with an error set. */
+/* The handlers of the kinds of operation (`handlers` in call.c). Each returns a new reference, or NULL with an error
+ * set. */
 typedef PyObject *lw_handler(const lw_arguments *arguments);
 lw_handler lw_call_elementwise, lw_call_cast, lw_call_reduction, lw_call_rows, lw_call_matrix, lw_call_window,
     lw_call_eigen, lw_call_rotation, lw_call_attention, lw_call_gather, lw_call_sort, lw_call_search, lw_call_view;

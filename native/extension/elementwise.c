@@ -107,7 +107,8 @@ static int widen_for_comparison(const lw_operation *operation, lw_operand *opera
     return dtype;
 }
 
-/* Treats NumPy scalars as weak when another operand is an array, or when their dtype has no kernel. */
+/* Makes NumPy scalars weak, so that they promote as Python numbers do, when another operand is an array, or when their
+ * dtype has no kernel. */
 static int weaken_numpy_scalars(const lw_operation *operation, lw_operand *operands) {
     int numbers = 0, meets_array = 0;
     for (int i = 0; i < operation->input_count; i++) {

@@ -12,8 +12,8 @@ typedef struct selection {
     int64_t strides[LW_MAX_NDIM];
 } selection;
 
-/* Returns whether an object is a Python int but no bool, or has __index__ and is not an array. Int tensors count as
- * arrays, as in NumPy. */
+/* Returns whether an object is an int or has __index__. Bools, tensors and objects with the buffer protocol, such as
+ * NumPy's arrays and scalars, do not count: lanewise/indexing.py handles them. */
 static int is_integer(PyObject *object) {
     return !lw_is_bool(object) && !lw_is_tensor(object) && PyIndex_Check(object) && !PyObject_CheckBuffer(object);
 }
@@ -228,7 +228,7 @@ static Py_ssize_t length(PyObject *self) {
     return (Py_ssize_t)tensor->shape[0];
 }
 
-/* Returns one entry along the first axis. Iterators over tensors call this slot. */
+/* Returns one entry along the first axis. Iterators over tensors call it, as the slot sq_item. */
 static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *entry = key ? get_item(self, key) : NULL;

@@ -10,8 +10,8 @@ static PyObject *dtypes[LW_DTYPE_COUNT];
 
 PyObject *lw_dtype_object(int dtype) { return dtypes[dtype]; }
 
-/* Drops the hook's frames from the traceback of a Lanewise error, so that the traceback shows only the user's code.
- * Other errors keep theirs. */
+/* Drops the frames of a Python hook (see lw_call_hook) from the traceback of a Lanewise error, so that the traceback
+ * shows only the user's code. The traceback of any other error stays whole. */
 static void drop_traceback(void) {
     if (!PyErr_ExceptionMatches(lw_error_class(LW_ANY_ERROR))) {
         return;

@@ -148,8 +148,9 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error for operands whose dtype the operation does not accept. The message names the first such operand, or
- * the promoted dtype if the operation accepts the dtype of each operand, and a dtype to which to convert. */
+/* Raises the error for operands whose dtype the operation does not accept. The message names the first such operand. If
+ * there is none, only the promoted dtype is not accepted, and the message names that. It also suggests a dtype to which
+ * to convert. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
@@ -224,20 +225,19 @@ static int encode(const char *operation, lw_weakness weakness, lw_scalar value, 
     case LW_INT64:
         if (weakness == LW_WEAK_FLOAT) {
             PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                         "%s: expected an int for dtype %s, got a float; convert with astype first", operation,
+                         "%s: expected an int for dtype %s, got a float; use an int, or a float dtype", operation,
                          lw_dtype_name(dtype));
             return -1;
         }
         if (weakness == LW_WEAK_BIG_INT) {
-            PyErr_Format(
-                lw_error_class(LW_RANGE_ERROR),
-                "%s: expected a number within %s, got an int beyond 64 bits; give a float, or convert with astype",
-                operation, lw_dtype_name(dtype));
+            PyErr_Format(lw_error_class(LW_RANGE_ERROR),
+                         "%s: expected a number within %s, got an int beyond 64 bits; use a float, or a float dtype",
+                         operation, lw_dtype_name(dtype));
             return -1;
         }
         if (dtype == LW_INT32 && integer != (int32_t)integer) {
             PyErr_Format(lw_error_class(LW_RANGE_ERROR),
-                         "%s: expected a number within %s, got %lld; give a float, or convert with astype", operation,
+                         "%s: expected a number within %s, got %lld; use a float, or a wider dtype", operation,
                          lw_dtype_name(dtype), (long long)integer);
             return -1;
         }

@@ -4,9 +4,10 @@
 #include "operation.h"
 #include "tensor.h"
 
-/* Whether an operand is weak, and which kind of Python number it then holds. Strong operands decide the dtype, unless a
- * weak one is of a higher kind (bool < int < float): see lw_computed_dtype(). LW_WEAK_BIG_INT is an int beyond 64 bits:
- * it is stored as the nearest double, and converting it to an integer dtype is an error. */
+/* Whether an operand is weak, as Python numbers are, and which kind of number it then is. Strong operands, such as
+ * tensors, decide the dtype, unless a weak one is of a higher kind (bool < int < float): see lw_computed_dtype().
+ * LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest double, and converting it to an integer dtype
+ * is an error. */
 typedef enum lw_weakness { LW_STRONG, LW_WEAK_BOOL, LW_WEAK_INT, LW_WEAK_BIG_INT, LW_WEAK_FLOAT } lw_weakness;
 
 typedef struct lw_operand {
@@ -56,9 +57,10 @@ static inline void lw_operand_from_tensor(lw_tensor *tensor, lw_operand *operand
 void lw_leading_dimensions(const lw_operand *operand, int ndim, lw_operand *part);
 void lw_release_operand(lw_operand *operand);
 
-/* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array but no tensor. */
+/* Returns whether the operand is a NumPy scalar such as np.int64(1), or a 0-dimensional array of another library. */
 static inline int lw_is_numpy_scalar(const lw_operand *operand) { return operand->has_view && operand->ndim == 0; }
-/* Makes an operand weak; lw_is_numpy_scalar() must be true for it. Returns -1 with an error set on failure. */
+/* Turns an operand for which lw_is_numpy_scalar() is true into a weak one: a Python number of the same value. Returns
+ * -1 with an error set on failure. */
 int lw_weaken_operand(lw_operand *operand);
 
 static inline void lw_release_operands(lw_operand *operands, int count) {

@@ -1,5 +1,5 @@
-/* What the extension knows about operations. The generator writes the table (lanewise_operations.c) from the
- * contracts. */
+/* What the extension knows about operations. The code generator writes the table of all operations, lw_operations
+ * (lanewise_operations.c), from the contracts. */
 #pragma once
 
 #include "lanewise.h"

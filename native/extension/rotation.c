@@ -1,4 +1,5 @@
-/* Handles calls of rope. The last two dimensions of the layout are the axis of positions and the last axis of x. */
+/* Handles calls of rope, the rotary position embedding. The last two dimensions of the layout are the axis of positions
+ * and the last axis of x. */
 #include "arguments.h"
 
 enum { SCALING = 3, NTK = 1 }; /* index of the parameter `scaling`, and of its choice 'ntk' */

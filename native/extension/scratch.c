@@ -23,7 +23,7 @@ void lw_scratch_trim(void) {}
 #include <stdatomic.h>
 
 enum {
-    HEADER_BYTES = 64, /* `scratch` precedes the memory in the same block */
+    HEADER_BYTES = 64, /* a struct scratch precedes the kernel's memory in its block */
     SLOTS = 16,
     WORTH_KEEPING = 1 << 16 /* bytes; malloc is fast for smaller blocks */
 };

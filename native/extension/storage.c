@@ -1,8 +1,8 @@
-/* The cache of freed storages. Programs free and allocate arrays all the time; a call of the system's allocator
- * takes longer than most small operations, and large blocks of fresh memory cost page faults. The cache keeps freed
- * blocks in one list per size class. There are four classes per power of two, so that a block of more than 64 bytes
- * is at most a quarter larger than requested. To stay within its limit, the cache frees blocks, starting with the class
- * to which no block was added for the longest time. The GIL guards the cache. */
+/* The cache of freed storages, the memory blocks of tensors. Programs free and allocate arrays all the time; a call
+ * of the system's allocator takes longer than most small operations, and large blocks of fresh memory cost page
+ * faults. The cache keeps freed blocks in one list per size class. There are four classes per power of two, so that
+ * a block of more than 64 bytes is at most a quarter larger than requested. To stay within its limit, the cache
+ * frees blocks, starting with the class to which no block was added for the longest time. The GIL guards the cache. */
 #include "errors.h"
 #include "memory.h"
 #include "module.h"
@@ -69,7 +69,8 @@ static lw_storage *pop_block(int index) {
     return storage;
 }
 
-/* Frees cached blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if they never do. */
+/* Frees cached blocks of classes other than `index` until `bytes` fit into the cache. Returns 0 if all those blocks are
+ * freed and `bytes` still do not fit. */
 static __attribute__((noinline)) int make_room(int64_t bytes, int index) {
     while (lw_cache_space_left() < bytes) {
         int oldest = -1;

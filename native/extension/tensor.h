@@ -26,7 +26,7 @@ static inline int lw_is_host(int backend) { return backend >= LW_BACKEND_AVX512;
 typedef struct lw_storage lw_storage;
 struct lw_storage {
     Py_ssize_t references;
-    char *data; /* host address; NULL if `owner` is a device's buffer */
+    char *data; /* address in CPU memory; NULL if `owner` is a buffer of a GPU */
     size_t bytes;
     int read_only;
     int size_class;                       /* size class in the cache of storage.c, or -1 for borrowed memory */

@@ -1,5 +1,5 @@
-/* Handles calls of view operations, which return a view of their input in another shape. Only reshape copies, if no
- * strides describe that view. lanewise/shaping.py composes other operations from these. */
+/* Handles calls of view operations, which return a view of their input in another shape. Only reshape may copy its
+ * input: it does so if no strides describe the view. lanewise/shaping.py composes other operations from these. */
 #include "arguments.h"
 #include "exchange.h"
 #include "lanewise_operations.h"

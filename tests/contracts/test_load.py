@@ -11,7 +11,7 @@ CONTRACTS = Path(__file__).resolve().parents[2] / "contracts"
 
 # Each row: text of the contract in conftest.py, its replacement, and the error that the replacement causes.
 INVALID = [
-    ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected fields of size, sizes"),
+    ("complexity: low\n", "complexity: low\nbench: {shape: 3}\n", "bench: expected one of size, sizes"),
     ("kind: elementwise", "kind: elementwize", "expected kind to be one of elementwise, cast"),
     ("operation: slant", "operation: LeakyRelu", "expected operation to be a lower-case name, got 'LeakyRelu'"),
     ("operation: slant", "operation: relu", "rename the file to relu.yaml"),
@@ -20,7 +20,7 @@ INVALID = [
     ("complexity: low", "complexity: low\ncolor: red", "got 'color'; remove it"),
     ("complexity: low", "complexity: low\ncomplexity: low", "expected each key once, got 'complexity' again"),
     ("reproducible: true", "reproducible: yes please", "expected reproducible to be true or false, got 'yes please'"),
-    ("{float32: float32}", "{float31: float32}", "expected dtypes of bool, int32"),
+    ("{float32: float32}", "{float31: float32}", "dtypes: expected one of bool, int32"),
     ("{float32: float32}", "{}", "expected at least one dtype, got none"),
     ("type: float, default: 0.01", "type: floating, default: 0.01", "slope: expected type to be one of float"),
     ("default: 0.01", "default: true", "slope: expected a default of type float, got True"),
@@ -53,7 +53,7 @@ INVALID = [
     (
         "complexity: low",
         "complexity: low\ntolerance: {backends: {mmx: {ulp: 1}}}",
-        "tolerance of mmx: expected a backend",
+        "tolerance of mmx: expected a GPU backend",
     ),
     (
         "complexity: low",
@@ -81,20 +81,20 @@ INVALID = [
         "complexity: low\ntolerance: {ulp: 1}",
         "expected field measured beside tolerance, got none; run: py",
     ),
-    ("complexity: low", "complexity: low\ntolerance: {backends: {avx2: {ulp: 9}}}", "expected a backend of cuda, wgpu"),
+    ("complexity: low", "complexity: low\ntolerance: {backends: {avx2: {ulp: 9}}}", "expected a GPU backend (cuda, "),
     *(
         ("complexity: low", f"complexity: low\n{fields}", message)
         for fields, message in (
-            ("measured: {all: {ulp: 1, at: 2.0}}", "expected measured only with a tolerance above 0, got it"),
+            ("measured: {all: {ulp: 1, at: 2.0}}", "expected field measured only with a tolerance above 0, got it"),
             ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 1, at: 2.0}}", "1.5 times 1, the largest ulp measured, got 2"),
             ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2.5, at: 2.0}}", "2.5, the largest ulp measured, got 2"),
             ("tolerance: {ulp: 2}\nmeasured: {all: {relative: 2, at: 2.0}}", "expected the same measures as in"),
             (
                 "tolerance: {ulp: 2}\nmeasured: {fma: {ulp: 2, at: 2.0}}",
-                "expected field all alone, or fields fma and plain, got fma",
+                "expected either field 'all' or fields 'fma' and 'plain', got fma",
             ),
             ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field at to be an argument, a list"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be an argument, a list"),
             ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
         )
     ),

@@ -36,7 +36,9 @@ def library(tmp_path: Path) -> Path:
 def test_names_are_declared_once(library: Path, path: str, text: str, name: str) -> None:
     assert set(wgsl.Library(library).texts) == {"LwLayout", "lw_one"}
     (library / path).write_text(text, encoding="utf-8")
-    with pytest.raises(ContractError, match=rf"\.wgsl: expected unused names, got {name} of .*\.wgsl; rename one$"):
+    with pytest.raises(
+        ContractError, match=rf"\.wgsl: expected each name once, got {name}, also in .*\.wgsl; rename one$"
+    ):
         wgsl.Library(library)
 
 

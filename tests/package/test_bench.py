@@ -70,7 +70,7 @@ def test_a_result_of_another_backend_is_not_timed(monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["fly"], "bench: expected operations of add, fma"),
+        (["fly"], "bench: expected one of add, fma"),
         (["--backends", "mmx"], "bench: expected a backend, got 'mmx'; "),
     ],
 )

@@ -1,5 +1,5 @@
-// The layout of strided operands. The parameters of a dispatch take 256 bytes, the largest alignment of dynamic offsets
-// that an adapter may require, so one uniform buffer holds the parameters of a whole batch of dispatches.
+// The layout of strided operands. The parameters of a dispatch are padded to 256 bytes, the largest alignment of
+// dynamic offsets that an adapter may require, so that those of many dispatches fit side by side in one uniform buffer.
 // Component n of `offsets` and of each vector in `strides` belongs to operand n: inputs first, then the result. Offsets
 // and strides are in bytes, modulo 2^32, so negative strides work.
 struct LwLayout {

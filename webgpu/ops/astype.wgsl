@@ -1,4 +1,5 @@
-// Conversions between numbers use the integer arithmetic of math/convert.wgsl; float results are rounded once.
+// Conversions between floats, and between floats and integers, use the integer arithmetic of math/convert.wgsl. Float
+// results are rounded once.
 fn lw_astype_bool_int32(x: bool) -> i32 {
     return select(0, 1, x);
 }

@@ -1,4 +1,4 @@
-// The root of the sum of squared deviations of n elements divided by max(n - correction, 0), as in NumPy.
+// The square root of s / max(n - correction, 0), as in NumPy, where s is the sum of squared deviations of n elements.
 fn lw_std_float32_identity() -> LwMoments {
     return LwMoments(0.0, 0.0, 0.0, 0.0);
 }
