@@ -197,7 +197,7 @@ class WebGpuExecutor:
             shared[0] = False
         if any(shared):
             copy = self._pool.allocate(out[0].size)
-            self._commands.append(Copy(out[0].handle, copy.handle, min(out[0].capacity, copy.capacity)))
+            self._commands.append(Copy(out[0].handle, copy.handle, copy.capacity))
             self._busy.update((id(out[0].handle), id(copy.handle)))
             return [copy if is_out else buffer for buffer, is_out in zip(buffers, shared, strict=True)]
         return buffers

@@ -4,6 +4,7 @@ belong to a package, which flags a compiler gets, and what is refused. No compil
 from __future__ import annotations
 
 import json
+import shlex
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -208,6 +209,22 @@ def test_a_compiler_is_recognized_by_what_it_prints(banner: str, family: str, mo
     chosen = compiler.choose()
     assert chosen == Compiler(("ccache", "cc"), family, banner, ("-DA", "-O1", "-g"), ("-Wl,-z,now",))
     assert asked == [("ccache", "cc", "--version")]
+
+
+@pytest.mark.parametrize(
+    ("cc", "text"),
+    [
+        ("no-such-compiler", "CC: expected a C compiler, but no-such-compiler is not installed; fix or unset CC"),
+        (
+            f"{shlex.quote(sys.executable)} -c 'raise SystemExit(\"broken\")'",
+            "but `.* --version` failed: broken; fix or unset CC",
+        ),
+    ],
+)
+def test_a_compiler_that_does_not_run(cc: str, text: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CC", cc)
+    with pytest.raises(BuildError, match=text):
+        compiler.choose()
 
 
 @pytest.mark.parametrize("installed", [True, False])

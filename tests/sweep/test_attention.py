@@ -55,6 +55,14 @@ def test_no_query_heads(enable_gqa):
     assert result.shape == (3, 0, 4, 7)
 
 
+def test_queries_without_elements_weigh_all_keys_alike():
+    value = np.random.default_rng(4).normal(size=(6, 7)).astype("f4")
+    for backend in HOSTS:
+        with lw.use_backend(backend):
+            result = lw.scaled_dot_product_attention(lw.ones((4, 0)), lw.ones((6, 0)), value)
+        np.testing.assert_allclose(result, np.broadcast_to(value.mean(axis=0), (4, 7)), atol=1e-6)
+
+
 def test_integer_mask_is_rejected():
     x = lw.ones((2, 2))
     with pytest.raises(lw.DTypeError, match=r"attn_mask.*astype"):

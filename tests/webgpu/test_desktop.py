@@ -1,10 +1,14 @@
-"""Tests, with a made-up list of adapters, that lanewise/webgpu/desktop.py leaves out OpenGL. Needs no adapter."""
+"""Tests, with a made-up list of adapters, that lanewise/webgpu/desktop.py leaves out OpenGL, which needs no
+adapter, and that a buffer can be destroyed."""
 
 from __future__ import annotations
 
 from types import SimpleNamespace
 
 import pytest
+
+from lanewise.errors import BackendError
+from lanewise.webgpu.executor import WebGpuExecutor
 
 
 def test_opengl_is_neither_started_nor_offered(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,3 +22,12 @@ def test_opengl_is_neither_started_nor_offered(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(wgpu.gpu, "enumerate_adapters_sync", lambda: [opengl, vulkan])
     assert desktop.adapters.__wrapped__() == (vulkan,)
     assert started == ["Vulkan", "Metal", "DX12"]
+
+
+def test_a_destroyed_buffer_cannot_be_used(executor: WebGpuExecutor) -> None:
+    device = executor._gpu
+    buffer = device.buffer(256)
+    device.write(buffer, 0, memoryview(bytes(256)))
+    device.destroy(buffer)
+    with pytest.raises(BackendError, match="destroyed"):
+        device.write(buffer, 0, memoryview(bytes(256)))
