@@ -29,15 +29,14 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
 }
 
 // Takes the first nonzero sum among those of large, medium and small elements, and adds only the sum after it, because
-// the third is too small to change the result.
+// the third is too small to change the result. lw_scale, because a compiler may merge factors of 2^-80 to 2^-160 = 0.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
-    let down = 0x1p-80;
     if (bitcast<u32>(total.large) != 0u) {
-        let root = lw_sqrt_float32(total.large + total.medium * down * down);
+        let root = lw_sqrt_float32(total.large + lw_scale(total.medium, -160));
         return select(lw_scale(root, 80), root, lw_is_nan(root));
     }
     if (bitcast<u32>(total.medium) != 0u) {
-        return lw_sqrt_float32(total.medium + total.small * down * down);
+        return lw_sqrt_float32(total.medium + lw_scale(total.small, -160));
     }
     if (bitcast<u32>(total.small) != 0u) {
         return lw_scale(lw_sqrt_float32(total.small), -80);
