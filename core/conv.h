@@ -26,7 +26,7 @@ enum {
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* the product for the first image and the first group */
+    gemm product;    /* of the first image and the first group; conv_product() adapts a copy to others */
     int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* images per product */
     int64_t products, per_task;

@@ -80,11 +80,11 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
 
 
 def weighted_sum(weights: Any, rows: Any) -> Tensor:
-    """Returns the sum of rows (..., n, d), each multiplied by its weight: weights (..., n) or (..., m, n)."""
+    """Multiplies rows (..., n, d) by weights and adds them: one sum for weights (n,), m sums for (..., m, n)."""
     factors, values = tensor_of("weighted_sum", "weights", weights), tensor_of("weighted_sum", "rows", rows)
     if factors.ndim < 1 or values.ndim < 2 or factors.shape[-1] != values.shape[-2]:
         raise ShapeError(
-            f"weighted_sum: expected shapes (..., m, n) and (..., n, d), got weights of shape {factors.shape} and rows "
-            f"of shape {values.shape}"
+            "weighted_sum: expected shapes (n,) or (..., m, n) and (..., n, d), got weights of shape "
+            f"{factors.shape} and rows of shape {values.shape}"
         )
     return _ext.matmul(factors, values)

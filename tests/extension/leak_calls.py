@@ -277,8 +277,8 @@ def _used_twice() -> None:
 
 
 def functions() -> dict[str, list[Any]]:
-    """Returns the arguments of the module's functions that are not operations. Where a list
-    has a Python function in place of arguments, that function is called."""
+    """Returns, for each function of the module that is not an operation, a list of calls of it: each is the
+    arguments, or a Python function without parameters that makes the call."""
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats()[4], _ext.get_num_threads(), _ext.default_backend()

@@ -46,7 +46,8 @@ def row(goal: Goal, repeats: int, seconds: float) -> Row:
     """Calibrates without saving the result, times every operation and size, and returns the row of the goal."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
-    fixed = calibration.order[:-1] or calibration.order  # without the slowest, which takes minutes, unless it is alone
+    # The backends to compare with: all but the slowest, which takes minutes, unless it is the only one.
+    fixed = calibration.order[:-1] or calibration.order
     try:
         ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]
     finally:
