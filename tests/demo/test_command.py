@@ -11,6 +11,7 @@ import pytest
 import lanewise as lw
 from lanewise.demo import command, digits, main, plot
 from lanewise.demo.network import Network, tensor
+from lanewise.timing import Timing
 
 
 def available():
@@ -35,6 +36,12 @@ def test_one_backend_as_json(capsys):
     assert report["readers"][0]["accuracy"] == 535 / 540
     assert report["agree"] is True
     assert len(report["predictions"]) == len(report["positions"]) == report["digits"] == 540
+
+
+def test_the_speed_is_that_of_the_fastest_round(capsys, monkeypatch):
+    monkeypatch.setattr(command, "measure", lambda readers: [Timing(each.name, 1, (3e9, 2e9)) for each in readers])
+    assert main(["--backend", "scalar", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["readers"][0]["images_per_second"] == 270
 
 
 def test_plot(tmp_path):

@@ -34,6 +34,8 @@ def test_the_summary(capsys):
     assert [line.split()[1] for line in heads] == [info.name.name for info in lw.backends()]
     assert lines[-4] == f"CPU threads: {lw.get_num_threads()}"
     assert lines[-3].startswith("Calibration: ")
+    for info in lw.backends():
+        assert not info.reason or f"    Error: {info.reason}" in lines
     for line in lines[1:-4]:
         assert re.fullmatch(r"[✓✗] [A-Z0-9_]+ \((CPU|GPU)\)|    \[\d+\] .+|    Error: .+", line), line
     assert lines[-1] == f"Recommended backend: {lw.best_available_backend().name}"

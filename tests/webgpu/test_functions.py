@@ -207,6 +207,23 @@ def test_reduction_of_exponentials() -> None:
     np.testing.assert_allclose(np.ldexp(mantissa.view(np.float32).astype(float), k), np.exp(x), rtol=2e-7)
 
 
+def test_powers() -> None:
+    """x^y is infinite, 0 or denormal where it should be, and within 2 ulp."""
+    x = floats(b for b in positive(50)[::5] if b != 0x3F800000)
+    y = np.array([s * m * 2.0**e for s in (1, -1) for m in (1, 1.1, 1.7) for e in range(-30, 40, 3)], np.float32)
+    edges = np.array([127.9, 128, 255.9, 256, -149, -149.9, -150.1, -255.9, -256], np.float32)
+    rows = [(a, b) for a in x for b in y] + [(np.float32(2), b) for b in edges]
+    words = ((a.view(np.uint32), b.view(np.uint32)) for a, b in rows)
+    got = floats(one("bitcast<u32>(lw_pow_positive(bitcast<f32>(x.x), bitcast<f32>(x.y)))", words))
+    for (a, b), value in zip(rows, got.tolist(), strict=True):
+        exponent = float(b) * math.log2(a)
+        if exponent >= 128 or exponent < -151:
+            assert value == (math.inf if exponent > 0 else 0), (a, b)
+        else:
+            exact = 2.0**exponent
+            assert abs(value - exact) <= 2 * max(math.ulp(exact) * 2**29, 2.0**-149), (a, b)
+
+
 def test_the_asin_of_more_than_a_half_is_a_complement() -> None:
     bits = [0x3EFFFFFF, 0x3F000000, 0x3F000001, 0x3F7FFFFF, 0x3F800000, 0xBEFFFFFF, 0xBF000000, 0xBF000001]
     chosen = one("select(0u, 1u, lw_asin_reduce(bitcast<f32>(x.x)).is_complement)", ((b,) for b in bits))

@@ -42,8 +42,9 @@ fn lw_trig_reduce(x: f32) -> LwTrigParts {
     }
     let zeros = lw_leading_zeros_wide(product);
     let scaled = lw_multiply_wide(lw_shift_left_wide(product, zeros).y, lw_PI_2_Q31);
-    let r = lw_shift_right_sticky(scaled, select(32u, 33u, scaled.y > 0x7fffffffu));
-    let exponent = select(-29, -28, scaled.y > 0x7fffffffu) - i32(zeros);
+    let carry = scaled.y >> 31u;
+    let r = lw_shift_right_sticky(scaled, 32u + carry);
+    let exponent = i32(carry) - 29 - i32(zeros);
     return LwTrigParts(quadrant, lw_pack(negative << 31u, r.x, exponent));
 }
 
