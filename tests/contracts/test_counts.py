@@ -1,6 +1,7 @@
 """counts.txt has, for each contract, the numbers of its special values, of its laws (properties that tests check) and
-of its test cases, a checksum of all these and of the ranges of random inputs, and whether it promises the same bits on
-every CPU backend. A change that removes or weakens any must change counts.txt too, so that a review shows it."""
+of its test cases, a checksum of all these, the ranges of random inputs and the tolerances of GPU backends, and whether
+it promises the same bits on every CPU backend. A change that removes or weakens any must change counts.txt too, so
+that a review shows it."""
 
 from pathlib import Path
 from zlib import crc32
@@ -8,6 +9,7 @@ from zlib import crc32
 import pytest
 from generator.cases import cases
 from generator.load import load_contracts
+from generator.schema import MEASURES
 
 COUNTS = Path(__file__).with_name("counts.txt")
 CONTRACTS = load_contracts(Path(__file__).resolve().parents[2] / "contracts")
@@ -18,19 +20,22 @@ def listed():
     return {line.split()[0]: line for line in lines if not line.startswith("#")}
 
 
-def _rows_and_laws(contract):
-    """Yields the special values and laws of a contract, without the texts that explain them."""
+def _judged(contract):
+    """Yields the special values and laws of a contract, and the tolerances of GPU backends, for which no measured error
+    is a limit, without the texts that explain them."""
     for row in contract.special:
         yield row.inputs, row.parameters, row.out, row.raises, row.dtypes, sorted(row.unless)
     for law in contract.laws:
         yield law.name, law.holds, law.dtypes
+    for backend, bound in sorted(contract.tolerance.backends.items()):
+        yield backend, [getattr(bound, measure) for measure in MEASURES]
 
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.operation)
 def test_contracts_have_what_is_listed(contract):
     promise = " reproducible" if contract.reproducible else ""
     names = [case.name for case in cases(contract)]  # a name tells the shapes and the parameters
-    checksum = crc32(repr([*_rows_and_laws(contract), *names, contract.domain]).encode())
+    checksum = crc32(repr([*_judged(contract), *names, contract.domain]).encode())
     counts = f"{len(contract.special)} {len(contract.laws)} {len(names)}"
     line = f"{contract.operation} {counts} {checksum:08x}{promise}"
     old = listed().get(contract.operation, "no line")

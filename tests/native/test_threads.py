@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SOURCES = [ROOT / "native" / "threads.c", ROOT / "native" / "cores.c", ROOT / "tests" / "native" / "threads.c"]
-NAMES = ("callers", "failures", "interruption", "nested", "modes", "idle", "fork", "fork_inside")
+NAMES = ("callers", "failures", "interruption", "nested", "modes", "stack", "idle", "fork", "fork_inside")
 CHECKED = ("callers", "failures", "interruption", "nested", "modes")  # the sanitizer refuses new threads after fork()
 
 pytestmark = pytest.mark.skipif(

@@ -284,17 +284,31 @@ static void test_fork_inside(void) {
     await(child);
 }
 
+/* Kernels use up to 100 KB of stack; a worker has room for ten times that. */
+static lw_status use_stack(lw_context *context, int64_t index, const void *argument) {
+    (void)context;
+    enum { BYTES = 1 << 20 };
+    volatile char memory[BYTES];
+    for (int i = 0; i < BYTES; i += 1024) {
+        memory[i] = (char)index;
+    }
+    return memory[BYTES / 2] == (char)index ? slow(context, index, argument) : LW_DEVICE_ERROR;
+}
+
+static void test_stack(void) {
+    lw_set_threads(4);
+    atomic_int done = 0;
+    lw_context context = {0};
+    CHECK(lw_share_tasks(&context, 4, 100, use_stack, &done, never) == LW_OK);
+    CHECK(atomic_load(&done) == 100);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
-} tests[] = {{"callers", test_callers},
-             {"failures", test_failures},
-             {"interruption", test_interruption},
-             {"nested", test_nested},
-             {"modes", test_modes},
-             {"idle", test_idle},
-             {"fork", test_fork},
-             {"fork_inside", test_fork_inside}};
+} tests[] = {{"callers", test_callers}, {"failures", test_failures}, {"interruption", test_interruption},
+             {"nested", test_nested},   {"modes", test_modes},       {"stack", test_stack},
+             {"idle", test_idle},       {"fork", test_fork},         {"fork_inside", test_fork_inside}};
 
 int main(int count, char **words) {
     if (count == 3 && strcmp(words[1], "cores") == 0) {
