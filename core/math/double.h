@@ -26,7 +26,7 @@ static double double_round(double x) { return (x + DOUBLE_ROUND_MAGIC) - DOUBLE_
 
 /* ln x for a normal x > 0.
  * 1. x = 2^k m, m in [sqrt(1/2), sqrt(2)).
- * 2. ln m = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1)/(m + 1), |s| < 0.172. The first term left out is s^23/23 = 1e-19.
+ * 2. ln m = 2 (s + s^3/3 + s^5/5 + ...), s = (m - 1)/(m + 1), |s| < 0.172. The first term left out is s^21/21 = 4e-18.
  * 3. ln x = k ln 2 + ln m. */
 static double double_log(double x) {
     int64_t bits, k;
@@ -35,7 +35,7 @@ static double double_log(double x) {
     bits -= k << 52;
     __builtin_memcpy(&x, &bits, sizeof x);
     double s = (x - 1) / (x + 1), sum = 0;
-    for (int n = 21; n > 0; n -= 2) {
+    for (int n = 19; n > 0; n -= 2) {
         sum = sum * s * s + 1.0 / n;
     }
     return (double)k * LN2_F64 + 2 * s * sum;
@@ -43,12 +43,12 @@ static double double_log(double x) {
 
 /* e^x for |x| < 700.
  * 1. k = round(x * LOG2_E), r = x - k ln 2, |r| <= ln2/2.
- * 2. e^r by its Taylor series; the first term left out is r^15/15! = 1e-19.
+ * 2. e^r by its Taylor series; the first term left out is r^14/14! = 4e-18.
  * 3. Scale by 2^k. */
 static double double_exp(double x) {
     double k = double_round(x * DOUBLE_LOG2_E), r = x - k * DOUBLE_LN2_HI_42BIT - k * DOUBLE_LN2_LO;
     double sum = 1, scale;
-    for (int n = 14; n > 0; n--) {
+    for (int n = 13; n > 0; n--) {
         sum = 1 + sum * r / n;
     }
     int64_t bits = ((int64_t)k + 1023) << 52;
@@ -59,13 +59,13 @@ static double double_exp(double x) {
 /* Computes the cosine and sine of x.
  * 1. x = k pi/2 + r, |r| <= pi/4. k*DOUBLE_PI_2_1 is exact for |x| up to 1e6; for larger |x|, r has an error of
  *    1e-16 |x|.
- * 2. cos r and sin r by their Taylor series; the first term left out is r^20/20! = 3e-21.
+ * 2. cos r and sin r by their Taylor series; the first term left out is r^18/18! = 2e-18.
  * 3. The quadrant, k mod 4, tells whether the two are exchanged, and which are negated. */
 static void double_sincos(double x, double *cosine, double *sine) {
     double k = double_round(x * DOUBLE_TWO_OVER_PI);
     double r = x - k * DOUBLE_PI_2_1 - k * DOUBLE_PI_2_2 - k * DOUBLE_PI_2_3;
     double c = 1, s = 1, square = r * r;
-    for (int n = 18; n > 0; n -= 2) {
+    for (int n = 16; n > 0; n -= 2) {
         c = 1 - square * c / (n * (n - 1));
         s = 1 - square * s / (n * (n + 1));
     }
