@@ -107,7 +107,9 @@ def _dropped_term(line: Line) -> Iterator[Change]:
         sums = match[1].strip() in "+-&|^"
         end = _operand_end(line.code, match.end(), _ENDS_SUM if sums else _ENDS_PRODUCT)
         complete = end >= 0 and (end < len(line.code) or line.suffix in PYTHON)
-        if complete and line.text[match.end() : end].strip():
+        term = line.text[match.end() : end].strip()
+        is_term = term and not re.match(r"None\b", term)  # `| None` is part of a type
+        if complete and is_term:
             yield Change(match.start(), end, "")
     for match in re.finditer(r"\b(?:[vw]f(?:32|64)_)?fma\(", line.code):
         parts = _arguments(line.code, match.end())
