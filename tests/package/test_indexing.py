@@ -80,7 +80,7 @@ def test_writing_as_in_numpy(case, scalar):
     array, key = case
     positions = outcome(lambda: np.arange(array.size).reshape(array.shape)[key])
     if isinstance(positions, type) or np.unique(positions).size != positions.size:
-        return  # NumPy refuses the key, or it repeats an index, which another test assigns to
+        return  # NumPy refuses the key, or the key repeats an index; another test covers repeated indices
     values = 7 if scalar else np.arange(positions.size, dtype=np.int32).reshape(positions.shape) + 100
     expected = array.copy(order="K")
     expected[key] = values
