@@ -7,10 +7,11 @@
  * are bit-identical everywhere.
  *
  * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent
- * columns. Both treat elements and partials as the bits of 32-bit lanes, and take the operation as two functions that
- * are inlined. Elements come from one input, or pairwise from two. A block can be reduced in two ways at once, to two
- * sets of partials: for example, of deviations and of their squares. Loops over partials are unrolled explicitly: only
- * then does every compiler keep them in registers, even with -Os. */
+ * columns. Both treat elements and partials as the bits of 32-bit lanes, and inline the two functions that define the
+ * operation: map() computes from elements what join() joins to partials. Elements come from one input, or pairwise from
+ * two. A block can be reduced in two ways at once, to two sets of partials: for example, of deviations and of their
+ * squares. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers, even with
+ * -Os. */
 #pragma once
 
 #include "paths.h"

@@ -48,7 +48,10 @@ def test_plot(tmp_path):
     pytest.importorskip("matplotlib", reason="--plot needs the extra lanewise[plot]")
     path = tmp_path / "sheet.png"
     assert main(["--backend", "scalar", "--plot", str(path)]) == 0
-    assert path.read_bytes().startswith(b"\x89PNG")
+    data = path.read_bytes()
+    assert data.startswith(b"\x89PNG")
+    width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
+    assert (width, height) == (round(96 * plot.COLUMNS), round(114 * plot.ROWS + 72))  # at 120 dots per inch
 
 
 def test_the_plot_shows_misread_digits_first(tmp_path, monkeypatch):
@@ -201,9 +204,11 @@ def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
     assert "numpy on 1 digits" in out
 
 
-def test_too_low_an_accuracy_fails(monkeypatch, capsys):
-    monkeypatch.setattr(command, "MIN_ACCURACY", 0.999)
-    assert main(["--backend", "scalar"]) == 1
+@pytest.mark.parametrize(("accuracy", "status"), [(0.9699, 1), (0.97, 0)])
+def test_too_low_an_accuracy_fails(accuracy, status, monkeypatch, capsys):
+    outcome = command.Outcome("scalar", accuracy, 1000.0, (7,))
+    monkeypatch.setattr(command, "_run", lambda *_, **__: [outcome])
+    assert main(["--backend", "scalar"]) == status
 
 
 @pytest.mark.parametrize("name", ["no such folder/sheet.png", ".", "sheet.doc"])

@@ -35,7 +35,8 @@ SETTINGS = {
 }
 PYTEST = "import pytest, sys; status = pytest.main(sys.argv[1:])"
 # Looks for leaks while the interpreter still runs and refers to the memory that Python and NumPy keep, so that none of
-# it is reported. Suppressions would hide leaks of Lanewise, too, because stacks often end within Python.
+# it is reported. Suppressing what Python's functions allocate would hide leaks of Lanewise, too, because the stacks in
+# the sanitizer's reports often break off in Python's functions, before those of Lanewise that called them.
 CHECK_LEAKS = """
 import ctypes, gc, os, sys
 frame = sys._getframe()  # otherwise only Python's stack refers to it, which the sanitizer does not scan

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from agreement import UNIT, agree, bounded, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
+
+import lanewise as lw
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=2, max_side=7) | st.tuples(st.integers(2, 5000))
 
@@ -81,3 +84,9 @@ def test_covariance_and_correlation(data):
     allowed = covariance_error(np.vstack(wide(x, y)), 0)[0, 1]
     agree("covariance", np.cov(*wide(x, y), ddof=0)[0, 1], x, y, allowed=allowed, by_contract=False)
     agree("correlation", stats.pearsonr(*wide(x, y)).statistic, x, y)
+
+
+@pytest.mark.parametrize("operation", [lw.cov, lw.corrcoef])
+def test_x_and_y_have_as_many_observations(operation):
+    with pytest.raises(lw.ShapeError, match=f"^{operation.__name__}: expected as many .* as in y, got 3 and 4$"):
+        operation(lw.ones((2, 3)), lw.ones((2, 4)))
