@@ -79,7 +79,7 @@ def split(x: Any, indices_or_sections: Any, axis: int = 0) -> list[Tensor]:
         if extent % sections:
             raise ShapeError(
                 f"split: expected sections that divide the extent {extent} of axis {axis}, got {sections}; "
-                "give the indices at which to split"
+                "for unequal parts, give the indices to split at"
             )
         cuts = [extent // sections * number for number in range(1, sections)]
     before = (_ALL,) * axis

@@ -19,7 +19,7 @@ PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 
 def _reproducible() -> set[str]:
-    """Returns the operations whose contracts promise the same bits on every CPU backend."""
+    """Returns the operations with oracle files whose contracts promise the same bits on every CPU backend, and OWN."""
     contracts = {path.stem: path for path in (ROOT / "contracts").glob("*.yaml")}
     promised = {name for name, path in contracts.items() if "\nreproducible: true" in path.read_text()}
     return promised & {path.stem for path in ORACLE} | set(OWN)

@@ -28,14 +28,14 @@ Findings = dict[str, dict[str, dict[str, Any]]]
 
 @pytest.fixture(scope="session")
 def findings(engine: Engine) -> Findings:
-    """What programs/sweep.py finds in an engine."""
+    """What programs/sweep.py returns in an engine: for each operation and backend, complaints and a digest."""
     found: Findings = engine.run(PROGRAM, mounts={"/tests": TESTS, "/oracle": ORACLE}, timeout=600)
     return found
 
 
 @pytest.fixture(scope="session")
 def native() -> Findings:
-    """What programs/sweep.py finds on the native scalar backend. One native backend is enough, because tests/sweep
+    """What programs/sweep.py returns on the native scalar backend. One native backend is enough, because tests/sweep
     checks that all of them give the same bits."""
     found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
     return found
