@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import os
 from collections import deque
@@ -30,6 +31,17 @@ def test_full_has_the_dtype_of_its_value():
     assert lw.full(2, np.float64(2.5), dtype=float).tolist() == [2.5, 2.5]
     assert lw.full((1, 2), 0.1, dtype=lw.float64).tolist() == [[0.1, 0.1]]
     assert np.isnan(lw.full(1, float("nan")).tolist()[0])
+
+
+@pytest.mark.parametrize("number", [True, False, 0, 1, -2, 2**70, 0.0, -0.0, 1.0, 0.5, 1e300, math.nan, math.inf])
+@pytest.mark.parametrize("dtype", [lw.bool, lw.float16, lw.float32, lw.float64])
+def test_numbers_become_elements_as_in_numpy(number, dtype):
+    with np.errstate(over="ignore"):
+        expected = np.array(float(number) if number == 2**70 else number).astype(np.dtype(str(dtype)))
+    target = lw.ones(1, dtype=dtype)
+    target[0] = number
+    for x in (lw.full(1, number, dtype=dtype), target):
+        assert np.asarray(x).tobytes() == expected.tobytes()
 
 
 def test_full_refuses_values_that_do_not_fit():
