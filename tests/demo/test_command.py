@@ -29,6 +29,21 @@ def test_prints_a_line_for_each_backend_and_that_they_agree(capsys):
     assert "All 540 predictions agree" in out
 
 
+def test_the_text(capsys, monkeypatch):
+    outcomes = [
+        command.Outcome(name, accuracy, speed, (1,) * 540)
+        for name, accuracy, speed in (("scalar", 0.99074, 123456.7), ("numpy", 0.97, 9876543.2))
+    ]
+    monkeypatch.setattr(command, "_run", lambda *_, **__: outcomes)
+    assert main([]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "  scalar  accuracy 99.1 %      123,457 images/s",
+        "  numpy   accuracy 97.0 %    9,876,543 images/s  (for comparison)",
+        "",
+        "All 540 predictions agree: scalar, numpy.",
+    ]
+
+
 def test_one_backend_as_json(capsys):
     assert main(["--backend", "scalar", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
