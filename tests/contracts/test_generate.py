@@ -161,7 +161,7 @@ def test_metadata_is_json(repository):
 
 
 def test_a_folder_is_required(repository):
-    """Without --out and --oracle, nothing would be written; the command fails and says that one of them is missing."""
+    """Without --out and --oracle, nothing would be written; the command fails and says that it needs at least one."""
     done = generate(repository, "--only", "relu")
     assert done.returncode == 2
     assert "error: give --out FOLDER, --oracle FOLDER, or both" in done.stderr
