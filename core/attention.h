@@ -55,8 +55,8 @@ typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the range of keys that at least one of the queries first .. last sees if there is no mask. Its bounds count
- * from key number `key`. */
+/* Returns the range of keys visible to at least one of the queries first .. last, ignoring the mask, relative to key
+ * number `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};

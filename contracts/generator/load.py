@@ -339,7 +339,8 @@ def _special(
 def _dtypes_of(values: Any, computed: tuple[str, ...]) -> tuple[str, ...]:
     """Returns those of the `computed` dtypes that fit the given values.
 
-    These are the floats if a value is a float or there are no values, bool if all are bools, otherwise the integers.
+    The float dtypes fit if any value is a float or there are no values, bool if every value is a bool, and otherwise
+    the integer dtypes.
     """
     leaves = list(_leaves(values))
     if not leaves or any(isinstance(leaf, float) for leaf in leaves):

@@ -3,8 +3,8 @@
  * stays. Included after VF32_LANES is defined. */
 #pragma once
 
-/* There are no masked loads, and a second body of each kernel, for the tail, would enlarge the download: elementwise.h
- * pads the tail instead. */
+/* SIMD128 has no masked loads, and a second copy of every kernel for the tail would make the download larger, so
+ * elementwise.h pads the tail instead. */
 #define SIMD_PARTIAL 0
 
 #include <wasm_simd128.h>

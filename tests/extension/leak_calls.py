@@ -2,7 +2,7 @@
 
 Operations get the arguments of small cases of the oracle (build/oracle), and the same arguments with one of them
 replaced. METHODS and functions() list the arguments of other methods and functions, PARAMETERS the values of a slot's
-parameters. A name for which there are no arguments raises LookupError, so that a new one cannot go untested.
+parameters. A name without arguments here raises LookupError, so that no new one goes untested.
 """
 
 from __future__ import annotations

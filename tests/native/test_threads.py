@@ -139,7 +139,7 @@ GROUPS = {
             "100000 -1": 0,
             "3 1": 3,
             "100000": 0,
-            "1638300000 100000": 16383,  # a quota of 2^14 periods or more is no limit: no machine has as many cores
+            "1638300000 100000": 16383,  # 2^14 periods or more set no limit, because no machine has that many cores
             "1638399999 100000": 16384,
             "1638400000 100000": 0,
             "9000000000000000 100000": 0,

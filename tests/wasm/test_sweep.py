@@ -37,7 +37,7 @@ def findings(engine: Engine) -> Findings:
 def native() -> Findings:
     """What programs/sweep.py returns on the native scalar backend. One native backend is enough, because tests/sweep
     checks that all of them give the same bits."""
-    found: Findings = pyodide_runner.load(PROGRAM).sweep(ORACLE, ["scalar"])
+    found: Findings = _SWEEP.sweep(ORACLE, ["scalar"])
     return found
 
 

@@ -56,6 +56,11 @@ def wide(pair: tuple[int, int]) -> int:
     return pair[0] | pair[1] << 32
 
 
+def signed(word: int) -> int:
+    """Returns a 32-bit word as a two's-complement integer."""
+    return word - (word >> 31 << 32)
+
+
 def words(count: int) -> list[tuple[int, ...]]:
     """Returns rows of `count` words: all combinations of edges for two of them, and random rows."""
     edges = [(a, b, *RANDOM.choice(WORDS, count - 2)) for a in WORDS for b in WORDS]
@@ -80,7 +85,7 @@ def rounded(values: Iterable[float]) -> list[int]:
 
 @pytest.fixture(autouse=True)
 def _adapter(executor: object) -> None:
-    """Skips the tests where there is no adapter, as `executor` does."""
+    """Makes the tests depend on `executor`, which skips them on a machine without an adapter."""
 
 
 @pytest.mark.parametrize(
@@ -128,7 +133,7 @@ def test_unpacking() -> None:
     bits = positive(1000)
     parts = evaluate("let u = lw_unpack(x.x); vec2<u32>(u.mantissa, bitcast<u32>(u.exponent))", ((b,) for b in bits))
     assert all(1 << 23 <= mantissa < 1 << 24 for mantissa, _ in parts)
-    values = [math.ldexp(mantissa, exponent - (exponent >> 31 << 32)) for mantissa, exponent in parts]
+    values = [math.ldexp(mantissa, signed(exponent)) for mantissa, exponent in parts]
     assert values == floats(bits).astype(float).tolist()
 
 
@@ -165,7 +170,7 @@ def test_quotients() -> None:
     parts = evaluate("let q = lw_quotient(x.x, x.y); vec2<u32>(q.mantissa, bitcast<u32>(q.exponent))", rows)
     for (a, b), (mantissa, exponent) in zip(rows, parts, strict=True):
         exact = Fraction(float(floats([a])[0])) / Fraction(float(floats([b])[0]))
-        exact /= Fraction(2) ** (exponent - (exponent >> 31 << 32))
+        exact /= Fraction(2) ** signed(exponent)
         assert SIGN >> 1 <= mantissa < SIGN
         whole, rest = divmod(exact, 32)
         assert mantissa == 32 * whole + (16 if rest else 0)  # 16 is the sticky bit

@@ -1,5 +1,5 @@
-"""Compares the functions of core/math/double.h with decimal arithmetic of 50 digits. Kernels, which round to float32,
-would not show an error in the last digits of float64."""
+"""Compares the functions of core/math/double.h with decimal arithmetic of 50 digits or more. Kernels, which round to
+float32, would not show an error in the last digits of float64."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from collections.abc import Callable
 from decimal import Decimal, localcontext
 from pathlib import Path
 
+import hard_angles
 import numpy as np
 import pytest
 
@@ -25,7 +26,7 @@ int main(void) {
     }
 }
 """
-PI = Decimal("3.14159265358979323846264338327950288419716939937510582097494459230781640628620899")
+PI = hard_angles.pi()
 LIMIT = 2.2e-16  # the largest error of 20,000 random arguments of each function was 2.18e-16
 RANDOM = np.random.default_rng(3)
 
