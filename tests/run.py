@@ -28,12 +28,10 @@ from environment import ROOT, install_system_packages, prepare, required, testab
 
 REPORTS = ROOT / "build" / "reports"
 
-# These stages run first, one at a time: some of them measure processor time, the others take only seconds.
-ALONE = ("lint", "package", "bench", "extension")
-# The other stages run in groups, side by side; the stages of one group run one after another. native and packaging form
-# a group because both build for other platforms in the same folders. The longest group starts first; a stage not named
-# here is a group by itself.
-GROUPS = (("native", "packaging"), ("wasm",), ("core",))
+# Stages run in groups, side by side; the stages of one group run one after another. native and packaging form a group
+# because both build for other platforms in the same folders; wasm and bench both build the wheel for Pyodide. The
+# longest group starts first; a stage not named here is a group by itself.
+GROUPS = (("native", "packaging"), ("wasm", "bench"), ("core",))
 
 
 @dataclass
@@ -158,9 +156,8 @@ def run(runner: Runner, names: Sequence[str]) -> list[Stage]:
             else:
                 runner.pytest(stages[name], folders()[name])
 
-    run_group([name for name in ALONE if name in stages])
     with ThreadPoolExecutor(min(4, os.cpu_count() or 1)) as pool:
-        list(pool.map(run_group, groups([name for name in names if name not in ALONE])))
+        list(pool.map(run_group, groups(names)))
     return list(stages.values())
 
 
