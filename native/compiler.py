@@ -152,7 +152,7 @@ class Compiler:
         return _NOT_VECTORIZED[self.family] if isa.name == "scalar" else ()
 
     def _sanitized(self) -> tuple[str, ...]:
-        return ("-O1", "-g", "-fno-omit-frame-pointer", *SANITIZERS[self.sanitizer]) if self.sanitizer else ()
+        return ("-O1", "-g1", "-fno-omit-frame-pointer", *SANITIZERS[self.sanitizer]) if self.sanitizer else ()
 
     def _shared(self, symbol: str) -> list[str]:
         """Returns the flags that link a shared library with one exported symbol. emcc needs a flag to make a library,
