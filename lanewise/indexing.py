@@ -233,6 +233,8 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
             f"getitem: expected indexed axes whose extents have a product below 2^31, got {tuple(extents)}"
         )
     shape = plan.index_shape()
+    if 0 in shape:  # as in NumPy, the indices are not checked, because none is used
+        return asarray([], dtype=dtypes.int32).reshape(shape)
     total = _nonnegative_indices(plan.groups[0], extents[0])
     for group, extent in zip(plan.groups[1:], extents[1:], strict=True):
         total = _ext.add(_ext.multiply(total, extent), _nonnegative_indices(group, extent))
@@ -242,8 +244,6 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
 def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
     """Returns a group's indices, plus `extent` where negative. Raises IndexOutOfRangeError if one is out of range."""
     indices = group.indices
-    if indices.size == 0:
-        return _ext.astype(indices, dtypes.int32)
     outside = _outside(indices, extent)
     if bool(_ext.any(outside)):
         raise _out_of_range(group, extent)

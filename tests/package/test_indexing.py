@@ -89,6 +89,16 @@ def test_writing_as_in_numpy(case, scalar):
     np.testing.assert_array_equal(np.asarray(tensor), expected)
 
 
+@pytest.mark.parametrize("key", [([[False]], ..., [1]), ([], ..., [[1]]), (False, [1])], ids=str)
+def test_indices_that_combine_to_none_are_not_checked(key):
+    array = np.zeros((1, 1, 2, 1), np.int32)
+    tensor = lw.asarray(array.copy())
+    assert tensor[key].shape == array[key].shape
+    assert tensor[key].dtype is lw.int32
+    tensor[key] = 7
+    assert np.array_equal(np.asarray(tensor), array)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int32", "int64", "float16", "float32", "float64"])
 def test_every_dtype(dtype):
     array = np.arange(12).astype(dtype).reshape(3, 4)
