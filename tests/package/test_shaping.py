@@ -5,15 +5,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import lanewise as lw
 from lanewise import shaping
-
-settings.register_profile("shaping", deadline=None, max_examples=60, derandomize=True, database=None)
-settings.load_profile("shaping")
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=4)
 

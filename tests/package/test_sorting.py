@@ -5,13 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lanewise as lw
-
-settings.register_profile("sorting", deadline=None, max_examples=80, derandomize=True, database=None)
-settings.load_profile("sorting")
 
 LENGTHS = [0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 500, 4095, 4096, 4097, 8191, 9000, 20_000]
 BACKENDS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]

@@ -1,4 +1,4 @@
-"""Shared by the tests against peers (NumPy, SciPy and PyTorch): hypothesis settings, arrays, and agree().
+"""Shared by the tests against peers (NumPy, SciPy and PyTorch): arrays, and agree().
 
 Peers compute in float64, so the difference is Lanewise's error. If the operation's contract states the largest error
 over every float, that is the bound. Otherwise, the bound is the contract's tolerance, because an error measured on
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from generator.schema import Bound
-from hypothesis import settings
 from hypothesis import strategies as st
 from judge import near
 from strategies import views
@@ -27,7 +26,6 @@ EXTREME = {
     "bool": [False, True],
 }
 
-bounded = settings(derandomize=True, max_examples=100, deadline=None, database=None)
 contracts = {contract.operation: contract for contract in CONTRACTS}
 
 

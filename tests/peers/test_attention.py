@@ -4,12 +4,11 @@ attention_scores and weighted_sum against NumPy."""
 from __future__ import annotations
 
 import numpy as np
-from agreement import UNIT, agree, bounded, numbers, wide
+from agreement import UNIT, agree, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 
 
-@bounded
 @given(st.data())
 def test_attention(torch, data):
     batch, heads, group = (data.draw(st.integers(1, 3)) for _ in range(3))
@@ -49,7 +48,6 @@ def test_attention(torch, data):
           offset=offset, scale=scale, enable_gqa=True, allowed=allowed)  # fmt: skip
 
 
-@bounded
 @given(st.data())
 def test_rope(data):
     """The expected result is each pair of elements, as a complex number, times e^(i angle)."""
@@ -67,7 +65,6 @@ def test_rope(data):
     agree("rope", expected, x, theta=theta, offset=offset, factor=factor, pairs="split" if split else "adjacent")
 
 
-@bounded
 @given(st.data())
 def test_step_by_step(data):
     queries, keys, depth, width = (data.draw(st.integers(1, 40)) for _ in range(4))

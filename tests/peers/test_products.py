@@ -6,7 +6,7 @@ A sum of products, added in any order, may err by the contract's tolerance times
 from __future__ import annotations
 
 import numpy as np
-from agreement import UNIT, agree, bounded, numbers, wide
+from agreement import UNIT, agree, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -26,7 +26,6 @@ def product(operation, x, y, **settings):
     agree(operation, np.matmul(*wide(x, y)), x, y, magnitude=np.matmul(*wide(np.abs(x), np.abs(y))), **settings)
 
 
-@bounded
 @given(st.data())
 def test_matmul(data):
     m, k, n = (data.draw(EXTENT) for _ in range(3))
@@ -37,7 +36,6 @@ def test_matmul(data):
         product("matmul", x[..., 0, :] if x.ndim == 2 else x, y)
 
 
-@bounded
 @given(st.data())
 def test_matmul_of_integers_wraps_around(data):
     m, k, n = (data.draw(st.integers(0, 40)) for _ in range(3))
@@ -45,7 +43,6 @@ def test_matmul_of_integers_wraps_around(data):
     agree("matmul", np.matmul(x, y), x, y)
 
 
-@bounded
 @given(st.data())
 def test_products_of_vectors(data):
     m, k = data.draw(EXTENT), data.draw(EXTENT)
@@ -59,7 +56,6 @@ def test_products_of_vectors(data):
     agree("outer", np.outer(*wide(a, b)), a, b)
 
 
-@bounded
 @given(st.data())
 def test_linear(torch, data):
     inputs, outputs = data.draw(EXTENT), data.draw(EXTENT)
@@ -77,7 +73,6 @@ def test_linear(torch, data):
     agree("linear", expected, x, weight, bias, activation=name, magnitude=1.13 * size)
 
 
-@bounded
 @given(st.data())
 def test_eigh(data):
     """Eigenvalues agree with LAPACK's. Eigenvectors are not unique; they are orthonormal and reconstruct the matrix."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from agreement import agree, bounded, numbers, wide
+from agreement import agree, numbers, wide
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -23,7 +23,6 @@ def count(x, axis):
     return np.sum(np.ones_like(x, "int64"), axis=axis).max(initial=0)
 
 
-@bounded
 @given(st.data())
 def test_var_and_std(data):
     x, settings = reduced(data)
@@ -34,7 +33,6 @@ def test_var_and_std(data):
     agree("std", np.std(*wide(x), ddof=correction, **settings), x, correction=correction, **settings)
 
 
-@bounded
 @given(st.data())
 def test_sums(data):
     x, settings = reduced(data)
@@ -47,7 +45,6 @@ def test_sums(data):
     agree("mean", np.mean(*wide(x), **settings), x, magnitude=np.mean(np.abs(*wide(x)), **settings), **settings)
 
 
-@bounded
 @given(st.data())
 def test_extremes(data):
     x, settings = reduced(data, data.draw(st.sampled_from(["float32", "int32"])), extremes=True)
@@ -61,7 +58,6 @@ def test_extremes(data):
         agree("argmin", np.argmin(x, **settings).astype("int32"), x, **settings)
 
 
-@bounded
 @given(st.data())
 def test_sums_of_integers_wrap_around(data):
     shape = data.draw(SHAPES)
@@ -71,7 +67,6 @@ def test_sums_of_integers_wrap_around(data):
     agree("prod", np.prod(x, axis=axis, dtype="int32"), x, axis=axis)
 
 
-@bounded
 @given(st.data())
 def test_vecdot(data):
     n = data.draw(st.integers(0, 5000))

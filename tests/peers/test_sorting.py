@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from agreement import agree, bounded, numbers
+from agreement import agree, numbers
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -33,7 +33,6 @@ def order(x, axis, descending):
     return np.flip(x.shape[axis] - 1 - backwards, axis).astype("int32")
 
 
-@bounded
 @given(st.data())
 def test_sort_and_argsort(data):
     x = tied(data)
@@ -43,7 +42,6 @@ def test_sort_and_argsort(data):
     agree("sort", np.take_along_axis(x, places, axis), x, axis=axis, descending=descending)
 
 
-@bounded
 @given(st.data())
 def test_topk(data):
     x = tied(data)
@@ -57,7 +55,6 @@ def test_topk(data):
         np.testing.assert_array_equal(values, np.take_along_axis(x, places, axis))
 
 
-@bounded
 @given(st.data())
 def test_searchsorted(data):
     kind = data.draw(KINDS)
@@ -70,7 +67,6 @@ def test_searchsorted(data):
     agree("searchsorted", by_sorter, haystack, needles, places, side=side)
 
 
-@bounded
 @given(st.data())
 def test_nonzero(data):
     x = tied(data)

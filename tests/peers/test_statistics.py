@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from agreement import UNIT, agree, bounded, numbers, wide
+from agreement import UNIT, agree, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -22,7 +22,6 @@ def shifted(data, shape):
     return x
 
 
-@bounded
 @given(st.data())
 def test_cumulative_sum(data):
     x = shifted(data, data.draw(SHAPES))
@@ -33,7 +32,6 @@ def test_cumulative_sum(data):
     agree("cumulative_sum", np.cumsum(whole, axis=axis, dtype="int32"), whole, axis=axis)
 
 
-@bounded
 @given(st.data())
 def test_zscore(data):
     x = shifted(data, data.draw(SHAPES))
@@ -44,7 +42,6 @@ def test_zscore(data):
     agree("zscore", expected, x, axis=axis, correction=correction, allowed=allowed)
 
 
-@bounded
 @given(st.data())
 def test_normalize(torch, data):
     x = shifted(data, data.draw(SHAPES))
@@ -61,7 +58,6 @@ def covariance_error(rows, correction):
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 
 
-@bounded
 @given(st.data())
 def test_cov_and_corrcoef(data):
     variables, observations = data.draw(st.integers(1, 9)), data.draw(st.integers(2, 400))
@@ -76,7 +72,6 @@ def test_cov_and_corrcoef(data):
         agree("cov", np.cov(*wide(x), ddof=int(correction)), x.T, rowvar=False, **settings)
 
 
-@bounded
 @given(st.data())
 def test_covariance_and_correlation(data):
     observations = data.draw(st.integers(2, 400))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from agreement import agree, bounded, numbers, wide
+from agreement import agree, numbers, wide
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import signal
@@ -20,7 +20,6 @@ def images(data, channels, kernel, padding, dilation):
     return data.draw(numbers((data.draw(st.integers(1, 3)), channels, *size), -3, 3))
 
 
-@bounded
 @given(st.data())
 def test_conv2d(torch, data):
     groups, inputs, outputs = (data.draw(st.integers(1, 4)) for _ in range(3))
@@ -39,7 +38,6 @@ def test_conv2d(torch, data):
     agree("conv2d", theirs(x, weight, bias), x, weight, bias, magnitude=size, **settings)
 
 
-@bounded
 @given(st.data())
 def test_conv2d_is_correlation(data):
     kernel = data.draw(pairs(1, 5))
@@ -50,7 +48,6 @@ def test_conv2d_is_correlation(data):
     agree("conv2d", expected[None, None], x, weight, magnitude=size)
 
 
-@bounded
 @given(st.data())
 def test_pooling(torch, data):
     kernel = data.draw(pairs(1, 5))

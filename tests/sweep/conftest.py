@@ -77,6 +77,6 @@ def pytest_sessionfinish(session: pytest.Session) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.register_profile("sweep", deadline=None, max_examples=150, derandomize=True, database=None)
+    settings.register_profile("sweep", settings.get_profile("lanewise"), max_examples=150)
     settings.load_profile("sweep")
     config.addinivalue_line("markers", "contracts(predicate): only contracts for which the predicate is true")
