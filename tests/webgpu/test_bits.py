@@ -1,0 +1,81 @@
+"""Tests that kernels which examine the bits of a float examine all of them: inputs are infinity, 1 and 0 with one bit
+changed each, and their negatives. Oracle files have such numbers for some bits only."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from harness import Runner
+
+FLOATS = ("float16", "float32", "float64")
+
+
+def patterns(dtype: str) -> np.ndarray:
+    """Returns infinity, 1 and 0, each as it is and with each of its bits changed."""
+    words = np.array([np.inf, 1, 0], dtype).view(f"u{np.dtype(dtype).itemsize}")
+    bits = words.dtype.type(1) << np.arange(8 * words.itemsize, dtype=words.dtype)
+    return np.concatenate([words, (words[:, None] ^ bits).ravel()]).view(dtype)
+
+
+@pytest.mark.parametrize("operation", ["isnan", "isinf", "isfinite"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_kinds_of_floats(gpu: Runner, operation: str, dtype: str) -> None:
+    x = patterns(dtype)
+    got = gpu.elementwise(f"{operation}_{dtype}", [x], np.bool_)
+    np.testing.assert_array_equal(got, getattr(np, operation)(x))
+
+
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_every_float_except_zero_is_true(gpu: Runner, dtype: str) -> None:
+    x = patterns(dtype)
+    got = gpu.elementwise(f"astype_{dtype}_bool", [x], np.bool_, kind="cast")
+    np.testing.assert_array_equal(got, x != 0)
+
+
+def test_bools_of_one_float32(gpu: Runner) -> None:
+    x = patterns("float32")
+    np.testing.assert_array_equal(gpu.elementwise("signbit_float32", [x], np.bool_), np.signbit(x))
+    np.testing.assert_array_equal(gpu.elementwise("logical_not_float32", [x], np.bool_), x == 0)
+
+
+@pytest.mark.parametrize("other", [0, 1])
+@pytest.mark.parametrize("operation", ["logical_and", "logical_or", "logical_xor"])
+def test_bools_of_two_float32(gpu: Runner, operation: str, other: int) -> None:
+    x = patterns("float32")
+    y = np.full_like(x, other)
+    for pair in ([x, y], [y, x]):
+        got = gpu.elementwise(f"{operation}_float32", pair, np.bool_)
+        np.testing.assert_array_equal(got, getattr(np, operation)(*(each != 0 for each in pair)))
+
+
+@pytest.mark.parametrize("operation", ["any", "all"])
+def test_reductions_of_one_float32(gpu: Runner, operation: str) -> None:
+    x = patterns("float32").reshape(-1, 1)
+    got = gpu.reduction(f"{operation}_float32", x, [1], np.bool_)
+    np.testing.assert_array_equal(got, x[:, 0] != 0)
+
+
+@pytest.mark.parametrize("operation", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
+@pytest.mark.parametrize("dtype", FLOATS)
+def test_comparisons(gpu: Runner, operation: str, dtype: str) -> None:
+    """Compares each number with all others, so also floats that differ in one bit."""
+    x = patterns(dtype)[:, None]
+    got = gpu.elementwise(f"{operation}_{dtype}", [x, x.T], np.bool_)
+    np.testing.assert_array_equal(got, getattr(np, operation)(x, x.T))
+
+
+@pytest.mark.parametrize("operation", ["minimum", "maximum"])
+def test_the_smaller_and_the_larger(gpu: Runner, operation: str) -> None:
+    x = patterns("float32")[:, None]
+    got = gpu.elementwise(f"{operation}_float32", [x, x.T], np.float32)
+    np.testing.assert_array_equal(got, getattr(np, operation)(x, x.T))
+
+
+@pytest.mark.parametrize("operation", ["argmin", "argmax"])
+@pytest.mark.parametrize("dtype", ["int32", "float32"])
+def test_the_first_of_equal_extremes(gpu: Runner, operation: str, dtype: str) -> None:
+    """Rows of one number, also the least and the greatest: no identity may win over an element."""
+    numbers = [np.iinfo(np.int32).min, np.iinfo(np.int32).max] if dtype == "int32" else patterns(dtype)
+    x = np.repeat(np.array(numbers, dtype)[:, None], 3, 1)
+    got = gpu.reduction(f"{operation}_{dtype}", x, [1], np.int32, kind="index_reduction")
+    assert not got.any()
