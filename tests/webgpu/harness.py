@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import struct
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -171,6 +172,12 @@ def layout_of(struct: str, content: bytes) -> Mapping[str, Any]:
     """Decodes the bytes of a C struct to the mapping that Executor.launch() takes as `layout`."""
     layout = {"lw_layout": lw_layout, "lw_matrix_layout": lw_matrix_layout}[struct].from_buffer_copy(content)
     return {name: _plain(getattr(layout, name)) for name, _ in layout._fields_}
+
+
+def parameters_of(contract: Any, scalars: bytes) -> list[float]:
+    """Decodes a kernel's parameters, an array of lw_scalar, to numbers."""
+    types = ["d" if each.type == "float" else "q" for each in contract.kernel_parameters]
+    return list(struct.unpack(f"<{''.join(types)}", scalars))
 
 
 def _plain(value: Any) -> Any:

@@ -3,21 +3,13 @@ angles close to multiples of pi/2."""
 
 from __future__ import annotations
 
-import struct
-
 import hard_angles
 import judge
 import numpy as np
 import pytest
-from harness import Runner, layout_of
+from harness import Runner, layout_of, parameters_of
 
 BACKEND = "wgpu"
-
-
-def parameters_of(contract, scalars: bytes) -> list[float]:
-    """Decodes a kernel's parameters, an array of lw_scalar, to numbers."""
-    types = ["d" if each.type == "float" else "q" for each in contract.kernel_parameters]
-    return list(struct.unpack(f"<{''.join(types)}", scalars))
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.backends["webgpu"] == "now" and contract.fallback is None)

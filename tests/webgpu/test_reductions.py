@@ -59,6 +59,14 @@ def test_pairs_of_float32_for_any_number_of_rows(gpu: Runner, rows: int) -> None
     np.testing.assert_array_equal(gpu.reduction("sum_compensated_float32", x, [1], np.float32), exact)
 
 
+@pytest.mark.parametrize("length", [1, 65, 4097])
+@pytest.mark.parametrize("operation", ["sum", "mean"])
+def test_negative_zeros_add_up_to_negative_zero(gpu: Runner, operation: str, length: int) -> None:
+    total = gpu.reduction(f"{operation}_float32", np.full(length, -0.0, np.float32), [0], np.float32)
+    assert total == 0
+    assert np.signbit(total)
+
+
 AXES = [[0], [1], [2], [0, 1], [1, 2], [0, 2], [0, 1, 2], []]
 
 
@@ -100,6 +108,7 @@ MATRICES = [
     ((2, 1, 9, 8), (3, 8, 7)),
     ((4, 0), (0, 3)),
     ((0, 4), (4, 3)),
+    ((2, 1, 3, 1, 2, 1, 4, 5), (1, 3, 1, 2, 2, 2, 5, 3)),
 ]
 
 
@@ -129,6 +138,14 @@ def test_views_of_matrices(gpu: Runner) -> None:
     base = np.random.default_rng(5).normal(size=(3, 90, 80)).astype(np.float32)
     a, b = base.mT[:, ::2, 1:], base[:, 1:, ::-3]
     assert_product(gpu.matrix("matmul_float32", a, b), a, b)
+
+
+def test_nothing_beyond_the_edges_is_used(gpu: Runner) -> None:
+    """The rows of A and the columns of B are parts of longer ones, whose other elements are NaN."""
+    generator = np.random.default_rng(8)
+    a, b = np.full((70, 60), np.nan, np.float32), np.full((75, 60), np.nan, np.float32).T
+    a[:, :35], b[:35] = generator.normal(size=(70, 35)), generator.normal(size=(35, 75))
+    assert_product(gpu.matrix("matmul_float32", a[:, :35], b[:35]), a[:, :35], b[:35])
 
 
 def test_zero_times_infinity(gpu: Runner) -> None:

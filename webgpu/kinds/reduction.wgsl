@@ -8,7 +8,7 @@
 // `blocks` writes the result of each block to `scratch`, and `combine` combines the block results of each row.
 const lw_partials = 64u;
 const lw_block = 4096u;
-var<workgroup> lw_partial: array<$accumulator, 64>;
+var<workgroup> lw_partial: array<$accumulator, lw_partials>;
 
 fn lw_reduce_block(row: vec4<u32>, block: u32, invocation: u32) {
     let end = min(lw.length, (block + 1u) * lw_block);
@@ -27,7 +27,7 @@ fn lw_reduce_block(row: vec4<u32>, block: u32, invocation: u32) {
     }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(lw_partials)
 fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
         @builtin(num_workgroups) groups: vec3<u32>) {
     for (var row = group.x; row < lw.count; row += groups.x) {
@@ -41,7 +41,7 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
     }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(lw_partials)
 fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
           @builtin(num_workgroups) groups: vec3<u32>) {
     for (var unit = group.x; unit < lw.count * lw.blocks; unit += groups.x) {
@@ -54,7 +54,7 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
     }
 }
 
-@compute @workgroup_size(64)
+@compute @workgroup_size(lw_partials)
 fn combine(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id) group: vec3<u32>,
            @builtin(num_workgroups) groups: vec3<u32>) {
     for (var row = group.x; row < lw.count; row += groups.x) {

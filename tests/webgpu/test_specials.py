@@ -1,0 +1,64 @@
+"""Tests elementwise kernels of float32 with all combinations of special values: a kernel gives NaN, infinity and zero
+exactly where the CPU does, and every NaN acts like any other. Oracle files have only the combinations that a contract
+lists."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from harness import Runner, parameters_of
+
+import lanewise as lw
+
+SPECIAL = np.array([0, 1, 2.5, 3e38, np.inf, np.nan], np.float32)
+
+
+def kernels(contract, oracle) -> Iterator[tuple[str, list[float], dict[str, object]]]:
+    """Yields the operation's float32 kernels, each with the parameters and the keywords of its first oracle case."""
+    seen = set()
+    for case in oracle.cases:
+        if case.kernel.endswith("_float32") and case.kernel not in seen:
+            seen.add(case.kernel)
+            yield case.kernel, parameters_of(contract, case.scalars), dict(case.keywords)
+
+
+def of_float32(contract) -> bool:
+    of_floats = all(each.dtype in (None, "float32") for each in contract.inputs)
+    return contract.kind.name == "elementwise" and of_floats and contract.fallback is None
+
+
+def kind_of(x: np.ndarray) -> np.ndarray:
+    """Returns 3 for NaN, otherwise 2, 1 or 0 for infinity, other numbers and zero, negated for negative numbers."""
+    kind = np.where(np.isinf(x), 2, np.where(x == 0, 0, 1)) * np.where(np.signbit(x), -1, 1)
+    return np.where(np.isnan(x), 3, kind)
+
+
+@pytest.mark.contracts(lambda contract: of_float32(contract))
+def test_combinations(gpu: Runner, contract, oracle) -> None:
+    values = np.concatenate([SPECIAL, -SPECIAL])
+    inputs = [np.array(each) for each in zip(*itertools.product(values, repeat=len(contract.inputs)), strict=True)]
+    for kernel, parameters, keywords in kernels(contract, oracle):
+        expected = np.asarray(getattr(lw, contract.operation)(*map(lw.asarray, inputs), **keywords))
+        got = gpu.elementwise(kernel, inputs, expected.dtype, parameters)
+        np.testing.assert_array_equal(kind_of(got), kind_of(expected), kernel)
+
+
+@pytest.mark.contracts(lambda contract: of_float32(contract))
+@pytest.mark.parametrize("sign", [0, 1 << 31], ids=["positive", "negative"])
+def test_nans(gpu: Runner, contract, oracle, sign: int) -> None:
+    """Passes each NaN with one bit of its mantissa set, and expects what the usual NaN gives."""
+    quiet = np.uint32(0x7FC00000 | sign)
+    nans = np.array([0x7F800000 | sign | 1 << bit for bit in range(23)], np.uint32).view(np.float32)
+    same = np.full(len(nans), quiet).view(np.float32)
+    for kernel, parameters, keywords in kernels(contract, oracle):
+        result = np.asarray(getattr(lw, contract.operation)(*[[0.0]] * len(contract.inputs), **keywords)).dtype
+        for position in range(len(contract.inputs)):
+            inputs = [SPECIAL[:-1, None]] * len(contract.inputs)
+            got, expected = (
+                gpu.elementwise(kernel, [*inputs[:position], x[None], *inputs[position + 1 :]], result, parameters)
+                for x in (nans, same)
+            )
+            np.testing.assert_array_equal(kind_of(got), kind_of(expected), kernel)
