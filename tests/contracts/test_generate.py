@@ -57,7 +57,7 @@ def test_an_operation_is_three_files(repository, slant):
     added = generate(repository, "--out", out, "-v")
     assert added.returncode == 0, added.stderr
     assert f"wrote {out / 'lanewise/_lib/shaders.wgsl'}" in added.stdout
-    assert '"kernel": "slant_float32"' in (out / "lanewise/_lib/shaders.wgsl").read_text(encoding="utf-8")
+    assert '"kernel":"slant_float32"' in (out / "lanewise/_lib/shaders.wgsl").read_text(encoding="utf-8")
     for name in ("lanewise_table.h", "lanewise_operations.c", "kernels.c", "cuda_kernels.cu", "lanewise/_ext.pyi"):
         assert "slant" in (out / name).read_text(encoding="utf-8"), name
     for path in files:
