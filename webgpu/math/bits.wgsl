@@ -2,13 +2,55 @@
 // and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on NaN, infinity, denormals
 // or the sign of zero works on bits.
 
+// The parts of a float32. NaN and infinity have the same exponent field, whose bits are all 1.
+const lw_SIGN_BIT = 0x80000000u;
+const lw_INFINITY_BITS = 0x7f800000u;
+const lw_NAN_BITS = 0x7fc00000u;
+const lw_FRACTION_BITS = 0x007fffffu;
+const lw_ONE_BITS = 0x3f800000u;
+
 // This is a function because WGSL rejects a bitcast to NaN or infinity in constant expressions.
 fn lw_from_bits(bits: u32) -> f32 {
     return bitcast<f32>(bits);
 }
 
+fn lw_nan() -> f32 {
+    return lw_from_bits(lw_NAN_BITS);
+}
+
+fn lw_infinity() -> f32 {
+    return lw_from_bits(lw_INFINITY_BITS);
+}
+
+fn lw_negative_zero() -> f32 {
+    return lw_from_bits(lw_SIGN_BIT);
+}
+
+// The bits of |x|. Compared as integers, they have the order of the floats, with NaN above infinity.
+fn lw_magnitude_bits(x: f32) -> u32 {
+    return bitcast<u32>(x) & ~lw_SIGN_BIT;
+}
+
 fn lw_is_nan(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) > 0x7f800000u;
+    return lw_magnitude_bits(x) > lw_INFINITY_BITS;
+}
+
+fn lw_is_finite(x: f32) -> bool {
+    return lw_magnitude_bits(x) < lw_INFINITY_BITS;
+}
+
+fn lw_is_zero(x: f32) -> bool {
+    return lw_magnitude_bits(x) == 0u;
+}
+
+// Returns whether the sign bit of x is set. It may be in zero and NaN, too.
+fn lw_is_negative(x: f32) -> bool {
+    return bitcast<i32>(x) < 0;
+}
+
+// Returns whether `bits` are those of a positive finite number.
+fn lw_is_positive(bits: u32) -> bool {
+    return bits - 1u < lw_INFINITY_BITS - 1u;
 }
 
 // Returns the operand that is NaN, or the first if both are. If neither is, returns some NaN.
@@ -16,42 +58,61 @@ fn lw_nan_of(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1)) {
         return x1;
     }
-    return select(lw_from_bits(0x7fc00000u), x2, lw_is_nan(x2));
+    return select(lw_nan(), x2, lw_is_nan(x2));
 }
 
 fn lw_magnitude(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) & 0x7fffffffu);
+    return bitcast<f32>(lw_magnitude_bits(x));
 }
 
 fn lw_copysign(magnitude: f32, sign: f32) -> f32 {
-    return bitcast<f32>((bitcast<u32>(magnitude) & 0x7fffffffu) | (bitcast<u32>(sign) & 0x80000000u));
+    return bitcast<f32>(lw_magnitude_bits(magnitude) | (bitcast<u32>(sign) & lw_SIGN_BIT));
+}
+
+// The sign bit of x1 * x2 and of x1 / x2.
+fn lw_product_sign(x1: f32, x2: f32) -> u32 {
+    return (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & lw_SIGN_BIT;
 }
 
 // Maps x to an integer that compares like the float, with -0 equal to 0. The result for NaN is meaningless.
 fn lw_order(x: f32) -> i32 {
-    let bits = bitcast<i32>(x);
-    return select(bits, -(bits & 0x7fffffff), bits < 0);
+    let magnitude = bitcast<i32>(lw_magnitude_bits(x));
+    return select(magnitude, -magnitude, lw_is_negative(x));
 }
 
 // Maps x to an integer that compares like the float, with -0 below 0. The result for NaN is meaningless.
 fn lw_total_order(x: f32) -> i32 {
-    let bits = bitcast<i32>(x);
-    return select(bits, bits ^ 0x7fffffff, bits < 0);
+    let magnitude = bitcast<i32>(lw_magnitude_bits(x));
+    return select(magnitude, ~magnitude, lw_is_negative(x));
+}
+
+// floor(log2 |x|) for a normal x, -127 for zero and denormals, 128 for infinity and NaN.
+fn lw_exponent(x: f32) -> i32 {
+    return i32(lw_magnitude_bits(x) >> 23u) - 127;
+}
+
+// The bits of 2^k, for -126 <= k <= 127.
+fn lw_power_of_two_bits(k: i32) -> u32 {
+    return u32(k + 127) << 23u;
+}
+
+// The mantissa of a normal number, from its bits: the fraction with the implicit bit, in [2^23, 2^24).
+fn lw_mantissa(bits: u32) -> u32 {
+    return (bits & lw_FRACTION_BITS) | (lw_FRACTION_BITS + 1u);
 }
 
 // x * 2^k for a normal x, rounded once. Denormal results and overflow are correct, too.
 fn lw_scale(x: f32, k: i32) -> f32 {
     let bits = bitcast<u32>(x);
-    let sign = bits & 0x80000000u;
-    let exponent = i32((bits >> 23u) & 0xffu) + k;
+    let sign = bits & lw_SIGN_BIT;
+    let exponent = i32(lw_magnitude_bits(x) >> 23u) + k;
     if (exponent >= 255) {
-        return bitcast<f32>(sign | 0x7f800000u);
+        return bitcast<f32>(sign | lw_INFINITY_BITS);
     }
     if (exponent > 0) {
-        return bitcast<f32>((bits & 0x807fffffu) | (u32(exponent) << 23u));
+        return bitcast<f32>((bits & (lw_SIGN_BIT | lw_FRACTION_BITS)) | (u32(exponent) << 23u));
     }
-    let mantissa = (bits & 0x007fffffu) | 0x00800000u;
-    return bitcast<f32>(sign | lw_shift_right_rounded(mantissa, u32(1 - exponent)));
+    return bitcast<f32>(sign | lw_shift_right_rounded(lw_mantissa(bits), u32(1 - exponent)));
 }
 
 // Returns x * 2^-n for an integer x < 2^31, rounded to the nearest integer, ties to even.
@@ -74,8 +135,8 @@ struct LwUnpacked {
 
 // The mantissa and exponent of a positive finite number, from its bits.
 fn lw_unpack(bits: u32) -> LwUnpacked {
-    if (bits > 0x007fffffu) {
-        return LwUnpacked((bits & 0x007fffffu) | 0x00800000u, i32(bits >> 23u) - 150);
+    if (bits > lw_FRACTION_BITS) {
+        return LwUnpacked(lw_mantissa(bits), i32(bits >> 23u) - 150);
     }
     let shift = countLeadingZeros(bits) - 8u;
     return LwUnpacked(bits << shift, -149 - i32(shift));
@@ -86,7 +147,7 @@ fn lw_unpack(bits: u32) -> LwUnpacked {
 fn lw_pack(sign: u32, mantissa: u32, exponent: i32) -> f32 {
     let biased = exponent + 157;
     if (biased >= 255) {
-        return lw_from_bits(sign | 0x7f800000u);
+        return lw_from_bits(sign | lw_INFINITY_BITS);
     }
     if (biased > 0) {
         return bitcast<f32>(sign | ((u32(biased - 1) << 23u) + lw_shift_right_rounded(mantissa, 7u)));

@@ -1,15 +1,29 @@
 // Comparisons of every dtype, on bits (bits.wgsl says why). Elements of 64 bits are (low word, high word).
 
+const lw_INT32_MIN = -2147483647 - 1;
+const lw_INT32_MAX = 2147483647;
+
+// The parts of a float16 and a float64, like those of a float32 in bits.wgsl.
+const lw_INFINITY_BITS_FLOAT16 = 0x7c00u;
+const lw_FRACTION_BITS_FLOAT16 = 0x03ffu;
+const lw_ONE_BITS_FLOAT16 = 0x3c00u;
+const lw_INFINITY_BITS_FLOAT64 = vec2<u32>(0u, 0x7ff00000u);
+const lw_FRACTION_BITS_FLOAT64 = vec2<u32>(0xffffffffu, 0x000fffffu);
+const lw_ONE_BITS_FLOAT64 = vec2<u32>(0u, 0x3ff00000u);
+
+fn lw_magnitude_bits_float64(x: vec2<u32>) -> vec2<u32> {
+    return vec2<u32>(x.x, x.y & ~lw_SIGN_BIT);
+}
+
 fn lw_is_nan_float64(x: vec2<u32>) -> bool {
-    let high = x.y & 0x7fffffffu;
-    return high > 0x7ff00000u || (high == 0x7ff00000u && x.x != 0u);
+    return lw_is_less_unsigned_wide(lw_INFINITY_BITS_FLOAT64, lw_magnitude_bits_float64(x));
 }
 
 // Maps x to a signed 64-bit integer that compares like the float, with -0 equal to 0. The result for NaN is
 // meaningless.
 fn lw_order_float64(x: vec2<u32>) -> vec2<u32> {
-    let magnitude = vec2<u32>(x.x, x.y & 0x7fffffffu);
-    if (x.y == magnitude.y) {
+    let magnitude = lw_magnitude_bits_float64(x);
+    if (all(x == magnitude)) {
         return x;
     }
     return lw_negate_wide(magnitude);
@@ -24,13 +38,17 @@ fn lw_is_equal_float64(x1: vec2<u32>, x2: vec2<u32>) -> bool {
     return !lw_is_nan_float64(x1) && !lw_is_nan_float64(x2) && all(lw_order_float64(x1) == lw_order_float64(x2));
 }
 
+fn lw_magnitude_bits_float16(x: u32) -> u32 {
+    return x & 0x7fffu;
+}
+
 fn lw_is_nan_float16(x: u32) -> bool {
-    return (x & 0x7fffu) > 0x7c00u;
+    return lw_magnitude_bits_float16(x) > lw_INFINITY_BITS_FLOAT16;
 }
 
 fn lw_order_float16(x: u32) -> i32 {
-    let magnitude = i32(x & 0x7fffu);
-    return select(magnitude, -magnitude, x > 0x7fffu);
+    let magnitude = i32(lw_magnitude_bits_float16(x));
+    return select(magnitude, -magnitude, (x >> 15u) == 1u);
 }
 
 fn lw_is_less_float16(x1: u32, x2: u32) -> bool {

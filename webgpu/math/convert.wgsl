@@ -49,18 +49,19 @@ fn lw_number_of_float(format: LwFormat, sign: u32, exponent: i32, fraction: vec2
 }
 
 fn lw_number_of_float16(x: u32) -> LwNumber {
-    return lw_number_of_float(lw_format_float16(), x >> 15u, i32((x >> 10u) & 31u), vec2<u32>(x & 0x3ffu, 0u));
+    let exponent = i32(lw_magnitude_bits_float16(x) >> 10u);
+    return lw_number_of_float(lw_format_float16(), x >> 15u, exponent, vec2<u32>(x & lw_FRACTION_BITS_FLOAT16, 0u));
 }
 
 fn lw_number_of_float32(x: f32) -> LwNumber {
     let bits = bitcast<u32>(x);
-    let fraction = vec2<u32>(bits & 0x007fffffu, 0u);
-    return lw_number_of_float(lw_format_float32(), bits >> 31u, i32((bits >> 23u) & 255u), fraction);
+    let fraction = vec2<u32>(bits & lw_FRACTION_BITS, 0u);
+    return lw_number_of_float(lw_format_float32(), bits >> 31u, i32(lw_magnitude_bits(x) >> 23u), fraction);
 }
 
 fn lw_number_of_float64(x: vec2<u32>) -> LwNumber {
-    let fraction = vec2<u32>(x.x, x.y & 0x000fffffu);
-    return lw_number_of_float(lw_format_float64(), x.y >> 31u, i32((x.y >> 20u) & 2047u), fraction);
+    let exponent = i32(lw_magnitude_bits_float64(x).y >> 20u);
+    return lw_number_of_float(lw_format_float64(), x.y >> 31u, exponent, x & lw_FRACTION_BITS_FLOAT64);
 }
 
 fn lw_number_of_int64(x: vec2<u32>) -> LwNumber {

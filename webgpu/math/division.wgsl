@@ -1,19 +1,14 @@
 // Division on the bits of floats (bits.wgsl says why), for divide and floor_divide.
 
-// Returns whether `bits` are those of a positive finite number.
-fn lw_is_positive(bits: u32) -> bool {
-    return bits - 1u < 0x7f7fffffu;
-}
-
 // Returns x1 / x2 where at least one operand is zero, infinite or NaN.
 fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
-    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
-    let a = bitcast<u32>(x1) & 0x7fffffffu;
-    let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a > 0x7f800000u || b > 0x7f800000u || a == b) {
+    let sign = lw_product_sign(x1, x2);
+    let a = lw_magnitude_bits(x1);
+    let b = lw_magnitude_bits(x2);
+    if (a > lw_INFINITY_BITS || b > lw_INFINITY_BITS || a == b) {
         return lw_nan_of(x1, x2);
     }
-    return lw_from_bits(select(sign | 0x7f800000u, sign, a == 0u || b == 0x7f800000u));
+    return lw_from_bits(select(sign | lw_INFINITY_BITS, sign, a == 0u || b == lw_INFINITY_BITS));
 }
 
 // The quotient of two positive finite numbers, from their bits. Bit 4 of its mantissa is sticky: it is set if the exact

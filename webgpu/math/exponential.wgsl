@@ -13,11 +13,9 @@ const lw_LOG2_E_Q31 = 3098164009u;
 //    k*LN2_HI_9BIT - k*LN2_LO_9BIT instead, but WGSL lets a compiler merge the two constants into one, rounded.
 // 2. Evaluate 2^f with a polynomial.
 fn lw_exp_parts(x: f32) -> LwExpParts {
-    let bits = bitcast<u32>(x);
-    let exponent = (bits >> 23u) & 0xffu;
-    let product = lw_multiply_wide((bits & 0x007fffffu) | 0x00800000u, lw_LOG2_E_Q31);
-    let fixed = lw_shift_right_wide(product, 149u - exponent);
-    let negative = (bits >> 31u) != 0u;
+    let product = lw_multiply_wide(lw_mantissa(bitcast<u32>(x)), lw_LOG2_E_Q31);
+    let fixed = lw_shift_right_wide(product, 149u - (lw_magnitude_bits(x) >> 23u));
+    let negative = lw_is_negative(x);
     let whole = i32(fixed.y + (fixed.x >> 31u));
     let fraction = f32(bitcast<i32>(fixed.x)) * 0x1p-32;
     return lw_exp2_parts(select(fraction, -fraction, negative), select(whole, -whole, negative));

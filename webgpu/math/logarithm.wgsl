@@ -51,15 +51,14 @@ fn lw_log_natural(parts: LwLogParts) -> f32 {
 
 // Returns whether x is positive and finite.
 fn lw_has_logarithm(x: f32) -> bool {
-    let bits = bitcast<i32>(x);
-    return bits > 0 && bits < 0x7f800000;
+    return lw_is_positive(bitcast<u32>(x));
 }
 
 // Returns the logarithm, to any base, of an x that is not both positive and finite.
 fn lw_log_special(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    if ((bits & 0x7fffffffu) == 0u) {
-        return lw_from_bits(0xff800000u);
+    if (lw_is_zero(x)) {
+        return lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS);
     }
-    return lw_from_bits(select(0x7fc00000u, bits, bits == 0x7f800000u));
+    return lw_from_bits(select(lw_NAN_BITS, bits, bits == lw_INFINITY_BITS));
 }

@@ -10,8 +10,7 @@ struct LwMoments {
 
 // The moments of one element. The squared deviation of an infinity or NaN is NaN.
 fn lw_moments_of(x: f32) -> LwMoments {
-    let finite = (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
-    return LwMoments(1.0, x, 0.0, select(lw_from_bits(0x7fc00000u), 0.0, finite));
+    return LwMoments(1.0, x, 0.0, select(lw_nan(), 0.0, lw_is_finite(x)));
 }
 
 // The moments of all elements of a and b together. Source: Chan, Golub and LeVeque, "Algorithms for computing the

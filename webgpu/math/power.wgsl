@@ -45,13 +45,13 @@ fn lw_pow_positive(x: f32, y: f32) -> f32 {
     let size = lw_signed_wide(logarithm, below);
     let zeros = lw_leading_zeros_wide(size);
     let normal = lw_shift_left_wide(size, zeros);
-    let factor = lw_unpack(bitcast<u32>(y) & 0x7fffffffu);
+    let factor = lw_unpack(lw_magnitude_bits(y));
     let carried = vec2<u32>(lw_multiply_wide(normal.x, factor.mantissa).y, 0u);
     let product = lw_add_wide(lw_multiply_wide(normal.y, factor.mantissa), carried);
     let shift = i32(zeros) - factor.exponent - 9;
-    let negative = below != (bitcast<i32>(y) < 0);
+    let negative = below != lw_is_negative(y);
     if (shift < 15) { // |y log2 x| >= 256: the result overflows or underflows
-        return lw_from_bits(select(0x7f800000u, 0u, negative));
+        return lw_from_bits(select(lw_INFINITY_BITS, 0u, negative));
     }
     if (shift > 63) {
         return 1.0;

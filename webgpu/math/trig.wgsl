@@ -23,7 +23,7 @@ fn lw_trig_reduce(x: f32) -> LwTrigParts {
         0u, 0xa2f9836eu, 0x4e441529u, 0xfc2757d1u, 0xf534ddc0u, 0xdb629599u, 0x3c439041u, 0xfe5163abu
     );
     let bits = bitcast<u32>(size);
-    let mantissa = (bits & 0x007fffffu) | 0x00800000u;
+    let mantissa = lw_mantissa(bits);
     let start = (bits >> 23u) - 120u;
     let word = start >> 5u;
     let shift = start & 31u;
@@ -64,7 +64,7 @@ fn lw_cos_minimax(r: f32) -> f32 {
     return q * z + 1.0;
 }
 
-// x, negated if the highest bit of `bits` is set.
+// x, negated if the sign bit of `bits` is set.
 fn lw_trig_negate(x: f32, bits: u32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ (bits & 0x80000000u));
+    return bitcast<f32>(bitcast<u32>(x) ^ (bits & lw_SIGN_BIT));
 }

@@ -2,7 +2,7 @@
 // from lw_asin_reduce.
 fn lw_acos_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
-        return lw_from_bits(0x7fc00000u);
+        return lw_nan();
     }
     let parts = lw_asin_reduce(x);
     if (parts.is_complement) {

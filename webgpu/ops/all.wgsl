@@ -35,7 +35,7 @@ fn lw_all_float32_identity() -> u32 {
 }
 
 fn lw_all_float32_map(x: f32) -> u32 {
-    return select(0u, 1u, (bitcast<u32>(x) & 0x7fffffffu) != 0u);
+    return select(0u, 1u, !lw_is_zero(x));
 }
 
 fn lw_all_float32_combine(a: u32, b: u32) -> u32 {

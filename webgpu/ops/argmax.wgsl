@@ -1,11 +1,11 @@
 // Each element becomes a pair (rank, index). The pair of the highest rank wins, and of equal ranks that of the lowest
 // index. NaN has the highest rank.
 fn lw_argmax_float32_identity() -> vec2<i32> {
-    return vec2<i32>(-2147483647 - 1, 2147483647);
+    return vec2<i32>(lw_INT32_MIN, lw_INT32_MAX);
 }
 
 fn lw_argmax_float32_map(x: f32, i: u32) -> vec2<i32> {
-    return vec2<i32>(select(lw_order(x), 2147483647, lw_is_nan(x)), i32(i));
+    return vec2<i32>(select(lw_order(x), lw_INT32_MAX, lw_is_nan(x)), i32(i));
 }
 
 fn lw_argmax_float32_combine(a: vec2<i32>, b: vec2<i32>) -> vec2<i32> {
@@ -17,7 +17,7 @@ fn lw_argmax_float32_finish(total: vec2<i32>, count: u32) -> i32 {
 }
 
 fn lw_argmax_int32_identity() -> vec2<i32> {
-    return vec2<i32>(-2147483647 - 1, 2147483647);
+    return vec2<i32>(lw_INT32_MIN, lw_INT32_MAX);
 }
 
 fn lw_argmax_int32_map(x: i32, i: u32) -> vec2<i32> {

@@ -2,7 +2,7 @@
 // unchanged, denormals included.
 fn lw_asin_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || lw_magnitude(x) > 1.0) {
-        return lw_from_bits(0x7fc00000u);
+        return lw_nan();
     }
     if (lw_magnitude(x) < 1e-4) {
         return x;

@@ -9,7 +9,7 @@ fn lw_astype_bool_int64(x: bool) -> vec2<u32> {
 }
 
 fn lw_astype_bool_float16(x: bool) -> u32 {
-    return select(0u, 0x3c00u, x);
+    return select(0u, lw_ONE_BITS_FLOAT16, x);
 }
 
 fn lw_astype_bool_float32(x: bool) -> f32 {
@@ -17,7 +17,7 @@ fn lw_astype_bool_float32(x: bool) -> f32 {
 }
 
 fn lw_astype_bool_float64(x: bool) -> vec2<u32> {
-    return vec2<u32>(0u, select(0u, 0x3ff00000u, x));
+    return select(vec2<u32>(), lw_ONE_BITS_FLOAT64, x);
 }
 
 fn lw_astype_int32_bool(x: i32) -> bool {
@@ -61,7 +61,7 @@ fn lw_astype_int64_float64(x: vec2<u32>) -> vec2<u32> {
 }
 
 fn lw_astype_float16_bool(x: u32) -> bool {
-    return (x & 0x7fffu) != 0u;
+    return lw_magnitude_bits_float16(x) != 0u;
 }
 
 fn lw_astype_float16_int32(x: u32) -> i32 {
@@ -81,7 +81,7 @@ fn lw_astype_float16_float64(x: u32) -> vec2<u32> {
 }
 
 fn lw_astype_float32_bool(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) != 0u;
+    return !lw_is_zero(x);
 }
 
 fn lw_astype_float32_int32(x: f32) -> i32 {
@@ -101,7 +101,7 @@ fn lw_astype_float32_float64(x: f32) -> vec2<u32> {
 }
 
 fn lw_astype_float64_bool(x: vec2<u32>) -> bool {
-    return (x.x | (x.y & 0x7fffffffu)) != 0u;
+    return any(lw_magnitude_bits_float64(x) != vec2<u32>());
 }
 
 fn lw_astype_float64_int32(x: vec2<u32>) -> i32 {

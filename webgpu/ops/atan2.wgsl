@@ -2,10 +2,10 @@
 // promise the accuracy of a division with large or denormal operands.
 fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
     if (lw_is_nan(x1) || lw_is_nan(x2)) {
-        return lw_from_bits(0x7fc00000u);
+        return lw_nan();
     }
-    let y = bitcast<u32>(x1) & 0x7fffffffu;
-    let x = bitcast<u32>(x2) & 0x7fffffffu;
+    let y = lw_magnitude_bits(x1);
+    let x = lw_magnitude_bits(x2);
     var t = 0.0;
     if (x == y) {
         t = select(1.0, 0.0, x == 0u);
@@ -16,7 +16,7 @@ fn lw_atan2_float32(x1: f32, x2: f32) -> f32 {
     if (y > x) {
         angle = lw_PI_2 - angle;
     }
-    if (bitcast<u32>(x2) > 0x7fffffffu) {
+    if (lw_is_negative(x2)) {
         angle = lw_PI - angle;
     }
     return lw_copysign(angle, x1);

@@ -3,11 +3,11 @@
 fn lw_atanh_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);
-    if (bits > 0x7f800000u || size < 2.98e-8) {
+    if (bits > lw_INFINITY_BITS || size < 2.98e-8) {
         return x;
     }
-    if (bits >= 0x3f800000u) {
-        return lw_copysign(lw_from_bits(select(0x7fc00000u, 0x7f800000u, bits == 0x3f800000u)), x);
+    if (bits >= lw_ONE_BITS) {
+        return lw_copysign(lw_from_bits(select(lw_NAN_BITS, lw_INFINITY_BITS, bits == lw_ONE_BITS)), x);
     }
     return lw_copysign(0.5 * lw_log_natural(lw_log1p_parts((size + size) / (1.0 - size))), x);
 }

@@ -1,7 +1,7 @@
 // cos x is cos r, -sin r, -cos r or sin r for n modulo 4 = 0 to 3, where |x| = n pi/2 + r (math/trig.wgsl).
 fn lw_cos_float32(x: f32) -> f32 {
-    if (!lw_isfinite_float32(x)) {
-        return lw_from_bits(0x7fc00000u);
+    if (!lw_is_finite(x)) {
+        return lw_nan();
     }
     let parts = lw_trig_reduce(x);
     let size = select(lw_cos_minimax(parts.r), lw_sin_minimax(parts.r), (parts.quadrant & 1u) == 1u);

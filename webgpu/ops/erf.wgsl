@@ -10,7 +10,7 @@ fn lw_erf_float32(x: f32) -> f32 {
     }
     let size = lw_magnitude(x);
     let bits = bitcast<u32>(size);
-    if (bits < 0x00800000u) {
+    if (bits <= lw_FRACTION_BITS) {
         return lw_copysign(bitcast<f32>(bits + lw_multiply_wide(bits, lw_TWO_OVER_SQRT_PI_MINUS_1_Q32).y), x);
     }
     if (size < 1.0) {

@@ -18,7 +18,7 @@ fn lw_expm1_float32(x: f32) -> f32 {
         return x + x * x * q;
     }
     if (x > 89.0) {
-        return lw_from_bits(0x7f800000u);
+        return lw_infinity();
     }
     let parts = lw_exp_parts(max(x, -20.0));
     let half = lw_scale(1.0, parts.exponent - 1);

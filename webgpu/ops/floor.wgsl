@@ -1,15 +1,15 @@
 fn lw_floor_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    let exponent = i32((bits >> 23u) & 0xffu) - 127;
+    let exponent = lw_exponent(x);
     if (exponent >= 23) {
         return x; // an integer already, infinite or NaN
     }
-    let negative = (bits >> 31u) != 0u;
+    let negative = lw_is_negative(x);
     if (exponent < 0) {
-        let below = negative && (bits & 0x7fffffffu) != 0u;
+        let below = negative && !lw_is_zero(x);
         return select(lw_copysign(0.0, x), -1.0, below);
     }
-    let fraction = 0x007fffffu >> u32(exponent);
+    let fraction = lw_FRACTION_BITS >> u32(exponent);
     if ((bits & fraction) == 0u) {
         return x;
     }

@@ -1,16 +1,16 @@
 // The floor of the quotient, computed in integers. Special values are those of core/ops/floor_divide.h.
 fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
-    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
-    let a = bitcast<u32>(x1) & 0x7fffffffu;
-    let b = bitcast<u32>(x2) & 0x7fffffffu;
+    let sign = lw_product_sign(x1, x2);
+    let a = lw_magnitude_bits(x1);
+    let b = lw_magnitude_bits(x2);
     // 0 or -1: the floor of a quotient near zero. This is not a select, because some compilers turn a select into a
     // product with -1, which would make -0 of 0.
-    let below = bitcast<f32>((sign >> 31u) * 0xbf800000u);
-    if (lw_is_positive(a) && b == 0x7f800000u) {
+    let below = bitcast<f32>((sign >> 31u) * (lw_SIGN_BIT | lw_ONE_BITS));
+    if (lw_is_positive(a) && b == lw_INFINITY_BITS) {
         return below;
     }
-    if (a == 0x7f800000u && lw_is_positive(b)) {
-        return lw_from_bits(0x7fc00000u);
+    if (a == lw_INFINITY_BITS && lw_is_positive(b)) {
+        return lw_nan();
     }
     if (!lw_is_positive(a) || !lw_is_positive(b)) {
         return lw_special_quotient(x1, x2);

@@ -1,21 +1,21 @@
 // x1 * x2 + x3, rounded once; the fma of WGSL may round twice. The product and x3 are aligned as 62-bit integers.
 // A sticky bit records whether the alignment lost any bits.
 fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
-    let sign = (bitcast<u32>(x1) ^ bitcast<u32>(x2)) & 0x80000000u;
-    let addend_sign = bitcast<u32>(x3) & 0x80000000u;
-    let a = bitcast<u32>(x1) & 0x7fffffffu;
-    let b = bitcast<u32>(x2) & 0x7fffffffu;
-    let c = bitcast<u32>(x3) & 0x7fffffffu;
-    if (max(a, b) > 0x7f800000u || c > 0x7f800000u) {
-        return lw_from_bits(0x7fc00000u);
+    let sign = lw_product_sign(x1, x2);
+    let addend_sign = bitcast<u32>(x3) & lw_SIGN_BIT;
+    let a = lw_magnitude_bits(x1);
+    let b = lw_magnitude_bits(x2);
+    let c = lw_magnitude_bits(x3);
+    if (max(a, b) > lw_INFINITY_BITS || c > lw_INFINITY_BITS) {
+        return lw_nan();
     }
-    if (max(a, b) == 0x7f800000u) {
-        if (min(a, b) == 0u || (c == 0x7f800000u && sign != addend_sign)) {
-            return lw_from_bits(0x7fc00000u);
+    if (max(a, b) == lw_INFINITY_BITS) {
+        if (min(a, b) == 0u || (c == lw_INFINITY_BITS && sign != addend_sign)) {
+            return lw_nan();
         }
-        return lw_from_bits(sign | 0x7f800000u);
+        return lw_from_bits(sign | lw_INFINITY_BITS);
     }
-    if (c == 0x7f800000u) {
+    if (c == lw_INFINITY_BITS) {
         return x3;
     }
     if (min(a, b) == 0u) {
@@ -52,5 +52,5 @@ fn lw_fma_float32(x1: f32, x2: f32, x3: f32) -> f32 {
     let shift = lw_leading_zeros_wide(sum) - 1u;
     let normal = lw_shift_left_wide(sum, shift);
     let word = normal.y | select(0u, 1u, normal.x != 0u);
-    return lw_pack(select(0u, 0x80000000u, negative), word, exponent - i32(shift) + 32);
+    return lw_pack(select(0u, lw_SIGN_BIT, negative), word, exponent - i32(shift) + 32);
 }

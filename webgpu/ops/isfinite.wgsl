@@ -1,11 +1,11 @@
 fn lw_isfinite_float32(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7f800000u) != 0x7f800000u;
+    return lw_is_finite(x);
 }
 
 fn lw_isfinite_float16(x: u32) -> bool {
-    return (x & 0x7c00u) != 0x7c00u;
+    return lw_magnitude_bits_float16(x) < lw_INFINITY_BITS_FLOAT16;
 }
 
 fn lw_isfinite_float64(x: vec2<u32>) -> bool {
-    return (x.y & 0x7ff00000u) != 0x7ff00000u;
+    return lw_is_less_unsigned_wide(lw_magnitude_bits_float64(x), lw_INFINITY_BITS_FLOAT64);
 }

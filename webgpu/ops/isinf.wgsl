@@ -1,11 +1,11 @@
 fn lw_isinf_float32(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) == 0x7f800000u;
+    return lw_magnitude_bits(x) == lw_INFINITY_BITS;
 }
 
 fn lw_isinf_float16(x: u32) -> bool {
-    return (x & 0x7fffu) == 0x7c00u;
+    return lw_magnitude_bits_float16(x) == lw_INFINITY_BITS_FLOAT16;
 }
 
 fn lw_isinf_float64(x: vec2<u32>) -> bool {
-    return (x.y & 0x7fffffffu) == 0x7ff00000u && x.x == 0u;
+    return all(lw_magnitude_bits_float64(x) == lw_INFINITY_BITS_FLOAT64);
 }

@@ -7,5 +7,5 @@ fn lw_logical_not_int32(x: i32) -> bool {
 }
 
 fn lw_logical_not_float32(x: f32) -> bool {
-    return (bitcast<u32>(x) & 0x7fffffffu) == 0u;
+    return lw_is_zero(x);
 }

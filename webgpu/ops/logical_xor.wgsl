@@ -7,5 +7,5 @@ fn lw_logical_xor_int32(x1: i32, x2: i32) -> bool {
 }
 
 fn lw_logical_xor_float32(x1: f32, x2: f32) -> bool {
-    return ((bitcast<u32>(x1) & 0x7fffffffu) != 0u) != ((bitcast<u32>(x2) & 0x7fffffffu) != 0u);
+    return lw_is_zero(x1) != lw_is_zero(x2);
 }

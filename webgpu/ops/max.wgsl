@@ -1,5 +1,5 @@
 fn lw_max_float32_identity() -> f32 {
-    return lw_from_bits(0xff800000u);
+    return lw_from_bits(lw_SIGN_BIT | lw_INFINITY_BITS);
 }
 
 fn lw_max_float32_map(x: f32) -> f32 {
@@ -15,7 +15,7 @@ fn lw_max_float32_finish(total: f32, count: u32) -> f32 {
 }
 
 fn lw_max_int32_identity() -> i32 {
-    return -2147483647 - 1;
+    return lw_INT32_MIN;
 }
 
 fn lw_max_int32_map(x: i32) -> i32 {

@@ -1,6 +1,6 @@
 // The sum divided by the count, with a correctly rounded division. The mean of no elements is 0/0, which is NaN.
 fn lw_mean_float32_identity() -> f32 {
-    return lw_from_bits(0x80000000u);
+    return lw_negative_zero();
 }
 
 fn lw_mean_float32_map(x: f32) -> f32 {

@@ -1,5 +1,5 @@
 fn lw_min_float32_identity() -> f32 {
-    return lw_from_bits(0x7f800000u);
+    return lw_infinity();
 }
 
 fn lw_min_float32_map(x: f32) -> f32 {
@@ -15,7 +15,7 @@ fn lw_min_float32_finish(total: f32, count: u32) -> f32 {
 }
 
 fn lw_min_int32_identity() -> i32 {
-    return 2147483647;
+    return lw_INT32_MAX;
 }
 
 fn lw_min_int32_map(x: i32) -> i32 {

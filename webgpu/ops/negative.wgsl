@@ -1,5 +1,5 @@
 fn lw_negative_float32(x: f32) -> f32 {
-    return bitcast<f32>(bitcast<u32>(x) ^ 0x80000000u);
+    return bitcast<f32>(bitcast<u32>(x) ^ lw_SIGN_BIT);
 }
 
 fn lw_negative_int32(x: i32) -> i32 {

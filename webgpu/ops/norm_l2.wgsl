@@ -12,12 +12,12 @@ fn lw_norm_l2_float32_identity() -> LwSquares {
 }
 
 fn lw_norm_l2_float32_map(x: f32) -> LwSquares {
-    let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits < 0x2b800000u) { // 2^-40
+    let bits = lw_magnitude_bits(x);
+    if (bits < lw_power_of_two_bits(-40)) {
         let scaled = x * 0x1p80;
         return LwSquares(scaled * scaled, 0.0, 0.0);
     }
-    if (bits < 0x53800000u) { // 2^40
+    if (bits < lw_power_of_two_bits(40)) {
         return LwSquares(0.0, x * x, 0.0);
     }
     let scaled = x * 0x1p-80;

@@ -1,14 +1,14 @@
 // Returns 0 if x is not an integer, 1 if it is odd, and 2 if it is even. Infinities count as even.
 fn lw_parity(x: f32) -> u32 {
-    let bits = bitcast<u32>(x) & 0x7fffffffu;
-    if (bits >= 0x4b800000u || bits == 0u) { // |x| is at least 2^24, or 0
+    let bits = lw_magnitude_bits(x);
+    if (bits >= lw_power_of_two_bits(24) || bits == 0u) {
         return 2u;
     }
-    if (bits < 0x3f800000u) {
+    if (bits < lw_ONE_BITS) {
         return 0u;
     }
     let unit = 1u << (150u - (bits >> 23u));
-    let mantissa = (bits & 0x007fffffu) | 0x00800000u;
+    let mantissa = lw_mantissa(bits);
     if ((mantissa & (unit - 1u)) != 0u) {
         return 0u;
     }
@@ -17,28 +17,26 @@ fn lw_parity(x: f32) -> u32 {
 
 // Computes |x1|^x2 with lw_pow_positive, and sets the sign. Special values are those of IEEE 754-2019, 9.2.1.
 fn lw_pow_float32(x1: f32, x2: f32) -> f32 {
-    let one = 0x3f800000u;
-    let infinity = 0x7f800000u;
-    let size = bitcast<u32>(x1) & 0x7fffffffu;
-    let y_size = bitcast<u32>(x2) & 0x7fffffffu;
-    if (y_size == 0u || bitcast<u32>(x1) == one) {
+    let size = lw_magnitude_bits(x1);
+    let y_size = lw_magnitude_bits(x2);
+    if (y_size == 0u || bitcast<u32>(x1) == lw_ONE_BITS) {
         return 1.0;
     }
-    if (size > infinity || y_size > infinity) {
-        return select(x2, x1, size > infinity);
+    if (size > lw_INFINITY_BITS || y_size > lw_INFINITY_BITS) {
+        return select(x2, x1, size > lw_INFINITY_BITS);
     }
-    let negative = size != bitcast<u32>(x1);
+    let negative = lw_is_negative(x1);
     let parity = lw_parity(x2);
-    if (negative && parity == 0u && size != 0u && size != infinity) {
-        return lw_from_bits(0x7fc00000u);
+    if (negative && parity == 0u && size != 0u && size != lw_INFINITY_BITS) {
+        return lw_nan();
     }
     var power = 1.0;
-    if (size == 0u || size == infinity || (y_size == infinity && size != one)) {
-        power = lw_from_bits(select(infinity, 0u, (size > one) == (bitcast<i32>(x2) < 0)));
-    } else if (size != one) {
+    if (size == 0u || size == lw_INFINITY_BITS || (y_size == lw_INFINITY_BITS && size != lw_ONE_BITS)) {
+        power = lw_from_bits(select(lw_INFINITY_BITS, 0u, (size > lw_ONE_BITS) == lw_is_negative(x2)));
+    } else if (size != lw_ONE_BITS) {
         power = lw_pow_positive(bitcast<f32>(size), x2);
     }
-    return lw_from_bits(bitcast<u32>(power) | select(0u, 0x80000000u, negative && parity == 1u));
+    return lw_from_bits(bitcast<u32>(power) | select(0u, lw_SIGN_BIT, negative && parity == 1u));
 }
 
 // Returns x1^x2, by repeated squaring. If x2 is negative, the result is 0 unless x1 is 1 or -1, whose powers depend on

@@ -1,9 +1,9 @@
 // Long division of the mantissas. 8 bits per step are the most that fit into 32 bits along with a mantissa of 24; fewer
 // give the same remainder in more steps. Signs are as in core/ops/remainder.h.
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
-    let a = bitcast<u32>(x1) & 0x7fffffffu;
-    let b = bitcast<u32>(x2) & 0x7fffffffu;
-    if (a >= 0x7f800000u || b > 0x7f800000u || b == 0u) {
+    let a = lw_magnitude_bits(x1);
+    let b = lw_magnitude_bits(x2);
+    if (a >= lw_INFINITY_BITS || b > lw_INFINITY_BITS || b == 0u) {
         return lw_nan_of(x1, x2);
     }
     var remainder = bitcast<f32>(a);
@@ -20,9 +20,9 @@ fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
         let shift = countLeadingZeros(digits) - 1u;
         remainder = select(lw_pack(0u, digits << (shift & 31u), divisor.exponent - i32(shift)), 0.0, digits == 0u);
     }
-    let signs_differ = ((bitcast<u32>(x1) ^ bitcast<u32>(x2)) >> 31u) == 1u;
+    let signs_differ = lw_product_sign(x1, x2) != 0u;
     if (signs_differ && bitcast<u32>(remainder) != 0u) {
-        remainder = select(lw_magnitude(x2) - remainder, lw_from_bits(b), b == 0x7f800000u);
+        remainder = select(lw_magnitude(x2) - remainder, lw_from_bits(b), b == lw_INFINITY_BITS);
     }
     return lw_copysign(remainder, x2);
 }

@@ -3,14 +3,14 @@
 // part is the implicit bit 1; the bit read in its place is the lowest bit of the exponent, which is then also 1.
 fn lw_round_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    let exponent = i32((bits >> 23u) & 0xffu) - 127;
+    let exponent = lw_exponent(x);
     if (exponent >= 23) {
         return x; // an integer already, infinite or NaN
     }
     if (exponent < 0) {
-        return lw_copysign(select(0.0, 1.0, (bits & 0x7fffffffu) > 0x3f000000u), x);
+        return lw_copysign(select(0.0, 1.0, lw_magnitude_bits(x) > lw_power_of_two_bits(-1)), x);
     }
-    let fraction = 0x007fffffu >> u32(exponent);
+    let fraction = lw_FRACTION_BITS >> u32(exponent);
     let odd = (bits >> u32(23 - exponent)) & 1u;
     return bitcast<f32>((bits + (fraction >> 1u) + odd) & ~fraction);
 }

@@ -1,3 +1,3 @@
 fn lw_signbit_float32(x: f32) -> bool {
-    return bitcast<i32>(x) < 0;
+    return lw_is_negative(x);
 }

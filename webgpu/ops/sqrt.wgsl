@@ -4,12 +4,12 @@
 // 3. Adjust root by 1 at a time, in integers, until root (root - 1) < m 2^46 <= root (root + 1).
 fn lw_sqrt_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    let magnitude = bits & 0x7fffffffu;
-    if (magnitude == 0u || magnitude > 0x7f800000u || bits == 0x7f800000u) {
+    let magnitude = lw_magnitude_bits(x);
+    if (magnitude == 0u || magnitude > lw_INFINITY_BITS || bits == lw_INFINITY_BITS) {
         return x;
     }
-    if (bits > 0x80000000u) {
-        return lw_from_bits(0x7fc00000u);
+    if (lw_is_negative(x)) {
+        return lw_nan();
     }
     let unpacked = lw_unpack(magnitude);
     let mantissa = unpacked.mantissa;

@@ -1,6 +1,6 @@
 // The identity of float addition is -0: x + -0 is x for every x, -0 included, but -0 + 0 is 0.
 fn lw_sum_float32_identity() -> f32 {
-    return lw_from_bits(0x80000000u);
+    return lw_negative_zero();
 }
 
 fn lw_sum_float32_map(x: f32) -> f32 {

@@ -1,6 +1,6 @@
 // The sum, accumulated in double-floats (math/pair.wgsl).
 fn lw_sum_compensated_float32_identity() -> LwPair {
-    return LwPair(lw_from_bits(0x80000000u), 0.0);
+    return LwPair(lw_negative_zero(), 0.0);
 }
 
 fn lw_sum_compensated_float32_map(x: f32) -> LwPair {

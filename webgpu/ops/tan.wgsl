@@ -1,8 +1,8 @@
 // tan |x| is sin r / cos r for even n and -cos r / sin r for odd n, where |x| = n pi/2 + r (math/trig.wgsl). Small x
 // are returned unchanged, denormals included.
 fn lw_tan_float32(x: f32) -> f32 {
-    if (!lw_isfinite_float32(x)) {
-        return lw_from_bits(0x7fc00000u);
+    if (!lw_is_finite(x)) {
+        return lw_nan();
     }
     if (lw_magnitude(x) < 1e-4) {
         return x;

@@ -1,13 +1,13 @@
 fn lw_trunc_float32(x: f32) -> f32 {
     let bits = bitcast<u32>(x);
-    let exponent = i32((bits >> 23u) & 0xffu) - 127;
+    let exponent = lw_exponent(x);
     if (exponent >= 23) {
         return x; // an integer already, infinite or NaN
     }
     if (exponent < 0) {
         return lw_copysign(0.0, x);
     }
-    return bitcast<f32>(bits & ~(0x007fffffu >> u32(exponent)));
+    return bitcast<f32>(bits & ~(lw_FRACTION_BITS >> u32(exponent)));
 }
 
 fn lw_trunc_int32(x: i32) -> i32 {

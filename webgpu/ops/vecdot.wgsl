@@ -1,6 +1,6 @@
 // Each product is rounded before it is added.
 fn lw_vecdot_float32_identity() -> f32 {
-    return lw_from_bits(0x80000000u);
+    return lw_negative_zero();
 }
 
 fn lw_vecdot_float32_map(x1: f32, x2: f32) -> f32 {
