@@ -91,7 +91,7 @@ def _elf(data: bytes) -> Symbols:
     exported: list[str] = []
     needed: list[str] = []
     for _, kind, _, _, offset, length, link, _, _, _ in sections:
-        strings = sections[link][4] if kind in (DYNAMIC, DYNSYM) else 0
+        strings = sections[link][4]
         if kind == DYNSYM:
             for at in range(offset, offset + length, 24):
                 name, info, other, section = struct.unpack_from("<IBBH", data, at)

@@ -57,7 +57,7 @@ static void read_numbers(const char *root, const char *folder, const char *group
 /* Returns the limit of one control group in processors, rounded up; 0 if the group has no limit, or one that is larger
  * than any machine. */
 static int group_limit(const char *root, const char *group, int is_unified) {
-    long long quota = -1, period = 0, unused = 0;
+    long long quota = 0, period = 0, unused = 0;
     if (is_unified) {
         read_numbers(root, "", group, "cpu.max", &quota, &period);
     } else {
@@ -80,12 +80,12 @@ static int line_limit(const char *root, const char *line) {
         return 0;
     }
     snprintf(controllers, sizeof controllers, ",%.*s,", (int)(path - names - 1), names + 1);
-    snprintf(group, sizeof group, "%.*s", (int)strcspn(path + 1, "\n"), path + 1);
+    snprintf(group, sizeof group, "%s", path + 1);
     int is_unified = path == names + 1, limit = 0;
     if (!is_unified && !strstr(controllers, ",cpu,")) {
         return 0;
     }
-    for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
+    for (char *end = group + strcspn(group, "\n"); end; end = strrchr(group, '/')) {
         *end = 0;
         limit = smaller_limit(limit, group_limit(root, group, is_unified));
     }
@@ -107,11 +107,8 @@ int lw_control_group_cores(const char *root) {
 }
 
 static int affinity(void) {
-    cpu_set_t *set = CPU_ALLOC(MAX_PROCESSORS);
-    size_t bytes = CPU_ALLOC_SIZE(MAX_PROCESSORS);
-    int cores = set && sched_getaffinity(0, bytes, set) == 0 ? CPU_COUNT_S(bytes, set) : 0;
-    CPU_FREE(set);
-    return cores > 0 ? cores : 1;
+    cpu_set_t set[MAX_PROCESSORS / CPU_SETSIZE];
+    return sched_getaffinity(0, sizeof set, set) == 0 ? CPU_COUNT_S(sizeof set, set) : 1;
 }
 
 int lw_usable_cores(void) { return smaller_limit(affinity(), lw_control_group_cores("")); }

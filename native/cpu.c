@@ -20,7 +20,7 @@ typedef struct {
 #if defined(LW_DESCRIBED_CPU) /* tests/native/processor.c includes this file and simulates a processor */
 
 static leaf cpuid_part(uint32_t number, uint32_t part);
-static uint64_t saved_state(void);
+static uint32_t saved_state(void);
 
 #else
 
@@ -30,12 +30,12 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     return l;
 }
 
-static uint64_t saved_state(void) {
-    uint32_t low, high;
+static uint32_t saved_state(void) {
+    uint32_t low, high; /* nothing above needs a bit of `high` */
     __asm__ volatile(".byte 0x0f, 0x01, 0xd0"
                      : "=a"(low), "=d"(high)
                      : "c"(0)); /* xgetbv; the mnemonic needs -mxsave */
-    return (uint64_t)high << 32 | low;
+    return low;
 }
 
 #endif
@@ -51,8 +51,8 @@ uint64_t lw_cpu_features(void) {
     if (!has(basic.c, bit_OSXSAVE | bit_AVX)) {
         return features;
     }
-    uint64_t state = saved_state();
-    if (!has((uint32_t)state, XCR0_AVX)) {
+    uint32_t state = saved_state();
+    if (!has(state, XCR0_AVX)) {
         return features;
     }
     features |= LW_CPU_AVX;
@@ -69,8 +69,7 @@ uint64_t lw_cpu_features(void) {
     if (has(extended.b, bit_AVX2)) {
         features |= LW_CPU_AVX2;
     }
-    if (has((uint32_t)state, XCR0_AVX512) &&
-        has(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)) {
+    if (has(state, XCR0_AVX512) && has(extended.b, bit_AVX512F | bit_AVX512BW | bit_AVX512DQ | bit_AVX512VL)) {
         features |= LW_CPU_AVX512;
     }
     return features;

@@ -344,7 +344,7 @@ static int start_worker(int number) {
     int failed = pthread_create(&thread, &attributes, worker_on_posix, (void *)(intptr_t)number);
     pthread_sigmask(SIG_SETMASK, &signals, NULL);
     pthread_attr_destroy(&attributes);
-    return failed ? -1 : 0;
+    return failed;
 }
 
 #endif
@@ -406,7 +406,8 @@ lw_status lw_share_tasks(lw_context *context, int threads, int64_t count, lw_tas
     atomic_init(&job.helpers, 0);
     atomic_init(&job.failed, count);
     job.later = NULL;
-    job.room = threads < 2 || count < 2 ? 0 : (int)(threads < count ? threads : count) - 1;
+    int64_t useful = threads < count ? threads : count;
+    job.room = useful > 0 ? (int)useful - 1 : 0;
     job.is_awaited = 0;
     job.status = LW_OK;
     job.range_count = job.room < MAX_RANGES ? job.room + 1 : MAX_RANGES;

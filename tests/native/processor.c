@@ -39,7 +39,7 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     return described;
 }
 
-static uint64_t saved_state(void) { return xcr0; }
+static uint32_t saved_state(void) { return xcr0; }
 
 static int read_caches(cache_leaf parts) {
     int count = 0;

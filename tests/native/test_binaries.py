@@ -3,6 +3,7 @@ compiles libraries that are refused."""
 
 from __future__ import annotations
 
+import struct
 import sys
 from pathlib import Path
 
@@ -79,6 +80,51 @@ def test_kernel_libraries(case: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.skipif(sys.platform != "linux", reason="the extension of this system is no ELF file")
 def test_the_libraries_that_an_elf_file_needs_are_named() -> None:
     assert "libc.so.6" in binaries.read(Path(_ext.__file__)).needed
+
+
+def _elf(symbols: list[tuple[str, int, int, int]], needed: list[str]) -> bytes:
+    """Returns an ELF file of 64 bits with only what the loader reads: a string table, dynamic symbols, given as (name,
+    st_info, st_other, st_shndx), and the names of libraries."""
+    names = [name for name, *_ in symbols] + needed
+    strings = b"\0" + b"".join(name.encode() + b"\0" for name in names if name)
+    at = {name: strings.index(b"\0" + name.encode() + b"\0") + 1 if name else 0 for name in names}
+    value = 1 << 36 | 1  # if entries were read from here, this would be a global symbol
+    table = b"".join(struct.pack("<IBBHQQ", at[name], *rest, value, value) for name, *rest in symbols)
+    dynamic = b"".join(struct.pack("<QQ", 1, at[name]) for name in needed) + struct.pack("<QQQQ", 5, 1, 0, 0)
+    content, sections = b"", [struct.pack("<IIQQQQIIQQ", *[0] * 10)]
+    for kind, data in ((3, strings), (11, table), (6, dynamic)):  # SHT_STRTAB, SHT_DYNSYM, SHT_DYNAMIC
+        sections.append(struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, 64 + len(content), len(data), 1, 0, 0, 0))
+        content += data
+    head = ELF.ljust(0x28, b"\0") + struct.pack("<QIHHHHHH", 64 + len(content), 0, 64, 0, 0, 64, len(sections), 0)
+    return head + content + b"".join(sections)
+
+
+def test_the_symbols_of_an_elf_file(tmp_path: Path) -> None:
+    """The loader sees named symbols that are global or weak, unless their visibility is internal or hidden."""
+    local, exported, weak, function, indirect = 0x00, 0x10, 0x20, 0x02, 0x0A
+    default, internal, hidden, protected = range(4)
+    symbols = [
+        ("", local, default, 0),
+        ("", exported, default, 1),
+        ("local_function", local | function, default, 1),
+        ("local_indirect", local | indirect, default, 1),
+        ("outside", exported | function, default, 0),
+        ("maybe_outside", weak, default, 0),
+        ("inside", exported | function, default, 1),
+        ("weak_inside", weak | indirect, default, 2),
+        ("internal", exported, internal, 1),
+        ("hidden", exported, hidden, 1),
+        ("hidden_with_flags", exported, hidden | 0x84, 1),  # other bits of st_other belong to the processor
+        ("protected", exported, protected, 1),
+        ("protected_with_flags", exported, protected | 0x84, 1),
+    ]
+    path = tmp_path / "library.so"
+    path.write_bytes(_elf(symbols, ["libm.so.6", "libc.so.6"]))
+    assert binaries.read(path) == Symbols(
+        ("outside", "maybe_outside"),
+        ("inside", "weak_inside", "protected", "protected_with_flags"),
+        ("libm.so.6", "libc.so.6"),
+    )
 
 
 @pytest.mark.parametrize("case", EXTENSIONS)

@@ -142,8 +142,9 @@ COMMANDS = {
 def test_the_command_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
     using, words, error = COMMANDS[case]
     placed: list[Path] = []
+    sanitizers: list[str] = []
     monkeypatch.setattr(sys, "argv", ["build.py", *words])
-    monkeypatch.setattr(compiler, "choose", lambda sanitizer: using)
+    monkeypatch.setattr(compiler, "choose", lambda sanitizer: sanitizers.append(sanitizer) or using)
     monkeypatch.setattr(build, "binaries_of", lambda target, using, only: {})
     monkeypatch.setattr(build, "place", lambda files, package: placed.append(package))
     if error:
@@ -153,6 +154,75 @@ def test_the_command_line(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
         build.main()
     expected = Path("there", "lanewise") if "--into" in words else build.PACKAGE
     assert placed == ([] if error else [expected])
+    assert sanitizers == ["thread" if "--sanitize" in words else ""]
+
+
+def test_another_folder_gets_the_python_files_but_no_old_binaries(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package, made, there = tmp_path / "lanewise", tmp_path / "made", tmp_path / "there"
+    old = ["_ext.abi3.so", "_ext.pyi", "_lib/manifest.json", "_lib/kernels_avx.so"]
+    for name in ("__init__.py", "demo/page.html", "__pycache__/x.pyc", *old):
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).touch()
+    made.write_text("new")
+    monkeypatch.setattr(build, "PACKAGE", package)
+    monkeypatch.setattr(build, "binaries_of", lambda target, using, only: {"_ext.abi3.so": made})
+    monkeypatch.setattr(compiler, "choose", lambda sanitizer: GCC)
+    monkeypatch.setattr(sys, "argv", ["build.py", "--into", str(there)])
+    build.main()
+    placed = {path.relative_to(there).as_posix(): path.read_text() for path in there.rglob("*") if path.is_file()}
+    assert placed == {"lanewise/__init__.py": "", "lanewise/demo/page.html": "", "lanewise/_ext.abi3.so": "new"}
+
+
+def test_only_files_that_changed_are_replaced(tmp_path: Path) -> None:
+    """A running Python may have the others open. Libraries that are no longer built disappear, other files stay."""
+    made, package = tmp_path / "made", tmp_path / "lanewise"
+    made.mkdir()
+    (package / "_lib").mkdir(parents=True)
+    for name in ("same", "changed", "kernels_new.so"):
+        (made / name).write_text(f"{name}, new")
+    for name, text in {"same": "same, new", "changed": "old", "_lib/kernels_old.so": "", "_lib/notes": ""}.items():
+        (package / name).write_text(text)
+    before = (package / "same").stat()
+    files = {"same": made / "same", "changed": made / "changed", "_lib/kernels_new.so": made / "kernels_new.so"}
+    build.place(files | {"new/folder/same": made / "same"}, package)
+    after = (package / "same").stat()
+    assert (after.st_ino, after.st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    assert {
+        path.relative_to(package).as_posix(): path.read_text() for path in package.rglob("*") if path.is_file()
+    } == {
+        "same": "same, new",
+        "changed": "changed, new",
+        "_lib/kernels_new.so": "kernels_new.so, new",
+        "_lib/notes": "",
+        "new/folder/same": "same, new",
+    }
+
+
+@pytest.mark.parametrize(
+    ("using", "target", "own_headers", "imports"),
+    [
+        (ZIG, LINUX, False, False),
+        (ZIG, WINDOWS, False, True),
+        (ZIG, PYODIDE, True, False),
+        (EMCC, PYODIDE, False, False),
+    ],
+)
+def test_headers_and_imports_of_the_extension(
+    using: Compiler, target: Target, own_headers: bool, imports: bool, generated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """zig has no C headers for WebAssembly, and the linker for Windows needs a list of Python's functions."""
+    ran: list[build.steps.Step] = []
+    fake = build.steps.run
+    monkeypatch.setattr(build.steps, "run", lambda steps: fake(ran.append(step) or step for step in steps))
+    monkeypatch.setattr(Compiler, "knows", lambda self, target, isa, folder: True)
+    build.binaries_of(target, using)
+    made = {step.output.name: step for step in ran}
+    assert (f"-I{build.WASM_INCLUDE}" in made["cpu.o"].command) is own_headers
+    assert (build.WASM_INCLUDE / "string.h" in made["cpu.o"].inputs) is own_headers
+    assert ("python3.lib" in made) is imports
+    assert (made["cpu.o"].output.with_name("python3.lib") in made[target.extension].inputs) is imports
 
 
 @pytest.mark.parametrize(
@@ -178,6 +248,46 @@ def test_flags_of_a_kernel_library(using: Compiler, target: Target, flag: str, p
     command = using.kernels(target, target.isas[0], Path("kernels.c"), [], Path("kernels.so"))
     assert (flag in command) is present
     assert command[-2:] == ["-o", "kernels.so"]
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=lambda target: target.name)
+def test_zig_compiles_the_extension_for_the_least_capable_processor(target: Target) -> None:
+    for command in (
+        ZIG.object(target, Path("module.c"), [], Path("module.o")),
+        ZIG.extension(target, [Path("module.o")], Path("_ext.so")),
+    ):
+        assert [word for word in command if word.startswith("-mcpu=")] == [f"-mcpu={target.isas[0].zig_cpu}"]
+        assert command[command.index("-target") + 1] == target.zig_triple
+
+
+@pytest.mark.parametrize(("using", "present"), [(ZIG, True), (EMCC, False)])
+def test_libraries_of_the_extension_for_webassembly(using: Compiler, present: bool) -> None:
+    """emcc brings its own."""
+    command = using.extension(PYODIDE, [Path("module.o")], Path("_ext.so"))
+    for flag in ("-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"):
+        assert (flag in command) is present, flag
+
+
+@pytest.mark.parametrize(("target", "present"), [(LINUX, True), (WINDOWS, False), (PYODIDE, True)])
+def test_code_is_independent_of_its_position_except_on_windows(target: Target, present: bool) -> None:
+    assert ("-fPIC" in ZIG.object(target, Path("module.c"), [], Path("module.o"))) is present
+
+
+@pytest.mark.parametrize("status", [0, 1])
+def test_a_compiler_knows_the_instructions_whose_probe_it_compiles(status: int, tmp_path: Path) -> None:
+    command = (sys.executable, "-c", f"raise SystemExit({status})")
+    probed = next(isa for isa in PYODIDE.isas if isa.probe)
+    assert Compiler(command, "emcc", "").knows(PYODIDE, probed, tmp_path / "objects") is (status == 0)
+    assert (tmp_path / "objects" / f"probe_{probed.name}.c").read_text() == probed.probe
+
+
+def test_without_a_probe_and_with_zig_all_instructions_are_known(tmp_path: Path) -> None:
+    command = (sys.executable, "-c", "raise SystemExit(1)")
+    for family in ("zig", "emcc"):
+        for isa in PYODIDE.isas:
+            if family == "zig" or not isa.probe:
+                assert Compiler(command, family, "").knows(PYODIDE, isa, tmp_path)
+    assert not list(tmp_path.iterdir())
 
 
 @pytest.mark.parametrize(

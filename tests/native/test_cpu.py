@@ -124,21 +124,22 @@ def test_one_missing_feature(offered, feature):
 
 
 def test_leaves_beyond_the_highest_are_not_read(offered):
-    assert offered([[1, *COMPLETE[1:]]]) == [{"sse2", "avx"}]
+    assert offered([[highest, *COMPLETE[1:]] for highest in (1, 6)]) == [{"sse2", "avx"}] * 2
+    assert offered([[7, *COMPLETE[1:]]]) == [{isa.name for isa in ISAS}]
 
 
 KIB, MIB = 2**10, 2**20
 DATA, INSTRUCTIONS, UNIFIED = 1, 2, 3  # CPUID's numbers for kinds of caches; each subleaf describes one cache
 
 
-def _caches(*caches: tuple[int, int]) -> list[int]:
-    """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (kind, size), with 8 ways,
-    2 partitions and lines of 64 bytes. The format is that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf
-    0x8000001D has the same."""
+def _caches(*caches: tuple[int, int], ways: int = 8, partitions: int = 2, line: int = 64) -> list[int]:
+    """Returns EAX, EBX and ECX of three subleaves of a leaf of CPUID, for caches given as (kind, size). The format is
+    that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf 0x8000001D has the same."""
     words = []
     for kind, size in caches:
-        ways, partitions, line = 8, 2, 64
-        words += [kind, ways - 1 << 22 | partitions - 1 << 12 | line - 1, size // (ways * partitions * line) - 1]
+        others = 0xFC01C120  # the bits of EAX besides the kind: the level, and how many cores share the cache
+        words += [kind | others, ways - 1 << 22 | partitions - 1 << 12 | line - 1]
+        words += [size // (ways * partitions * line) - 1]
     return words + [0] * (9 - len(words))
 
 
@@ -155,6 +156,10 @@ CACHES = {
     "no cache": (0x20, 0x80000028, NONE, NONE, 0),
     "a larger cache for instructions": (4, 0, _caches((INSTRUCTIONS, MIB), (DATA, 32 * KIB)), NONE, 32 * KIB),
     "a smaller cache at the end": (4, 0, _caches((UNIFIED, 2 * MIB), (UNIFIED, MIB)), NONE, 2 * MIB),
+    "kinds that no processor has yet": (4, 0, _caches((DATA, KIB), (4, 2 * KIB), (16, MIB)), NONE, MIB),
+    "most ways, partitions and bytes a line": (
+        *(4, 0, _caches((UNIFIED, 1 << 33), ways=1 << 10, partitions=1 << 10, line=1 << 12), NONE, 1 << 33),
+    ),
     "the end of the list": (4, 0, _caches((DATA, KIB), (0, MIB), (UNIFIED, MIB)), NONE, KIB),
 }
 

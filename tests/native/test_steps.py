@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from native import steps
 from native.errors import BuildError
 from native.steps import Step, run
 
@@ -15,7 +18,7 @@ from native.steps import Step, run
 @pytest.fixture
 def step(tmp_path: Path) -> Step:
     """A step that has run: it writes "text" to a file."""
-    source, output = tmp_path / "source.c", tmp_path / "output"
+    source, output = tmp_path / "source.c", tmp_path / "made" / "here" / "output"
     source.write_text("int one;")
     made = Step(output, (sys.executable, "-c", f"open({str(output)!r}, 'w').write('text')", "-O2"), (source,), "zig 1")
     assert run([made]) == [output]
@@ -57,9 +60,10 @@ def test_a_step_runs_again_if_its_output_or_stamp_is_lost(step: Step, lost: str)
 
 
 def test_a_step_that_failed_runs_again(step: Step) -> None:
-    failing = replace(step, command=(sys.executable, "-c", "raise SystemExit('no space')"))
-    with pytest.raises(BuildError, match="no space"):
-        run([failing])
+    command = (sys.executable, "-c", "print('line 1'); raise SystemExit('no space')")
+    with pytest.raises(BuildError) as error:
+        run([replace(step, command=command)])
+    assert str(error.value) == f"{shlex.join(command)}\nline 1\nno space\n"
     assert not step.is_done()
 
 
@@ -70,3 +74,22 @@ def test_a_step_whose_output_is_refused_runs_again(step: Step) -> None:
     with pytest.raises(BuildError, match="output has no table"):
         run([replace(step, tool="zig 2", check=refuse)])
     assert not replace(step, tool="zig 2").is_done()
+
+
+def test_a_steps_end_and_its_warnings_are_printed_at_once(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = io.BytesIO()
+    ignored = "wasm-ld: warning: creating shared libraries, with -shared, is not yet stable"
+    warn = f"import sys; sys.stderr.write('\\n  \\none.c:1: warning\\n{ignored}\\nnote\\n')"
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(printed, newline="\n"))
+    replace(step, command=(sys.executable, "-c", warn)).run()
+    assert printed.getvalue() == b"built output\none.c:1: warning\nnote\n"
+
+
+def test_one_step_at_a_time_runs_on_one_processor(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The processors are those that this process may use, which is 0 for the system."""
+    monkeypatch.setattr(steps.os, "sched_getaffinity", lambda process: {0: {3}}[process], raising=False)
+    log = tmp_path / "log"
+    add = f"add = lambda: open({str(log)!r}, 'a').write(sys.argv[1])"
+    command = (sys.executable, "-c", f"import sys, time; {add}; add(); time.sleep(0.1); add()")
+    run(replace(step, output=tmp_path / name, command=(*command, name)) for name in "abc")
+    assert log.read_text() == "aabbcc"

@@ -1,4 +1,4 @@
-"""Tests the thread pool without Python: compiles tests/native/threads.c and the pool with gcc, with and without
+"""Tests the thread pool without Python: compiles threads.c, workers.c and the pool with gcc, with and without
 ThreadSanitizer, and runs it."""
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-SOURCES = [ROOT / "native" / "threads.c", ROOT / "native" / "cores.c", ROOT / "tests" / "native" / "threads.c"]
-NAMES = ("callers", "failures", "interruption", "nested", "modes", "stack", "idle", "fork", "fork_inside")
-CHECKED = ("callers", "failures", "interruption", "nested", "modes")  # the sanitizer refuses new threads after fork()
+SOURCES = [
+    ROOT / name for name in ("native/threads.c", "native/cores.c", "tests/native/threads.c", "tests/native/workers.c")
+]
+# CHECKED run with the sanitizer, too. It refuses new threads after fork(), and is slow with many.
+CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
+NAMES = (*CHECKED, "many", "limit", "signals", "no_threads", "stack", "idle", "fork", "fork_inside")
 
 pytestmark = pytest.mark.skipif(
     not sys.platform.startswith("linux") or shutil.which("gcc") is None, reason="needs gcc on Linux"
@@ -97,6 +100,10 @@ GROUPS = {
         },
         2,
     ),
+    "version 1 without a quota": (
+        {"proc/self/cgroup": "3:cpu:/\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"},
+        0,
+    ),
     "version 1 without a limit": (
         {
             "proc/self/cgroup": "3:cpu:/\n2:cpuset:/\n",
@@ -139,6 +146,7 @@ GROUPS = {
             "100000 -1": 0,
             "3 1": 3,
             "100000": 0,
+            "3": 0,
             "1638300000 100000": 16383,  # 2^14 periods or more set no limit, because no machine has that many cores
             "1638399999 100000": 16384,
             "1638400000 100000": 0,

@@ -1,0 +1,55 @@
+/* What threads.c and workers.c, the tests of the thread pool, share. */
+#pragma once
+
+#include "threads.h"
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum { MAX_TASKS = 5000, CALLERS = 8 };
+
+#define CHECK(condition)                                                    \
+    do {                                                                    \
+        if (!(condition)) {                                                 \
+            fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+            _Exit(1);                                                       \
+        }                                                                   \
+    } while (0)
+
+/* Each task writes its own cell without atomics, so that the sanitizer reports a race if a task runs twice, or while
+ * the caller reads. */
+typedef struct board {
+    int64_t count;
+    int64_t cells[MAX_TASKS];
+} board;
+
+/* Shares tasks of which each writes one cell, and checks that each ran once. */
+void share_and_check(board *b, int64_t count, int threads);
+
+int never(void *host);                                                    /* never asks to stop */
+lw_status slow(lw_context *context, int64_t index, const void *argument); /* increments an atomic_int */
+
+typedef struct meeting {
+    atomic_int present;
+    int expected;
+    pthread_t caller;
+} meeting;
+
+/* Waits until `expected` threads are in this function at the same time. */
+lw_status meet(lw_context *context, int64_t index, const void *argument);
+void hold_meeting(int threads);
+
+int threads_of_process(void);
+
+/* The tests in workers.c. */
+void test_context(void);
+void test_room(void);
+void test_many(void);
+void test_places(void);
+void test_two_calls(void);
+void test_limit(void);
+void test_signals(void);
+void test_no_threads(void);
+void test_stack(void);
