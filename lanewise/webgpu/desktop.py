@@ -103,7 +103,7 @@ class DesktopDevice:
         with _translate_errors("binding buffers"):
             return self._device.create_bind_group(layout=self._layout(access), entries=entries)
 
-    def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
+    def submit(self, commands: Sequence[Command], parameters: bytes) -> None:
         """Submits the commands in one command buffer, in which consecutive dispatches share a compute pass."""
         with _translate_errors("submitting work"):
             if parameters:

@@ -77,6 +77,6 @@ class Device(Protocol):
         """Binds buffers to the bindings of a pipeline, in order. Ignores the buffers of bindings with access ""."""
         ...
 
-    def submit(self, commands: Sequence[Command], parameters: bytes | bytearray) -> None:
+    def submit(self, commands: Sequence[Command], parameters: bytes) -> None:
         """Submits recorded commands. `parameters` has PARAMETER_BYTES for each dispatch among them."""
         ...

@@ -137,7 +137,7 @@ class WebGpuExecutor:
             access[0] = ""
         packed = strided.fills_words(len(inputs), out[1], shader.item_bytes)
         offsets = [at for _, at in inputs] + [out[1]]
-        per_invocation = 4 // shader.item_bytes if shader.item_bytes < 4 else 1
+        per_invocation = max(1, 4 // shader.item_bytes)
         groups = self._groups(-(-strided.count // (GROUP * per_invocation)))
         self._record(
             shader,
@@ -169,7 +169,6 @@ class WebGpuExecutor:
         self._record(shader, "blocks", (*reads, "", "read_write"), (*buffers, None, scratch), values, blocks)
         none = [None] * len(inputs)
         self._record(shader, "combine", (*unused, "read_write", "read_write"), (*none, out[0], scratch), values, rows)
-        scratch.release()
 
     def _matrix(
         self,
@@ -198,7 +197,7 @@ class WebGpuExecutor:
         if any(shared):
             copy = self._pool.allocate(out[0].size)
             self._commands.append(Copy(out[0].handle, copy.handle, copy.capacity))
-            self._busy.update((id(out[0].handle), id(copy.handle)))
+            self._busy.add(id(copy.handle))
             return [copy if is_out else buffer for buffer, is_out in zip(buffers, shared, strict=True)]
         return buffers
 

@@ -7,10 +7,11 @@ import itertools
 import pytest
 
 from lanewise.errors import OutOfMemoryError
-from lanewise.webgpu.buffers import MAX_UNUSED, Pool
+from lanewise.webgpu.buffers import Pool, size_class
 from lanewise.webgpu.device import Limits
 
 MIB = 1024**2
+MAX_UNUSED = 256 * MIB
 
 
 class CountingDevice:
@@ -76,3 +77,54 @@ def test_a_buffer_of_the_same_class_is_reused_without_freeing() -> None:
     again = pool.allocate(MIB - 1)
     assert (list(device.sizes), settled) == ([again.handle], [])
     check(pool, device, MIB)
+
+
+def test_memory_up_to_the_budget_is_not_freed() -> None:
+    pool, device, settled = opened(4 * MIB)
+    kept = pool.allocate(MIB)
+    pool.allocate(MIB).release()
+    other = pool.allocate(2 * MIB)
+    assert (settled, pool.unused, pool.allocated) == ([], MIB, 4 * MIB)
+    check(pool, device, kept.capacity + other.capacity)
+
+
+def test_trimming_frees_what_was_just_dropped() -> None:
+    pool, device, _ = opened(None)
+    kept = pool.allocate(MIB)
+    pool.allocate(2 * MIB)
+    pool.trim()
+    assert list(device.sizes) == [kept.handle]
+    check(pool, device, MIB)
+    again = pool.allocate(2 * MIB)
+    assert again.handle in device.sizes
+
+
+@pytest.mark.parametrize(("buffer", "binding"), [(1003, 2000), (2000, 1001), (1000, 1000)])
+def test_a_buffer_has_at_most_the_whole_words_of_both_limits(
+    monkeypatch: pytest.MonkeyPatch, buffer: int, binding: int
+) -> None:
+    monkeypatch.setattr(CountingDevice, "limits", Limits(buffer, binding, groups=1))
+    pool, _, _ = opened(None)
+    assert pool.allocate(1000).capacity == 1000
+    with pytest.raises(OutOfMemoryError, match=r"expected a tensor of at most 1000 bytes, .*, got 1001 bytes"):
+        pool.allocate(1001)
+
+
+@pytest.mark.parametrize(
+    ("size", "rounded"),
+    [
+        (0, 256),
+        (1, 256),
+        (256, 256),
+        (257, 512),
+        (4096, 4096),
+        (4097, 4608),
+        (8191, 8192),
+        (8192, 8192),
+        (8193, 9216),
+        (MIB + 1, MIB * 9 // 8),
+        (MIB * 2 - 1, MIB * 2),
+    ],
+)
+def test_sizes_are_rounded_up_to_one_of_eight_per_power_of_two(size: int, rounded: int) -> None:
+    assert size_class(size) == rounded

@@ -1,51 +1,19 @@
-"""Tests which calls the executor makes to a device, with a fake one that only records them. Needs no adapter."""
+"""Tests when the executor submits commands, and how it moves bytes, with a fake device that only records calls."""
 
 from __future__ import annotations
 
-import json
+from array import array
 from pathlib import Path
-from typing import Any
 
 import pytest
+from recording import RecordingDevice, opened
 
-from lanewise.devices import DeviceInfo
-from lanewise.errors import ArgumentError, BackendError, ShapeError
-from lanewise.webgpu.device import PARAMETER_BYTES, Dispatch, Limits
-from lanewise.webgpu.executor import BATCH, WebGpuExecutor
-from lanewise.webgpu.layouts import MAX_ELEMENTS, Strided, matrix_parameters
+from lanewise.errors import ArgumentError, BackendError
+from lanewise.webgpu.device import PARAMETER_BYTES, Dispatch
+from lanewise.webgpu.executor import WebGpuExecutor
 
+BATCH = 64  # the number of commands that is submitted without a request
 LAYOUT = {"ndim": 1, "inner": 0, "shape": [4], "strides": [[4], [4]]}
-
-
-class RecordingDevice:
-    """A fake device, which computes nothing. It records submissions, and the order of reads, writes and frees."""
-
-    limits = Limits(buffer=2**30, binding=2**30, groups=65_535)
-
-    def __init__(self) -> None:
-        self.submitted: list[tuple[list[Any], bytes]] = []
-        self.calls: list[str] = []
-
-    def buffer(self, size: int) -> object:
-        return object()
-
-    def destroy(self, buffer: object) -> None:
-        self.calls.append("destroy")
-
-    def read(self, buffer: object, offset: int, into: memoryview) -> None:
-        self.calls.append("read")
-
-    def write(self, buffer: object, offset: int, data: memoryview) -> None:
-        self.calls.append("write")
-
-    def pipeline(self, *arguments: Any) -> object:
-        return object()
-
-    def bind(self, *arguments: Any) -> object:
-        return object()
-
-    def submit(self, commands: list[Any], parameters: bytes) -> None:
-        self.submitted.append((commands, parameters))
 
 
 @pytest.fixture
@@ -55,9 +23,7 @@ def device() -> RecordingDevice:
 
 @pytest.fixture
 def executor(device: RecordingDevice, tmp_path: Path) -> WebGpuExecutor:
-    facts = {"kernel": "same_float32", "inputs": 1, "item_bytes": 4, "in_place": False, "scratch_bytes": 0, "uses": []}
-    (tmp_path / "shaders.wgsl").write_text(f"// {json.dumps(facts)}\nmodule")
-    return WebGpuExecutor(device, DeviceInfo(0, "fake"), tmp_path / "shaders.wgsl")
+    return opened(device, tmp_path)
 
 
 def _launch(executor: WebGpuExecutor, times: int = 1, inputs: int = 1, kind: str = "elementwise") -> None:
@@ -72,19 +38,30 @@ def test_bind_groups_are_reused_up_to_a_limit(
 ) -> None:
     """A bind group keeps its buffers in memory, so the executor keeps a limited number of bind groups."""
     monkeypatch.setattr("lanewise.webgpu.executor.BINDINGS", 3)
-    bound: list[object] = []
-    monkeypatch.setattr(device, "bind", lambda *arguments: bound.append(arguments) or object())
     operands = [(executor.allocate(16), 0) for _ in range(4)]
     out = (executor.allocate(16), 0)
 
     def launch(*indices: int) -> int:
-        bound.clear()
+        device.bound.clear()
         for index in indices:
             executor.launch("same_float32", "elementwise", LAYOUT, [operands[index]], [out], [])
-        return len(bound)
+        return len(device.bound)
 
     assert launch(0, 1, 2, 0, 1, 2) == 3
+    assert len(device.pipelines) == 1
     assert launch(3, 3, 0) == 2  # binding operand 3 discards the three bind groups before, so operand 0 is bound again
+
+
+def test_thousands_of_bind_groups_are_kept(executor: WebGpuExecutor, device: RecordingDevice) -> None:
+    limit = 4096
+    operands = [(executor.allocate(16), 0) for _ in range(limit + 1)]
+    out = (executor.allocate(16), 0)
+    for index in [*range(limit), 0]:
+        executor.launch("same_float32", "elementwise", LAYOUT, [operands[index]], [out], [])
+    assert len(device.bound) == limit
+    for index in (limit, 0):
+        executor.launch("same_float32", "elementwise", LAYOUT, [operands[index]], [out], [])
+    assert len(device.bound) == limit + 2
 
 
 def test_commands_are_submitted_when_there_are_many(executor: WebGpuExecutor, device: RecordingDevice) -> None:
@@ -96,6 +73,8 @@ def test_commands_are_submitted_when_there_are_many(executor: WebGpuExecutor, de
     assert len(parameters) == BATCH * PARAMETER_BYTES
     _launch(executor, BATCH - 1)
     assert len(device.submitted) == 1
+    _launch(executor)
+    assert [command.slot for command in device.submitted[1][0]] == list(range(BATCH))
 
 
 def test_reading_nothing_leaves_the_device_alone(executor: WebGpuExecutor, device: RecordingDevice) -> None:
@@ -103,7 +82,72 @@ def test_reading_nothing_leaves_the_device_alone(executor: WebGpuExecutor, devic
     executor.download(executor.allocate(0), memoryview(bytearray()))
     assert (device.submitted, device.calls) == ([], [])
     executor.download(executor.allocate(1), memoryview(bytearray(1)))
-    assert (len(device.submitted), device.calls) == (1, ["read"])
+    assert device.calls == ["submit", "read"]
+
+
+@pytest.mark.parametrize(
+    ("data", "written"),
+    [
+        (b"", []),
+        (b"abc", [(0, b"abc\0")]),
+        (b"abcd", [(0, b"abcd")]),
+        (b"abcdefghi", [(0, b"abcdefgh"), (8, b"i\0\0\0")]),
+        (b"abcd" * 5, [(0, b"abcd" * 5)]),
+        (array("h", [1, 2, 3]), [(0, b"\1\0\2\0"), (4, b"\3\0\0\0")]),
+    ],
+)
+def test_bytes_are_uploaded_in_whole_words(
+    executor: WebGpuExecutor, device: RecordingDevice, data: bytes | array[int], written: list[tuple[int, bytes]]
+) -> None:
+    executor.upload(executor.allocate(64), memoryview(data))
+    assert device.written == written
+
+
+@pytest.mark.parametrize(("size", "words"), [(1, 1), (3, 1), (4, 1), (5, 2), (6, 2), (8, 2), (12, 3), (13, 4)])
+def test_bytes_are_downloaded_in_whole_words(
+    executor: WebGpuExecutor, device: RecordingDevice, size: int, words: int
+) -> None:
+    """Whole words go to the caller's memory without a detour."""
+    result = bytearray(size)
+    executor.download(executor.allocate(64), memoryview(result))
+    assert result == bytes(range(size))
+    ((offset, nbytes, into),) = device.read_into
+    assert (offset, nbytes) == (0, 4 * words)
+    assert (into is result) == (size % 4 == 0)
+
+
+@pytest.mark.parametrize("length", [2, 3])
+def test_items_of_any_size_are_downloaded(executor: WebGpuExecutor, length: int) -> None:
+    result = array("h", [0] * length)
+    executor.download(executor.allocate(64), memoryview(result))
+    assert result.tobytes() == bytes(range(2 * length))
+
+
+def test_an_upload_submits_only_work_that_uses_its_buffer(executor: WebGpuExecutor, device: RecordingDevice) -> None:
+    first, second, other = ((executor.allocate(16), 0) for _ in range(3))
+    data = memoryview(bytes(16))
+    executor.launch("same_float32", "elementwise", LAYOUT, [first], [second], [])
+    executor.upload(other[0], data)
+    executor.upload(first[0], data)
+    executor.launch("same_float32", "elementwise", LAYOUT, [other], [second], [])
+    executor.upload(first[0], data)
+    executor.upload(second[0], data)
+    assert device.calls == ["write", "submit", "write", "write", "submit", "write"]
+
+
+def test_commands_are_submitted_before_memory_is_freed(
+    device: RecordingDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Bind groups are dropped too: they keep freed buffers alive, and another buffer may get the id of a freed one."""
+    monkeypatch.setenv("LANEWISE_WGPU_MEMORY", "1024")
+    executor = opened(device, tmp_path)
+    kept = [(executor.allocate(16), 0) for _ in range(2)]
+    executor.launch("same_float32", "elementwise", LAYOUT, kept[:1], kept[1:], [])
+    executor.allocate(256).release()
+    executor.allocate(512)
+    assert device.calls == ["submit", "destroy"]
+    executor.launch("same_float32", "elementwise", LAYOUT, kept[:1], kept[1:], [])
+    assert len(device.bound) == 2
 
 
 @pytest.mark.parametrize("inputs", [0, 2])
@@ -117,38 +161,3 @@ def test_the_number_of_inputs_is_the_kernels(executor: WebGpuExecutor, device: R
 def test_a_kind_that_no_shader_has(executor: WebGpuExecutor) -> None:
     with pytest.raises(BackendError, match=r"same_float32: wgpu does not support kernels of kind scan; .* \.to\(\)"):
         _launch(executor, kind="scan")
-
-
-@pytest.mark.parametrize(("shape", "inner"), [([MAX_ELEMENTS], 0), ([1, MAX_ELEMENTS], 1)])
-def test_elements_that_32_bits_count(shape: list[int], inner: int) -> None:
-    layout = {"ndim": len(shape), "inner": inner, "shape": shape, "strides": [[4] * len(shape)] * 2}
-    strided = Strided("same_float32", layout, 2)
-    assert strided.count * strided.length == MAX_ELEMENTS
-    layout["shape"] = [*shape[:-1], MAX_ELEMENTS + 1]
-    with pytest.raises(ShapeError, match="expected at most 2147483647 elements on wgpu, got 2147483648"):
-        Strided("same_float32", layout, 2)
-
-
-def _products(batch: int, m: int, n: int, k: int) -> int:
-    strides = [4, 4, 4]
-    layout = {"batch_ndim": 1, "batch_shape": [batch], "batch_strides": [[4]] * 3, "m": m, "n": n, "k": k}
-    layout |= {"row_strides": strides, "column_strides": strides}
-    return matrix_parameters("matmul_float32", layout, [0, 0, 0], [], 0)[1]
-
-
-@pytest.mark.parametrize(
-    ("fits", "exceeds"),
-    [
-        ((MAX_ELEMENTS, 1, 1, 1), (2**31, 1, 1, 1)),
-        ((1, MAX_ELEMENTS, 1, 0), (1, 2**16, 2**15, 1)),
-        ((1, 1, 0, MAX_ELEMENTS), (1, 2**16, 1, 2**15)),
-        ((1, 0, 1, MAX_ELEMENTS), (1, 1, 2**16, 2**15)),
-        ((1, 2**15, 1, 2**15), (2, 2**15, 1, 2**15)),
-        ((1, 1, 2**15, 2**15), (2, 1, 2**15, 2**15)),
-        ((1, 2**15, 2**15, 1), (2, 2**15, 2**15, 1)),
-    ],
-)
-def test_elements_of_each_operand_that_32_bits_count(fits: tuple[int, ...], exceeds: tuple[int, ...]) -> None:
-    assert _products(*fits) == fits[0]
-    with pytest.raises(ShapeError, match=r"^matmul_float32: expected at most 2147483647 elements per operand"):
-        _products(*exceeds)
