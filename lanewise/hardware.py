@@ -38,18 +38,15 @@ def cpu_name() -> str:
 
 def total_memory() -> int:
     """Returns the largest number of bytes of memory that this process may use, 0 if unknown."""
-    total = 0
     if _SYSTEM == "linux":
         total = _meminfo("MemTotal") or 0
         limit = _container("memory.max")
         return min(total, limit) if limit and total else total
     if _SYSTEM == "darwin":
-        total = _sysctl_int("hw.memsize")
-    elif _SYSTEM == "win32":
-        total = _windows_memory().ullTotalPhys
-    elif _SYSTEM == "emscripten":
-        total = 2**32  # WebAssembly's address space
-    return total
+        return _sysctl_int("hw.memsize")
+    if _SYSTEM == "win32":
+        return int(_windows_memory().ullTotalPhys)
+    return 2**32 if _SYSTEM == "emscripten" else 0  # WebAssembly's address space
 
 
 def free_memory() -> int | None:

@@ -36,7 +36,7 @@ def formatter(values: Sequence[Any], dtype: DType, precision: int) -> Callable[[
     finite = [value for value in values if math.isfinite(value)]
     special = max((len(str(value)) for value in values if not math.isfinite(value)), default=0)
     if _needs_exponent(finite, dtype):
-        return _scientific(finite, special, dtype, precision)
+        return _scientific(finite, dtype, precision)
     return _positional(finite, special, dtype, precision)
 
 
@@ -83,7 +83,7 @@ def _positional(finite: Sequence[float], special: int, dtype: DType, precision: 
     return show
 
 
-def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: int) -> Callable[[float], str]:
+def _scientific(finite: Sequence[float], dtype: DType, precision: int) -> Callable[[float], str]:
     def split(value: float, digits: int) -> tuple[str, str, str]:
         mantissa, _, exponent = f"{value:.{digits}e}".partition("e")
         whole, _, fraction = mantissa.partition(".")
@@ -93,7 +93,6 @@ def _scientific(finite: Sequence[float], special: int, dtype: DType, precision: 
     right = max(len(fraction.rstrip("0")) for _, fraction, _ in parts)
     left = max(len(whole) for whole, _, _ in parts)
     tail = right + len("e") + max(len(exponent) for _, _, exponent in parts)
-    left = max(left, special - tail - len("."))
 
     def show(value: float) -> str:
         if not math.isfinite(value):

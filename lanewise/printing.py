@@ -191,7 +191,7 @@ def _brackets(
     """Returns `values` in brackets. Lines have at most `width` characters; all but the first begin with `indent`."""
     if not elided:
         return show(values)
-    width -= 1  # leave room for the closing bracket
+    width -= 1  # leave room for the closing bracket or a comma
     parts = [
         value if value is ... else _brackets(value, elided[1:], show, separator, indent + " ", width)
         for value in ([*values[: len(values) // 2], ..., *values[len(values) // 2 :]] if elided[0] else values)
@@ -202,9 +202,8 @@ def _brackets(
         return "[" + gap.join(texts) + "]"
     lines: list[str] = []
     line = indent
-    room = width + 1 - max(len(separator.rstrip()), len("]"))
     for position, text in enumerate(texts):
-        if len(line) + len(text) > room and len(line) > len(indent):
+        if len(line) + len(text) > width and len(line) > len(indent):
             lines.append(line.rstrip())
             line = indent
         line += text + (separator if position < len(texts) - 1 else "")

@@ -38,6 +38,6 @@ def nonzero(x: Any) -> tuple[Tensor, ...]:
     positions = _ext.mask_indices(mask)  # in row-major order; the loop computes the indices along the last axis first
     indices = []
     for extent in reversed(tensor.shape[1:]):
-        indices.append(_ext.remainder(positions, max(extent, 1)))
-        positions = _ext.floor_divide(positions, max(extent, 1))
+        indices.append(_ext.remainder(positions, extent))
+        positions = _ext.floor_divide(positions, extent)
     return (positions, *reversed(indices))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from pathlib import Path
 
@@ -28,6 +29,8 @@ def test_a_line_for_each_operation_and_size(capsys):
     assert lines[2].split()[: len(AVAILABLE)] == AVAILABLE
     assert [line.split()[:2] for line in lines[3:5]] == [["add", "64"], ["add", "400"]]
     assert len(lines) == 3 + 2 * len(bench.WORKS)
+    assert len({len(line) for line in lines[2:]}) == 1  # the columns are aligned
+    assert lines[2].split()[-1] == "numpy"
 
 
 def test_json_names_every_backend_and_nothing_is_wrong(capsys):
@@ -41,7 +44,7 @@ def test_json_names_every_backend_and_nothing_is_wrong(capsys):
     ]
     assert all(row["wrong"] == [] and min(row["minimum_ns"].values()) > 0 for row in rows)
     cpu = {str(info.name) for info in lw.backends() if info.available and not info.name.is_gpu}
-    assert cpu <= set(rows[0]["minimum_ns"])
+    assert {*cpu, "numpy"} <= set(rows[0]["minimum_ns"])
 
 
 def test_without_numpy_backends_are_compared_with_scalar(capsys, monkeypatch):
@@ -54,6 +57,34 @@ def test_a_wrong_result_is_not_timed_and_fails_the_command(capsys, monkeypatch):
     monkeypatch.setattr(bench, "_differs", lambda result, expected: True)
     assert bench.main(["add", "--backends", "scalar", *FAST]) == 1
     assert "WRONG" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("result", "differs"),
+    [
+        ([0.0, 5000.0], False),
+        ([0.0, 5000.49], False),
+        ([0.0, 5000.51], True),
+        ([0.49, 5000.0], False),
+        ([0.51, 5000.0], True),
+        ([[0.0, 5000.0]], True),
+        ([0.0, math.nan], True),
+    ],
+)
+def test_errors_are_relative_to_the_largest_element(result, differs):
+    assert bench._differs(lw.asarray(result), lw.asarray([0.0, 5000.0])) == differs
+
+
+def test_zeros_equal_zeros():
+    assert not bench._differs(lw.zeros(3), lw.zeros(3))
+
+
+def test_one_thread_computes(monkeypatch):
+    seen = []
+    monkeypatch.setattr(bench, "limit_blas_threads", seen.append)
+    monkeypatch.setattr(bench, "measure", lambda *_, **keywords: seen.append(lw.get_num_threads()) or [])
+    assert bench.main(["add", *FAST]) == 0
+    assert seen == [1, 1, 1]
 
 
 def test_a_result_of_another_backend_is_not_timed(monkeypatch):

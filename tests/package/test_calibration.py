@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 import sys
@@ -14,11 +15,13 @@ import pytest
 
 import lanewise as lw
 from lanewise import calibration, cli, selection, tuning
+from lanewise.backend import CPU_BACKENDS
 from lanewise.calibration import KINDS
 
 HOSTS = [info.name for info in lw.backends() if info.available and not info.name.is_gpu]
 BEST, LAST = HOSTS[0], HOSTS[-1]
 SHOW = "import lanewise as lw; print(lw.ones(2).backend)"
+ROW = dict.fromkeys(KINDS, 1.0)
 
 
 @pytest.fixture(autouse=True)
@@ -63,6 +66,19 @@ def test_auto_uses_the_fastest_backend(clock):
     assert lw.get_calibration() is None and lw.ones(1).backend is BEST
 
 
+def test_backends_that_a_priority_leaves_out_keep_the_measured_order(clock):
+    fastest = HOSTS[-2] if len(HOSTS) > 1 else LAST
+    clock[fastest] = 1.0
+    lw.calibrate(save=False)
+    try:
+        lw.set_backend_priority(["scalar"])
+        left_out = [backend for backend in (fastest, *HOSTS) if backend is not lw.Backend.SCALAR]
+        expected = [lw.Backend.SCALAR, *dict.fromkeys(left_out)]
+        assert selection.available(selection.parse_backend("cpu"), "test") == expected
+    finally:
+        lw.set_backend_priority(["auto"])
+
+
 def test_differences_within_noise_keep_the_order(clock):
     clock.update({backend: 100.0 + 2 * (len(HOSTS) - at) / len(HOSTS) for at, backend in enumerate(HOSTS)})
     assert lw.calibrate(save=False).order == tuple(HOSTS)
@@ -78,6 +94,7 @@ def test_each_kind_counts_the_same():
     assert result.overall(lw.Backend.AVX2) == pytest.approx(2 ** (1 / len(KINDS)))
     assert result.reason() == "AVX; AVX2 takes 1.06 times as long"
     assert str(result).splitlines()[1].split() == ["AVX", "1.10", "1.10", "1.10", "1.10", "1.00", "1.08"]
+    assert len({len(line) for line in str(result).splitlines()}) == 1
 
 
 def test_times_are_relative_to_the_fastest_of_a_kind():
@@ -98,6 +115,16 @@ def test_a_real_measurement(monkeypatch):
     assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
 
+def test_every_work_fits_a_size_that_is_documented():
+    """The module's documentation says: from 10 to a million elements."""
+    counts = {math.prod(work.shapes[0]) for work in tuning._works() if work.kind in ("arithmetic", "functions")}
+    assert counts == {10, 1_000, 30_000, 1_000_000}
+    edges = [work.shapes for work in tuning._works() if work.operation == "matmul"]
+    assert edges == [((edge, edge), (edge, edge)) for edge in (4, 32, 128, 256)]
+    (convolution,) = (work for work in tuning._works() if work.operation == "conv2d")
+    assert lw.conv2d(*map(lw.ones, convolution.shapes)).shape == (1, 16, 26, 26)
+
+
 def test_every_contestant_runs_on_its_own_backend():
     works = list(tuning._works())
     assert {work.kind for work in works} == set(KINDS)
@@ -111,6 +138,8 @@ def test_later_processes_use_the_saved_calibration(clock, folder):
     result = lw.calibrate()
     assert result.path == str(folder / "calibration.json")
     assert os.listdir(folder) == ["calibration.json"]
+    text = (folder / "calibration.json").read_text(encoding="utf-8")
+    assert text == json.dumps(json.loads(text), indent=1) + "\n"  # people can read it
     assert python(SHOW).stdout.strip() == LAST
     code = "import lanewise as lw; result = lw.get_calibration(); print(result.date, result.path, *result.order)"
     assert python(code).stdout.strip() == " ".join([result.date, result.path, *result.order])
@@ -160,6 +189,22 @@ def test_a_valid_file_is_used(folder):
     assert calibration.load().backend is LAST
 
 
+def test_a_file_at_the_limits_is_used(folder):
+    times = {backend: dict.fromkeys(KINDS, 1e6) for backend in CPU_BACKENDS} | {"scalar": ROW}
+    write(folder, json.dumps(stored(folder, times=times)).ljust(1 << 16))
+    assert calibration.load().order[0] is lw.Backend.SCALAR
+    above = times | {"avx": dict.fromkeys(KINDS, 1e6 + 1)}
+    for wrong in (stored(folder, times=above), json.dumps(stored(folder)).ljust((1 << 16) + 1)):
+        write(folder, wrong)
+        with pytest.warns(RuntimeWarning, match="from 1.0 to 1e\\+06|at most 65536 bytes, got 65537"):
+            assert calibration.load() is None
+
+
+def test_a_folder_without_a_file_is_not_a_mistake(folder, recwarn):
+    folder.mkdir(parents=True)
+    assert calibration.load() is None and not recwarn.list
+
+
 @pytest.mark.parametrize("of", ["lanewise", "kernels", "system", "cpu", "features"])
 def test_a_measurement_of_another_machine_is_ignored(folder, of, recwarn):
     machine = calibration._machine() | {of: "another"}
@@ -167,7 +212,6 @@ def test_a_measurement_of_another_machine_is_ignored(folder, of, recwarn):
     assert calibration.load() is None and not recwarn.list
 
 
-ROW = dict.fromkeys(KINDS, 1.0)
 WRONG = {
     "nothing": "",
     "half": json.dumps(stored(None))[:-40],
@@ -355,6 +399,7 @@ def test_the_command(clock, folder, capsys):
     assert cli.main(["info", "--json"]) == 0
     said = json.loads(capsys.readouterr().out)
     assert said["default_backend"] == LAST and said["calibration"]["path"] == str(folder / "calibration.json")
+    assert said["calibration"]["order"][0] == LAST
     assert cli.main(["calibrate", "--reset"]) == 0
     assert capsys.readouterr().out == f"Removed {folder / 'calibration.json'}\n"
     assert cli.main(["calibrate", "--reset"]) == 0

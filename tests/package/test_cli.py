@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import lanewise as lw
-from lanewise import cli
+from lanewise import cli, registry
 
 AVAILABLE = [info.name for info in lw.backends() if info.available]
 
@@ -23,7 +23,10 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
 def test_info_lists_every_backend():
     done = run("info")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"lanewise {lw.__version__}, Python ")
+    lines = done.stdout.splitlines()
+    assert lines[0].startswith(f"lanewise {lw.__version__}, Python ")
+    assert lines[1:4] == [f"This CPU has {', '.join(registry.cpu_features())}.", "", "=== Available Backends ==="]
+    assert lines[-2] == f"Default backend: {lw.ones(1).backend.name}"
     for info in lw.backends():
         assert f"{'✓' if info.available else '✗'} {info.name.name} (" in done.stdout
 
@@ -36,8 +39,15 @@ def test_info_says_what_is_hidden(hidden, monkeypatch):
     assert said == (["LANEWISE_HIDE hides NEON, relaxed SIMD."] if hidden else [])
 
 
+def test_info_of_a_cpu_without_vector_instructions(monkeypatch):
+    monkeypatch.setenv("LANEWISE_HIDE", "sse2,avx,avx2,fma,f16c,avx512,neon")
+    assert "This CPU has none of the vector instructions that Lanewise uses." in run("info").stdout.splitlines()
+
+
 def test_info_as_json():
-    said = json.loads(run("info", "--json").stdout)
+    text = run("info", "--json").stdout
+    said = json.loads(text)
+    assert text == json.dumps(said, indent=2) + "\n"
     assert said["version"] == lw.__version__
     assert said["threads"] == lw.get_num_threads()
     assert [entry["name"] for entry in said["backends"]] == [info.name.value for info in lw.backends()]
@@ -67,8 +77,9 @@ def test_a_wrong_environment_is_reported_in_one_line(name, monkeypatch):
     done = run("info")
     assert done.returncode == 1 and not done.stdout
     assert done.stderr.startswith("lanewise: LANEWISE_BACKEND: ") and done.stderr.count("\n") == 1
-    with pytest.raises(subprocess.CalledProcessError):  # a plain import raises the error
-        subprocess.run([sys.executable, "-c", "import lanewise"], capture_output=True, check=True)
+    command = [sys.executable, "-c", "import lanewise", "lanewise"]  # a plain import raises the error
+    plain = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert plain.returncode == 1 and plain.stderr.startswith("Traceback ")
 
 
 def test_errors_are_reported_without_a_traceback(monkeypatch, capsys):

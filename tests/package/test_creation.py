@@ -51,7 +51,7 @@ def test_full_refuses_values_that_do_not_fit():
         lw.full(2, 2**31, dtype=lw.int32)
     with pytest.raises(OverflowError, match="fits int64"):
         lw.full(2, 2**64)
-    for value in ("three", 1j, None, [1, 2], np.ones(2)):
+    for value in ("three", "3", b"3", bytearray(b"3"), 1j, None, [1, 2], np.ones(2)):
         with pytest.raises(lw.ArgumentTypeError, match=r"full: expected a number, got "):
             lw.full(2, value)
 
@@ -312,6 +312,40 @@ def test_devices():
     assert lw.arange(3, device="scalar").is_committed and not lw.arange(3).is_committed
     with pytest.raises(lw.BackendError, match=r"^ones: expected a backend, got 'tpu'"):
         lw.ones(2, device="tpu")
+
+
+@pytest.mark.parametrize("rows", range(6))
+@pytest.mark.parametrize("columns", range(6))
+def test_eye_is_numpys(rows, columns):
+    for k in range(-7, 8):
+        np.testing.assert_array_equal(lw.eye(rows, columns, k=k), np.eye(rows, columns, k, np.float32), strict=True)
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("num", [0, 1, 2, 3, 2**16 + 3])
+def test_linspace_is_numpys(num, endpoint):
+    for dtype in ("float32", "float64"):
+        made, expected = (module.linspace(-1, 3, num, endpoint=endpoint, dtype=dtype) for module in (lw, np))
+        np.testing.assert_allclose(made, expected, rtol=1e-6, atol=1e-6, strict=True)
+
+
+def test_arange_in_a_dtype_that_is_given():
+    for dtype in ("int64", "float64", "float32"):
+        made = lw.arange(2**31, 2**31 + 2, dtype=dtype)
+        np.testing.assert_array_equal(made, np.arange(2**31, 2**31 + 2, dtype=dtype), strict=True)
+    with pytest.raises(lw.RangeError, match="fits int32, got 2147483648"):
+        lw.arange(2**31 - 1, 2**31 + 1, dtype=lw.int32)
+
+
+def test_seeds_and_offsets_have_64_bits():
+    for seed in (-(2**63), 2**63 - 1):
+        assert lw.rand(3, seed=seed).tolist() != lw.rand(3, seed=0).tolist()
+        with pytest.raises(lw.ArgumentError, match=r"^rand: expected seed from -2\^63 to 2\^63 - 1, got "):
+            lw.rand(3, seed=seed + (1 if seed > 0 else -1))
+    assert lw.rand(3, seed=0, offset=2**62).shape == (3,)
+    for offset in (-1, 2**63):
+        with pytest.raises(lw.ArgumentError, match=r"^rand: expected offset from 0 to 2\^63 - 1, got "):
+            lw.rand(3, seed=0, offset=offset)
 
 
 def test_eye_and_linspace_in_every_dtype():

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import platform
 import re
 import sys
+
+import pytest
 
 import lanewise as lw
 from lanewise import hardware
@@ -58,6 +61,63 @@ def test_the_machine():
     assert hardware.cpu_name()
     total, free = hardware.total_memory(), hardware.free_memory()
     assert total >= 0 and (free is None or free >= 0)
+
+
+CPUINFO = "processor\t: 0\nvendor_id\t: any\nmodel name\t: A fast CPU\nflags\t\t: " + "sse2 " * 200
+BOARD = "processor\t: 0\n" + "Features\t: neon\n" * 50
+MEMINFO = "MemTotal:       1000 kB\nMemFree:  1 kB\nMemAvailable:    600 kB\n"
+
+
+@pytest.fixture
+def system(monkeypatch, tmp_path):
+    """Returns a function that replaces files of Linux by the given ones; all others are missing."""
+
+    def replace(**files):
+        for name, text in files.items():
+            (tmp_path / name.replace("_", ".", 1)).write_text(text)
+
+    monkeypatch.setattr(hardware, "Path", lambda *parts: tmp_path / parts[-1].rpartition("/")[2])
+    return replace
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        (CPUINFO, "A fast CPU"),
+        (f"{BOARD}Hardware\t: BCM2835\n", "BCM2835"),
+        (f"{BOARD}Hardware\t: BCM2835\nModel\t\t: Raspberry Pi\n", "Raspberry Pi"),
+        (f"{BOARD}model name\t: ARMv7\nModel\t\t: Raspberry Pi\n", "ARMv7"),
+        (BOARD, "a processor"),
+    ],
+)
+def test_the_name_of_the_cpu(system, monkeypatch, text, name):
+    monkeypatch.setattr(platform, "processor", lambda: "a processor")
+    system(cpuinfo=text)
+    assert hardware.cpu_name() == name
+    monkeypatch.setattr(platform, "processor", lambda: "")
+    monkeypatch.setattr(platform, "machine", lambda: "")
+    assert hardware.cpu_name() == ("unknown CPU" if text is BOARD else name)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no /proc")
+@pytest.mark.parametrize(
+    ("files", "total", "free"),
+    [
+        ({}, 0, None),
+        ({"meminfo": MEMINFO}, 1000 * 1024, 600 * 1024),
+        ({"meminfo": "MemFree: 1 kB\n", "memory_max": "5000"}, 0, None),
+        ({"meminfo": MEMINFO, "memory_max": "max", "memory_current": "9"}, 1000 * 1024, 600 * 1024),
+        ({"meminfo": MEMINFO, "memory_max": "5000", "memory_current": "1000"}, 5000, 4000),
+        ({"meminfo": MEMINFO, "memory_max": "9000000", "memory_current": "1000"}, 1000 * 1024, 600 * 1024),
+        ({"meminfo": MEMINFO, "memory_max": "5000"}, 5000, 600 * 1024),
+        ({"meminfo": MEMINFO, "memory_max": "5000", "memory_current": "6000"}, 5000, 0),
+        ({"memory_max": "5000", "memory_current": "4000", "memory_stat": "anon 7\ninactive_file 50\n"}, 0, 1050),
+    ],
+)
+def test_the_memory_of_a_machine_and_of_a_container(system, files, total, free):
+    system(**files)
+    assert (hardware.total_memory(), hardware.free_memory()) == (total, free)
 
 
 def test_devices_print_only_known_fields():

@@ -63,8 +63,13 @@ def test_lists_as_parameters_are_not_converted():
     assert lw.sum([[1, 2], [3, 4]], axis=(0,), keepdims=True).tolist() == [[4, 6]]
     assert lw.leaky_relu([-1.0, 1.0], slope=0.5).tolist() == [-0.5, 1.0]
     assert lw.clip([1, 5, 9], 2, [6, 6, 6]).tolist() == [2, 5, 6]
-    assert lw.take([1.0, 2.0], []).shape == (0,)
+    assert lw.take([1.0, 2.0], []).shape == lw.take([1.0, 2.0], ()).shape == (0,)
     assert lw.astype([1, 0], bool).tolist() == [True, False]
+
+
+def test_numbers_beside_lists_are_weak():
+    assert lw.add([1.0], 2**40).tolist() == [2.0**40]
+    assert lw.where([True], [2**40], 2.5).dtype is lw.float64
 
 
 def test_out_with_lists():

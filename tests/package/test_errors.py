@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pickle
 
+import numpy as np
 import pytest
 
 import lanewise as lw
@@ -46,6 +47,15 @@ def test_errors_survive_pickling(name):
     error = pickle.loads(pickle.dumps(getattr(lw, name)("add: shapes differ")))
     assert type(error) is getattr(lw, name)
     assert str(error) == "add: shapes differ"
+
+
+def test_values_take_at_most_60_characters():
+    assert errors.describe("x" * 58) == "'" + "x" * 58 + "'"
+    assert errors.describe(list(range(8))) == "[0, 1, 2, 3, 4, 5, 6, 7]"
+    assert errors.describe(tuple(range(9))) == "(0, 1, 2, 3, 4, 5, 6, 7, ...)"
+    assert errors.describe(["x" * 54, 1]) == "['" + "x" * 54 + "'..."  # 57 characters and the dots
+    assert errors.describe(["x" * 53, 1]) == "['" + "x" * 53 + "', 1]"
+    assert errors.describe(np.float32(1.5)) == repr(np.float32(1.5))
 
 
 def test_a_message_names_the_operation_what_was_given_and_what_to_do():

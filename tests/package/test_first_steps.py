@@ -180,7 +180,8 @@ def exposed(array):
 def test_objects_with_an_array_interface_are_read(dtype):
     array = np.arange(24).astype(dtype).reshape(2, 3, 4)
     repeated = np.broadcast_to(array, (2, 2, 3, 4))
-    for view in (array, array.T, array[::-1, :, ::-2], array[:, :0], array[1, 2, 3], repeated):
+    alone = (array[:1], array[:1].T)
+    for view in (array, array.T, array[::-1, :, ::-2], array[:, :0], array[1, 2, 3], repeated, *alone):
         made = lw.asarray(exposed(view))
         assert made.dtype == ("int32" if dtype == "uint8" else dtype)
         np.testing.assert_array_equal(np.asarray(made), view)
@@ -212,6 +213,12 @@ GOOD = {"shape": (2,), "typestr": "<f4", "data": b"\0\0\x80?\0\0\0@"}
         ({"shape": (1,) * 9}, lw.ShapeError, "8 dimensions"),
         ({"shape": (2**16, 2**16)}, lw.ShapeError, "elements"),
         ({"shape": (2**40, 0)}, lw.ShapeError, "elements"),
+        ({"shape": (2**31,)}, lw.ShapeError, "elements"),
+        ({"shape": (2**31 - 1,)}, lw.ArgumentError, "bytes of data"),
+        ({"typestr": "<f400000"}, lw.DTypeError, "typestr"),
+        ({"typestr": "<f4000000"}, lw.ArgumentError, "typestr"),
+        ({"strides": (2**31 - 4,)}, lw.ArgumentError, "bytes of data"),
+        ({"strides": (2**31,)}, lw.ArgumentError, "strides"),
         ({"typestr": None}, lw.ArgumentError, "typestr"),
         ({"typestr": "f"}, lw.ArgumentError, "typestr"),
         ({"typestr": ">f4"}, lw.DTypeError, "little-endian"),

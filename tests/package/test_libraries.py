@@ -85,6 +85,13 @@ def test_no_library_that_opens(package):
     assert done.stderr.strip().splitlines()[-1].startswith("lanewise.errors.LibraryError: ")
 
 
+def test_scalar_is_the_default_if_no_other_library_opens(package):
+    for name in json.loads((package / "_lib" / "manifest.json").read_text())["libraries"]:
+        if name != "scalar":
+            truncate(library(package, name))
+    assert run(package, "import lanewise as lw; print(lw.ones(1).backend)").stdout.strip() == "scalar"
+
+
 def test_a_checkout_that_is_not_built(package):
     next(package.glob("_ext*")).unlink()
     last = run(package, "import lanewise").stderr.strip().splitlines()[-1]

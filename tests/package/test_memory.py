@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import lanewise as lw
+from lanewise import hardware, memory
 
 
 def test_the_worked_example():
@@ -15,6 +20,39 @@ def test_the_worked_example():
     assert estimate.activation_bytes == 262_144
     assert estimate.total_bytes == 30_040_932_352
     assert estimate.total_gb() == pytest.approx(27.98, abs=0.005)
+
+
+def test_numbers_have_four_bytes_by_default():
+    sizes = (64, 128, 2, 100, 4, 4, 32)
+    assert lw.estimate_inference_memory(*sizes) == lw.estimate_inference_memory(*sizes, 4)
+
+
+@pytest.mark.parametrize(
+    ("text", "limit"),
+    [("0", 0), (" 1000 ", 1000), (str(2**63 - 1), 2**63 - 1), (str(2**63), None), ("9" * 5000, None), ("0x10", None)],
+)
+def test_the_environment_limits_the_cache(monkeypatch, text, limit):
+    monkeypatch.setenv("LANEWISE_CACHE_LIMIT", text)
+    if limit is not None:
+        assert memory.default_cache_limit() == limit
+        return
+    with pytest.raises(lw.ArgumentError, match=r"^LANEWISE_CACHE_LIMIT: expected a number of bytes below 2"):
+        memory.default_cache_limit()
+
+
+def test_the_default_limit_of_a_machine_of_unknown_memory(monkeypatch):
+    monkeypatch.delenv("LANEWISE_CACHE_LIMIT", raising=False)
+    monkeypatch.setattr(hardware, "total_memory", lambda: 0)
+    assert memory.default_cache_limit() == 2**28
+    monkeypatch.setattr(hardware, "total_memory", lambda: 2**40)
+    assert memory.default_cache_limit() == 2**36
+
+
+def test_a_wrong_limit_in_the_environment_fails_the_import():
+    environment = os.environ | {"LANEWISE_CACHE_LIMIT": "much"}
+    command = [sys.executable, "-c", "import lanewise"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert "LANEWISE_CACHE_LIMIT: expected a number of bytes below 2**63, got 'much'" in done.stderr
 
 
 def test_keywords_and_numpy_numbers():

@@ -59,6 +59,10 @@ def test_array_interface(dtype):
     class Holder:
         __array_interface__ = tensor.__array_interface__
 
+    theirs = array[:, ::-1].__array_interface__
+    assert all(
+        Holder.__array_interface__[field] == theirs[field] for field in ("version", "shape", "typestr", "strides")
+    )
     np.testing.assert_array_equal(np.asarray(Holder()), array[:, ::-1])
     assert np.asarray(Holder()).dtype == array.dtype
 

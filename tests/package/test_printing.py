@@ -6,11 +6,14 @@ import threading
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import lanewise as lw
+
+settings.register_profile("printing", deadline=None)
+settings.load_profile("printing")
 
 SHAPES = hnp.array_shapes(min_dims=1, max_dims=4, min_side=0, max_side=5)
 
@@ -31,12 +34,68 @@ def test_integers_and_bools_as_numpy_prints_them(array):
     assert str(lw.asarray(array)) == str(array)
 
 
-@pytest.mark.parametrize("shape", [(1001,), (40, 40), (11, 11, 11), (5, 300), (300, 5), (2, 3, 500), (7, 1, 200)])
+def neighbours(number, dtype):
+    """Returns a float and the floats of the same dtype before and after it."""
+    number = dtype(number)
+    return [np.nextafter(number, dtype(0)), number, np.nextafter(number, dtype(np.inf))]
+
+
+@pytest.mark.parametrize(("dtype", "largest"), [(np.float16, 1e3), (np.float32, 1e6), (np.float64, 1e8)])
+def test_floats_near_the_limits_of_positional_notation(dtype, largest):
+    for values in (neighbours(largest, dtype), neighbours(1e-4, dtype), neighbours(1000, dtype)):
+        for value in values:
+            for array in (np.array([value]), np.array([value, dtype(1)]), np.array([value, dtype(np.nan)])):
+                assert str(lw.asarray(array)) == str(array)
+    for ratio in (500, 970, 999, 1000, 1001, 1002):
+        for smallest in (0.001, 1, 3):
+            array = np.array([smallest, -smallest * ratio, np.inf], dtype)
+            assert str(lw.asarray(array)) == str(array)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_a_float_alone_reads_back(dtype):
+    bits = np.random.default_rng(5).integers(0, 256, 200 * dtype().itemsize, dtype=np.uint8)
+    for value in bits.view(dtype):
+        if np.isfinite(value):
+            assert dtype(str(lw.asarray(value, np.dtype(dtype)))) == value
+
+
+@pytest.mark.parametrize("rows", [(), (2,), (2, 2)])
+@pytest.mark.parametrize("width", [1, 2, 20, 75])
+def test_lines_break_where_numpys_do(rows, width):
+    for extent in (1, 2, 3, 9, 10, 17, 18, 24, 25, 26, 37, 38, 39):
+        array = (np.arange(int(np.prod(rows)) * extent, dtype=np.int32) % 100).reshape(*rows, extent)
+        with lw.printoptions(linewidth=width):
+            assert str(lw.asarray(array)) == np.array2string(array, max_line_width=width)
+            layout = {"max_line_width": width, "separator": ", ", "prefix": "Tensor(", "suffix": ")"}
+            assert repr(lw.asarray(array)) == f"Tensor({np.array2string(array, **layout)})"
+
+
+def test_the_dtype_stays_on_the_last_line_if_it_fits():
+    breaks = set()
+    for extent in range(1, 60):
+        *_, before, last = ["", *repr(lw.zeros(extent, dtype=lw.float64)).split("\n")]
+        if breaks_before := last.startswith("       dtype"):
+            assert len(f"{before} {last.lstrip()}") > 75
+        assert len(last) <= 75
+        breaks.add(breaks_before)
+    assert breaks == {True, False}
+
+
+@pytest.mark.parametrize(
+    "shape", [(6, 400), (1001,), (40, 40), (11, 11, 11), (5, 300), (300, 5), (2, 3, 500), (7, 1, 200)]
+)
 def test_large_tensors_are_elided(shape):
     for dtype in (np.float32, np.int32):
         array = np.random.default_rng(1).uniform(-100, 100, shape).astype(dtype)
         assert str(lw.asarray(array)) == str(array)
         assert "..." in repr(lw.asarray(array))
+
+
+@pytest.mark.parametrize("shape", [(1000,), (10, 100)])
+def test_a_thousand_elements_are_shown(shape):
+    array = np.arange(1000, dtype=np.int32).reshape(shape)
+    assert str(lw.asarray(array)) == str(array)
 
 
 def test_repr_is_numpys_except_for_the_name():
@@ -97,6 +156,8 @@ def test_options():
     assert str(x) == "[0.6666667 1.       ]"
     with lw.printoptions(threshold=4, edgeitems=1):
         assert str(lw.arange(6)) == "[0 ... 5]"
+    with lw.printoptions(precision=0, threshold=0, edgeitems=1, linewidth=1):
+        assert str(lw.asarray([0.25, 1.0, 2.0])) == "[0.\n ...\n 2.]"
     with lw.printoptions(linewidth=10):
         assert str(lw.arange(6)) == "[0 1 2 3\n 4 5]"
 
@@ -112,7 +173,12 @@ def test_options_belong_to_a_thread():
 
 @pytest.mark.parametrize(
     ("options", "error"),
-    [({"precision": -1}, lw.ArgumentError), ({"edgeitems": 0}, lw.ArgumentError), ({"threshold": "all"}, TypeError)],
+    [
+        ({"precision": -1}, lw.ArgumentError),
+        ({"edgeitems": 0}, lw.ArgumentError),
+        ({"linewidth": 0}, lw.ArgumentError),
+        ({"threshold": "all"}, TypeError),
+    ],
 )
 def test_wrong_options(options, error):
     with pytest.raises(error, match=r"^set_printoptions: "):

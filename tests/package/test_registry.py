@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -209,5 +211,65 @@ def test_backends_missing_from_the_priority_come_last():
     try:
         lw.set_backend_priority(["scalar"])
         assert selection.available(selection.parse_backend("cpu"), "test")[0] is lw.Backend.SCALAR
+    finally:
+        lw.set_backend_priority(["auto"])
+
+
+def test_a_new_provider_replaces_the_reason_of_an_earlier_one(webgpu):
+    webgpu(reason="the driver is missing")
+    assert registry.missing(lw.Backend.WGPU) == "the driver is missing"
+    webgpu(RADEON)
+    assert registry.missing(lw.Backend.WGPU) == ""
+
+
+def test_feature_bits_are_those_of_the_header(monkeypatch):
+    """With one bit of LW_CPU_* set, the CPU has the feature of this bit and no other."""
+    header = (Path(__file__).parents[2] / "core" / "include" / "lanewise.h").read_text(encoding="utf-8")
+    bits = {name: 1 << int(bit) for name, bit in re.findall(r"\bLW_CPU_(\w+) = 1 << (\d+)", header)}
+    found = {}
+    for name, bit in bits.items():
+        monkeypatch.setattr(registry, "_cpu_bits", lambda bit=bit: bit)
+        found[name] = [label.upper().replace("-", "").replace(" ", "_") for label in registry.cpu_features()]
+    assert found == {name: [name] if name != "CUDA" else [] for name in bits}
+    assert len(found) == 10
+
+
+def test_an_open_library_is_not_checked_again(monkeypatch):
+    def damaged(name):
+        raise lw.LibraryError(f"{name}: damaged")
+
+    monkeypatch.setattr(registry.libraries, "checked_path", damaged)
+    default = lw.ones(1).backend
+    assert {info.name: info for info in lw.backends()}[default].available
+
+
+@pytest.mark.parametrize("opening", [(), (lw.Backend.SCALAR,)])
+def test_the_best_backend_is_the_first_that_opens_or_the_last(monkeypatch, opening):
+    def ensure_open(backend, device=None):
+        if backend not in opening:
+            raise lw.LibraryError(f"{backend}: damaged")
+
+    monkeypatch.setattr(registry, "ensure_open", ensure_open)
+    assert lw.best_available_backend() is lw.Backend.SCALAR
+
+
+def test_the_device_with_the_most_free_memory_counts(webgpu):
+    webgpu(DeviceInfo(0, "Small GPU", 2**30, 2**20), DeviceInfo(1, "Large GPU", 2**30, 2**25))
+    assert lw.init_backend_with_memory_check("gpu", 2**25) is lw.Backend.WGPU
+    with pytest.raises(lw.OutOfMemoryError):
+        lw.init_backend_with_memory_check("gpu", 2**25 + 1)
+
+
+def test_a_priority_orders_the_backends_that_a_name_stands_for(webgpu):
+    webgpu(RADEON)
+    registry.register(lw.Backend.CUDA, Adapters(DeviceInfo(0, "NVIDIA H200")))
+    default = lw.ones(1).backend
+    try:
+        assert lw.set_backend_priority(["wgpu", "cuda", "cpu"]) is lw.Backend.WGPU
+        assert lw.init_backend("gpu") is lw.Backend.WGPU
+        assert lw.ones(1).backend is default  # GPUs do not compute with tensors that the user has not placed there
+        lw.set_backend_priority(["wgpu"])
+        lw.reset_calibration()
+        assert selection.default_backend() is lw.Backend.WGPU
     finally:
         lw.set_backend_priority(["auto"])

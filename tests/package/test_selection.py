@@ -90,6 +90,11 @@ def test_hiding_an_instruction_set_hides_those_that_need_it():
     assert python(code, LANEWISE_HIDE="sse2,neon,simd128").stdout.strip() == "scalar"
 
 
+@pytest.mark.skipif(len(HOSTS) == 1, reason="this machine has no instruction set")
+def test_the_second_to_last_backend_is_a_default():
+    assert python(SHOW, LANEWISE_HIDE="avx").stdout.strip() == HOSTS[-2]
+
+
 def test_an_unknown_hidden_name_lists_the_known_ones():
     done = python(SHOW, LANEWISE_HIDE="avx2,avx513")
     assert "ArgumentError: LANEWISE_HIDE: expected names from sse2, avx, avx2, " in done.stderr

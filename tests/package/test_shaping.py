@@ -208,6 +208,14 @@ def test_results_that_are_too_large(call, extent):
         call([1.0, 2.0, 3.0], 2**60)
 
 
+@pytest.mark.parametrize("wrong", ["0", b"\0", {0: 1}, {0}])
+def test_text_and_unordered_collections_are_not_lists(wrong):
+    with pytest.raises(lw.ArgumentTypeError, match=r"^flip: expected an int for axis, got "):
+        lw.flip([1], axis=wrong)
+    with pytest.raises(lw.ArgumentTypeError, match=r"^concat: expected a list or tuple of tensors, got a"):
+        lw.concat(wrong)
+
+
 def test_an_empty_tile_needs_no_memory():
     assert lw.tile([[1.0, 2.0]], (10**10, 0)).shape == (10**10, 0)
     assert lw.tile([1, 2], 0).shape == (0,)

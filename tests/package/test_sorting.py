@@ -131,6 +131,13 @@ def test_nonzero_of_special_values():
         lw.nonzero(1.0)
 
 
+def test_nonzero_of_more_elements_than_indices():
+    with pytest.raises(lw.ShapeError, match=r"fewer than 2\^31 elements, got shape \(2147483648,\)"):
+        lw.nonzero(lw.broadcast_to([False], (2**31,)))
+    assert [each.shape for each in lw.nonzero(lw.broadcast_to([False], (2**27,)))] == [(0,)]
+    assert [each.shape for each in lw.nonzero(lw.zeros((3, 0)))] == [(0,), (0,)]
+
+
 def test_dtypes_and_backends():
     assert lw.sort([True, False]).tolist() == [0, 1]
     assert lw.argsort([3, 1, 2]).tolist() == [1, 2, 0]
