@@ -187,9 +187,9 @@ def _verdict(digits: data.Digits, outcomes: Sequence[Outcome], agree: bool) -> s
     names = ", ".join(outcome.name for outcome in outcomes)
     if agree:
         return f"All {len(digits.labels)} predictions agree: {names}."
-    first = outcomes[0]
+    first, *others = outcomes
     lines = ["Predictions DIFFER:"]
-    for other in outcomes[1:]:
+    for other in others:
         pairs = enumerate(zip(first.predictions, other.predictions, strict=True))
         differing = [(index, mine, theirs) for index, (mine, theirs) in pairs if mine != theirs]
         if differing:

@@ -58,8 +58,7 @@ class Digits:
 
     def brightness(self) -> array[float]:
         """Returns the network's input: float32 from 0 to 1, to be reshaped to (count, 1, 8, 8)."""
-        scale = [pixel / BRIGHTEST for pixel in range(BRIGHTEST + 1)]
-        return array("f", [scale[pixel] for pixel in self.pixels])
+        return array("f", [pixel / BRIGHTEST for pixel in self.pixels])
 
 
 class DataError(LanewiseError):
@@ -83,8 +82,7 @@ def load() -> Digits:
 
 def unpack_pixels(packed: bytes) -> bytes:
     """Returns the two pixels of each byte, the low half first."""
-    halves = [bytes((byte & 15, byte >> 4)) for byte in range(256)]
-    return b"".join([halves[byte] for byte in packed])
+    return bytes(half for byte in packed for half in (byte & 15, byte >> 4))
 
 
 def pack_pixels(pixels: bytes) -> bytes:

@@ -1,9 +1,13 @@
 """Tests `python -m lanewise demo` on every backend of this machine."""
 
+import io
 import json
 import os
 import shutil
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
+from itertools import chain
 from types import SimpleNamespace
 
 import pytest
@@ -44,6 +48,26 @@ def test_the_text(capsys, monkeypatch):
     ]
 
 
+def test_the_heading_is_shown_before_the_time_is_measured(monkeypatch):
+    stdout = io.TextIOWrapper(io.BytesIO())  # keeps what it is given until it is flushed, like a pipe
+    shown = []
+
+    def measure(readers):
+        shown.append(stdout.buffer.getvalue().decode())
+        return [Timing(each.name, 1, (1e9,)) for each in readers]
+
+    monkeypatch.setattr(command, "measure", measure)
+    monkeypatch.setattr(sys, "stdout", stdout)
+    assert main(["--backend", "scalar"]) == 0
+    assert [text.splitlines() for text in shown] == [
+        [
+            "540 of 1,797 handwritten digits, held out from training; "
+            "a convolutional network with 6,090 weights; one thread",
+            "",
+        ]
+    ]
+
+
 def test_one_backend_as_json(capsys):
     assert main(["--backend", "scalar", "--json"]) == 0
     report = json.loads(capsys.readouterr().out)
@@ -66,10 +90,12 @@ def test_plot(tmp_path):
     data = path.read_bytes()
     assert data.startswith(b"\x89PNG")
     width, height = (int.from_bytes(data[at : at + 4], "big") for at in (16, 20))
-    assert (width, height) == (round(96 * plot.COLUMNS), round(114 * plot.ROWS + 72))  # at 120 dots per inch
+    assert (width, height) == (1152, 984)  # 12 columns and 8 rows at 120 dots per inch
 
 
-def test_the_plot_shows_misread_digits_first(tmp_path, monkeypatch):
+@pytest.fixture
+def figures(monkeypatch):
+    """Returns a list of the figures that are drawn."""
     figure = pytest.importorskip("matplotlib.figure", reason="--plot needs the extra lanewise[plot]")
     figures = []
 
@@ -79,6 +105,17 @@ def test_the_plot_shows_misread_digits_first(tmp_path, monkeypatch):
             figures.append(self)
 
     monkeypatch.setattr(plot, "figure_class", lambda: Recorded)
+    return figures
+
+
+def test_a_plot_of_few_digits_shows_all(tmp_path, figures):
+    held_out = digits.load()
+    plot.draw(held_out, held_out.labels[:4], str(tmp_path / "sheet.svg"))
+    (sheet,) = figures
+    assert [cell.get_title() for cell in sheet.axes] == [str(label) for label in held_out.labels[:4]]
+
+
+def test_the_plot_shows_misread_digits_first(tmp_path, figures):
     held_out = digits.load()
     predictions = list(held_out.labels)
     wrong = (3, 100)
@@ -89,7 +126,7 @@ def test_the_plot_shows_misread_digits_first(tmp_path, monkeypatch):
     assert sheet.get_suptitle() == "540 held-out digits; 2 misread ones first"
     assert sheet.get_size_inches().tolist() == pytest.approx([0.8 * plot.COLUMNS, 0.95 * plot.ROWS + 0.6])
     cells = sheet.axes
-    assert len(cells) == plot.COLUMNS * plot.ROWS
+    assert len(cells) == 96  # 12 columns and 8 rows
     right = [index for index in range(len(predictions)) if index not in wrong]
     step = len(right) // len(cells)
     for cell, index in zip(cells, [*wrong, *right[::step]], strict=False):
@@ -160,6 +197,19 @@ def test_logits_are_numpys(backend):
     np.testing.assert_allclose(mine, NumpyNetwork(data).logits(array(data)), atol=2e-4)
 
 
+@pytest.mark.parametrize("scale", [1, 20])  # times 20, exp of the largest logit is infinite in float32
+@pytest.mark.parametrize(
+    ("library", "network", "images"), [("numpy", "NumpyNetwork", "array"), ("torch", "TorchNetwork", "tensor")]
+)
+def test_probabilities_are_those_of_the_peer(library, network, images, scale):
+    pytest.importorskip(library, reason="compares with it")
+    peer = import_module(f"lanewise.demo.{library}_peer")
+    data = digits.load()
+    theirs = getattr(peer, network)(data)(getattr(peer, images)(data) * scale)
+    mine = Network(data)(tensor(data) * scale)
+    assert [*chain(*mine.tolist())] == pytest.approx([*chain(*theirs.tolist())], abs=1e-3)
+
+
 def test_logits_are_torchs():
     torch = pytest.importorskip("torch", reason="compares with it")
     from lanewise.demo import torch_peer
@@ -187,6 +237,23 @@ def test_all_run_on_one_thread(monkeypatch):
         assert (seen, lw.get_num_threads()) == ([1], 2)
     finally:
         lw.set_num_threads(before)
+
+
+def test_torch_runs_on_one_thread_without_gradients():
+    torch = pytest.importorskip("torch", reason="limits its threads")
+    from lanewise.demo import torch_peer
+
+    def state_in_use():
+        torch.set_num_threads(2)
+        torch_peer.use_one_thread()
+        return torch.get_num_threads(), torch.is_grad_enabled()
+
+    before = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(1) as pool:  # a thread of its own: gradients are turned off for the rest of its life
+            assert pool.submit(state_in_use).result() == (1, False)
+    finally:
+        torch.set_num_threads(before)
 
 
 @pytest.mark.parametrize("imported", [False, True])
@@ -217,6 +284,55 @@ def test_predictions_that_differ_fail_and_say_where(capsys, monkeypatch):
     out = capsys.readouterr().out
     assert "Predictions DIFFER" in out
     assert "numpy on 1 digits" in out
+
+
+@pytest.fixture
+def disagreeing(monkeypatch):
+    """Makes three readers disagree. Returns their predictions and the digits."""
+    held_out = digits.load()
+    first, second = list(held_out.labels), list(held_out.labels)
+    first[3] = (first[3] + 1) % 10
+    second[3], second[100] = (second[3] + 2) % 10, (second[100] + 1) % 10
+    predictions = {"scalar": tuple(first), "numpy": tuple(second), "torch": tuple(first)}
+    outcomes = [command.Outcome(name, 0.99, 1000.0, each) for name, each in predictions.items()]
+    monkeypatch.setattr(command, "_run", lambda *_, **__: outcomes)
+    return predictions, held_out
+
+
+def test_the_first_difference_of_each_reader_is_explained(disagreeing, capsys):
+    predictions, held_out = disagreeing
+    assert main([]) == 1
+    verdict = capsys.readouterr().out.split("\n\n")[1]
+    assert verdict.splitlines() == [
+        "Predictions DIFFER:",
+        f"  numpy on 2 digits; the first is number {held_out.positions[3]}: scalar says {predictions['scalar'][3]}, "
+        f"numpy {predictions['numpy'][3]}, the label is {held_out.labels[3]}",
+    ]
+
+
+def test_the_predictions_of_the_first_reader_are_printed_and_drawn(disagreeing, monkeypatch, capsys):
+    predictions, _ = disagreeing
+    drawn = []
+    monkeypatch.setattr(command, "check_picture_path", lambda path: None)
+    monkeypatch.setattr(command, "draw", lambda digits, predictions, path: drawn.append((predictions, path)))
+    assert main(["--json", "--plot", "sheet.png"]) == 1
+    out, err = capsys.readouterr()
+    assert json.loads(out)["predictions"] == list(predictions["scalar"])
+    assert drawn == [(predictions["scalar"], "sheet.png")]
+    assert err == "wrote sheet.png\n"
+
+
+def test_a_missing_prediction_is_an_error(monkeypatch):
+    outcomes = [command.Outcome(name, 0.99, 1000.0, (1,) * count) for name, count in (("scalar", 540), ("numpy", 539))]
+    monkeypatch.setattr(command, "_run", lambda *_, **__: outcomes)
+    with pytest.raises(ValueError, match="zip"):
+        main([])
+
+
+def test_a_missing_timing_is_an_error(monkeypatch):
+    monkeypatch.setattr(command, "measure", lambda readers: [Timing(each.name, 1, (1e9,)) for each in readers[1:]])
+    with pytest.raises(ValueError, match="zip"):
+        main(["--backend", "scalar", "--json"])
 
 
 @pytest.mark.parametrize(("accuracy", "status"), [(0.9699, 1), (0.97, 0)])

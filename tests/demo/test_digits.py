@@ -52,16 +52,30 @@ def test_brightness_runs_from_0_to_1(digits):
     assert max(brightness) == 1
 
 
+def test_an_image_is_64_pixels_in_the_order_of_the_digits(digits):
+    for index in (0, 1, 539):
+        assert digits.image(index) == digits.pixels[64 * index : 64 * index + 64]
+        assert len(digits.image(index)) == 64
+
+
 def test_unpacking_reverses_packing():
     pixels = bytes(range(16)) * 4
     assert data.pack_pixels(b"\x01\x0f") == b"\xf1"
     assert data.unpack_pixels(data.pack_pixels(pixels)) == pixels
 
 
+def test_an_odd_number_of_pixels_is_not_packed():
+    with pytest.raises(ValueError):
+        data.pack_pixels(b"\x01\x0f\x02")
+
+
 def test_saving_writes_the_files_that_were_loaded(digits, tmp_path):
-    data.save(digits, tmp_path)
+    folder = tmp_path / "new" / "data"
+    for _ in range(2):  # creates the folder, then replaces the files
+        written = data.save(digits, folder)
+    assert written == sum(item.stat().st_size for item in folder.iterdir())
     for item in (files("lanewise.demo") / "data").iterdir():
-        assert (tmp_path / item.name).read_bytes() == item.read_bytes()
+        assert (folder / item.name).read_bytes() == item.read_bytes()
 
 
 def test_weights_of_a_wrong_length_are_refused():
