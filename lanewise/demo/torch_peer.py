@@ -14,7 +14,7 @@ from lanewise.demo.digits import SIZE, Digits
 def use_one_thread() -> None:
     """Limits torch to one thread and turns gradients off in the calling thread, both permanently."""
     torch.set_num_threads(1)
-    torch.inference_mode().__enter__()
+    torch.set_grad_enabled(False)
 
 
 class TorchNetwork:
