@@ -210,7 +210,7 @@ GOOD = {"shape": (2,), "typestr": "<f4", "data": b"\0\0\x80?\0\0\0@"}
         ({"shape": [2]}, lw.ArgumentError, "shape"),
         ({"shape": (-1,)}, lw.ArgumentError, "shape"),
         ({"shape": (True,)}, lw.ArgumentError, "shape"),
-        ({"shape": (1,) * 9}, lw.ShapeError, "8 dimensions"),
+        ({"shape": (1,) * 9}, lw.ShapeError, r"at most 8 dimensions and fewer than 2\^31"),
         ({"shape": (2**16, 2**16)}, lw.ShapeError, "elements"),
         ({"shape": (2**40, 0)}, lw.ShapeError, "elements"),
         ({"shape": (2**31,)}, lw.ShapeError, "elements"),
@@ -250,6 +250,11 @@ def test_an_odd_array_interface_is_refused(fields, error, words):
     assert lw.asarray(Interface(**GOOD | {"data": b"1234" + GOOD["data"], "offset": 4})).tolist() == [1.0, 2.0]
     with pytest.raises(error, match=f"^asarray: expected .*{words}"):
         lw.asarray(Interface(**GOOD | fields))
+
+
+def test_every_byte_but_zero_is_true():
+    made = lw.asarray(Interface(shape=(256,), typestr="|b1", data=bytes(range(256))))
+    assert made.tobytes() == b"\0" + b"\1" * 255
 
 
 def test_an_array_interface_that_is_not_a_dict_or_may_not_be_copied():
