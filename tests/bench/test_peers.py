@@ -84,3 +84,11 @@ def test_kernels_that_the_processor_lacks_are_refused(monkeypatch):
     assert "numpy-skylakex" not in peers.installed()
     with pytest.raises(ArgumentError, match="numpy-skylakex is for processors with AVX-512"):
         open_peer("numpy-skylakex", 1)
+
+
+def test_pytorch_runs_in_inference_mode():
+    torch = pytest.importorskip("torch", reason="it is the peer")
+    peer = open_peer("torch", torch.get_num_threads())
+    assert torch.is_inference_mode_enabled()
+    del peer
+    assert not torch.is_inference_mode_enabled()

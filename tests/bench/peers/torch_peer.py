@@ -15,9 +15,8 @@ from tests.bench.peers import Call, Peer, convert
 
 
 def open(threads: int) -> Peer:
-    """Sets the number of threads, and turns inference mode on until the process ends."""
+    """Sets the number of threads, and turns inference mode on until the peer is freed."""
     torch.set_num_threads(threads)
-    torch.inference_mode().__enter__()
     return TorchPeer(threads)
 
 
@@ -28,6 +27,8 @@ class TorchPeer:
 
     def __init__(self, threads: int) -> None:
         self.settings = f"torch {torch.__version__}, {threads} thread{'s' * (threads > 1)}, inference mode"
+        self._mode = torch.inference_mode()  # kept, because the mode ends when this object is freed
+        self._mode.__enter__()
 
     def call(self, case: Case) -> Call | None:
         """Returns a call of PyTorch's function on PyTorch's tensors."""
