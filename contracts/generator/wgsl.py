@@ -302,7 +302,7 @@ def _modules(library: Library, contract: Contract) -> Iterator[tuple[str, str]]:
 
 def _part(facts: Mapping[str, object], text: str) -> str:
     """Returns a part of shaders.wgsl: the facts as a comment in JSON, then the text without comments. The JSON has
-    no spaces, because a module lists many declarations."""
+    no spaces, to keep the file small: a module lists many declarations."""
     return f"//{json.dumps(facts, separators=(',', ':'))}\n{_strip(text)}"
 
 

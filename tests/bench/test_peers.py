@@ -86,7 +86,7 @@ def test_kernels_that_the_processor_lacks_are_refused(monkeypatch):
         open_peer("numpy-skylakex", 1)
 
 
-def test_pytorch_runs_in_inference_mode():
+def test_pytorch_runs_in_inference_mode_until_the_peer_is_freed():
     torch = pytest.importorskip("torch", reason="it is the peer")
     peer = open_peer("torch", torch.get_num_threads())
     assert torch.is_inference_mode_enabled()

@@ -49,7 +49,7 @@ def test_the_text(capsys, monkeypatch):
 
 
 def test_the_heading_is_shown_before_the_time_is_measured(monkeypatch):
-    stdout = io.TextIOWrapper(io.BytesIO())  # keeps what it is given until it is flushed, like a pipe
+    stdout = io.TextIOWrapper(io.BytesIO())  # buffers what is written until it is flushed, like a pipe
     shown = []
 
     def measure(readers):
@@ -95,7 +95,7 @@ def test_plot(tmp_path):
 
 @pytest.fixture
 def figures(monkeypatch):
-    """Returns a list of the figures that are drawn."""
+    """Returns a list that collects the figures that are drawn."""
     figure = pytest.importorskip("matplotlib.figure", reason="--plot needs the extra lanewise[plot]")
     figures = []
 
@@ -197,7 +197,7 @@ def test_logits_are_numpys(backend):
     np.testing.assert_allclose(mine, NumpyNetwork(data).logits(array(data)), atol=2e-4)
 
 
-@pytest.mark.parametrize("scale", [1, 20])  # times 20, exp of the largest logit is infinite in float32
+@pytest.mark.parametrize("scale", [1, 20])  # with images times 20, exp of the largest logit overflows float32
 @pytest.mark.parametrize(
     ("library", "network", "images"), [("numpy", "NumpyNetwork", "array"), ("torch", "TorchNetwork", "tensor")]
 )
@@ -250,7 +250,7 @@ def test_torch_runs_on_one_thread_without_gradients():
 
     before = torch.get_num_threads()
     try:
-        with ThreadPoolExecutor(1) as pool:  # a thread of its own: gradients are turned off for the rest of its life
+        with ThreadPoolExecutor(1) as pool:  # a new thread, because gradients are turned off permanently
             assert pool.submit(state_in_use).result() == (1, False)
     finally:
         torch.set_num_threads(before)

@@ -71,7 +71,7 @@ def test_an_odd_number_of_pixels_is_not_packed():
 
 def test_saving_writes_the_files_that_were_loaded(digits, tmp_path):
     folder = tmp_path / "new" / "data"
-    for _ in range(2):  # creates the folder, then replaces the files
+    for _ in range(2):  # the first call creates the folder, the second replaces the files
         written = data.save(digits, folder)
     assert written == sum(item.stat().st_size for item in folder.iterdir())
     for item in (files("lanewise.demo") / "data").iterdir():

@@ -1,4 +1,4 @@
-/* What threads.c and workers.c, the tests of the thread pool, share. */
+/* Declarations shared by threads.c and workers.c, the tests of the thread pool. */
 #pragma once
 
 #include "threads.h"
@@ -25,11 +25,14 @@ typedef struct board {
     int64_t cells[MAX_TASKS];
 } board;
 
-/* Shares tasks of which each writes one cell, and checks that each ran once. */
+/* Runs `count` tasks on the pool, each of which writes one cell, and checks that each ran once. */
 void share_and_check(board *b, int64_t count, int threads);
 
-int never(void *host);                                                    /* never asks to stop */
-lw_status slow(lw_context *context, int64_t index, const void *argument); /* increments an atomic_int */
+/* Never asks to stop: `host` is NULL or points to an int that is not negative. */
+int never(void *host);
+
+/* Increments the atomic_int that `argument` points to, and sleeps for 100 us. */
+lw_status slow(lw_context *context, int64_t index, const void *argument);
 
 typedef struct meeting {
     atomic_int present;
@@ -37,8 +40,10 @@ typedef struct meeting {
     pthread_t caller;
 } meeting;
 
-/* Waits until `expected` threads are in this function at the same time. */
+/* A task that checks a worker's floating-point modes and waits until `expected` tasks have started. */
 lw_status meet(lw_context *context, int64_t index, const void *argument);
+
+/* Runs `threads` tasks of meet(), which end only if as many threads run them at the same time. */
 void hold_meeting(int threads);
 
 int threads_of_process(void);

@@ -83,12 +83,12 @@ def test_the_libraries_that_an_elf_file_needs_are_named() -> None:
 
 
 def _elf(symbols: list[tuple[str, int, int, int]], needed: list[str]) -> bytes:
-    """Returns an ELF file of 64 bits with only what the loader reads: a string table, dynamic symbols, given as (name,
+    """Returns a 64-bit ELF file with only what the loader reads: a string table, dynamic symbols, given as (name,
     st_info, st_other, st_shndx), and the names of libraries."""
     names = [name for name, *_ in symbols] + needed
     strings = b"\0" + b"".join(name.encode() + b"\0" for name in names if name)
     at = {name: strings.index(b"\0" + name.encode() + b"\0") + 1 if name else 0 for name in names}
-    value = 1 << 36 | 1  # if entries were read from here, this would be a global symbol
+    value = 1 << 36 | 1  # a reader that took this field for an entry would find a global symbol
     table = b"".join(struct.pack("<IBBHQQ", at[name], *rest, value, value) for name, *rest in symbols)
     dynamic = b"".join(struct.pack("<QQ", 1, at[name]) for name in needed) + struct.pack("<QQQQ", 5, 1, 0, 0)
     content, sections = b"", [struct.pack("<IIQQQQIIQQ", *[0] * 10)]

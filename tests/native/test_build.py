@@ -176,7 +176,8 @@ def test_another_folder_gets_the_python_files_but_no_old_binaries(
 
 
 def test_only_files_that_changed_are_replaced(tmp_path: Path) -> None:
-    """A running Python may have the others open. Libraries that are no longer built disappear, other files stay."""
+    """Unchanged files stay in place, because a running Python may have them open. Kernel libraries that are no longer
+    built are deleted; other files stay."""
     made, package = tmp_path / "made", tmp_path / "lanewise"
     made.mkdir()
     (package / "_lib").mkdir(parents=True)
@@ -212,7 +213,7 @@ def test_only_files_that_changed_are_replaced(tmp_path: Path) -> None:
 def test_headers_and_imports_of_the_extension(
     using: Compiler, target: Target, own_headers: bool, imports: bool, generated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """zig has no C headers for WebAssembly, and the linker for Windows needs a list of Python's functions."""
+    """zig has no C headers for WebAssembly, and linking for Windows needs an import library of Python's functions."""
     ran: list[build.steps.Step] = []
     fake = build.steps.run
     monkeypatch.setattr(build.steps, "run", lambda steps: fake(ran.append(step) or step for step in steps))
@@ -262,7 +263,7 @@ def test_zig_compiles_the_extension_for_the_least_capable_processor(target: Targ
 
 @pytest.mark.parametrize(("using", "present"), [(ZIG, True), (EMCC, False)])
 def test_libraries_of_the_extension_for_webassembly(using: Compiler, present: bool) -> None:
-    """emcc brings its own."""
+    """Only zig needs these flags: emcc adds its own libraries."""
     command = using.extension(PYODIDE, [Path("module.o")], Path("_ext.so"))
     for flag in ("-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"):
         assert (flag in command) is present, flag
@@ -281,7 +282,7 @@ def test_a_compiler_knows_the_instructions_whose_probe_it_compiles(status: int, 
     assert (tmp_path / "objects" / f"probe_{probed.name}.c").read_text() == probed.probe
 
 
-def test_without_a_probe_and_with_zig_all_instructions_are_known(tmp_path: Path) -> None:
+def test_without_a_probe_or_with_zig_all_instructions_are_known(tmp_path: Path) -> None:
     command = (sys.executable, "-c", "raise SystemExit(1)")
     for family in ("zig", "emcc"):
         for isa in PYODIDE.isas:

@@ -137,7 +137,7 @@ def _caches(*caches: tuple[int, int], ways: int = 8, partitions: int = 2, line: 
     that of leaf 4 in Intel's manual, volume 2, CPUID; AMD's leaf 0x8000001D has the same."""
     words = []
     for kind, size in caches:
-        others = 0xFC01C120  # the bits of EAX besides the kind: the level, and how many cores share the cache
+        others = 0xFC01C120  # sets bits of EAX's other fields, such as the cache level; they do not change the size
         words += [kind | others, ways - 1 << 22 | partitions - 1 << 12 | line - 1]
         words += [size // (ways * partitions * line) - 1]
     return words + [0] * (9 - len(words))
@@ -157,7 +157,7 @@ CACHES = {
     "a larger cache for instructions": (4, 0, _caches((INSTRUCTIONS, MIB), (DATA, 32 * KIB)), NONE, 32 * KIB),
     "a smaller cache at the end": (4, 0, _caches((UNIFIED, 2 * MIB), (UNIFIED, MIB)), NONE, 2 * MIB),
     "kinds that no processor has yet": (4, 0, _caches((DATA, KIB), (4, 2 * KIB), (16, MIB)), NONE, MIB),
-    "most ways, partitions and bytes a line": (
+    "the most ways, partitions and bytes per line": (
         *(4, 0, _caches((UNIFIED, 1 << 33), ways=1 << 10, partitions=1 << 10, line=1 << 12), NONE, 1 << 33),
     ),
     "the end of the list": (4, 0, _caches((DATA, KIB), (0, MIB), (UNIFIED, MIB)), NONE, KIB),

@@ -76,7 +76,7 @@ def test_a_step_whose_output_is_refused_runs_again(step: Step) -> None:
     assert not replace(step, tool="zig 2").is_done()
 
 
-def test_a_steps_end_and_its_warnings_are_printed_at_once(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_finished_step_and_its_warnings_are_printed_immediately(step: Step, monkeypatch: pytest.MonkeyPatch) -> None:
     printed = io.BytesIO()
     ignored = "wasm-ld: warning: creating shared libraries, with -shared, is not yet stable"
     warn = f"import sys; sys.stderr.write('\\n  \\none.c:1: warning\\n{ignored}\\nnote\\n')"
@@ -85,8 +85,8 @@ def test_a_steps_end_and_its_warnings_are_printed_at_once(step: Step, monkeypatc
     assert printed.getvalue() == b"built output\none.c:1: warning\nnote\n"
 
 
-def test_one_step_at_a_time_runs_on_one_processor(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The processors are those that this process may use, which is 0 for the system."""
+def test_steps_run_one_at_a_time_on_one_processor(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only the processors that this process may use count. sched_getaffinity() takes 0 for this process."""
     monkeypatch.setattr(steps.os, "sched_getaffinity", lambda process: {0: {3}}[process], raising=False)
     log = tmp_path / "log"
     add = f"add = lambda: open({str(log)!r}, 'a').write(sys.argv[1])"

@@ -14,7 +14,8 @@ ROOT = Path(__file__).parents[2]
 SOURCES = [
     ROOT / name for name in ("native/threads.c", "native/cores.c", "tests/native/threads.c", "tests/native/workers.c")
 ]
-# CHECKED run with the sanitizer, too. It refuses new threads after fork(), and is slow with many.
+# CHECKED are the tests that also run with ThreadSanitizer, which refuses new threads after fork() and is slow with many
+# threads.
 CHECKED = ("callers", "failures", "interruption", "nested", "context", "modes", "flags", "room", "places", "two_calls")
 NAMES = (*CHECKED, "many", "limit", "signals", "no_threads", "stack", "idle", "fork", "fork_inside")
 

@@ -164,7 +164,7 @@ static void test_modes(void) {
     CHECK(one + little > one);
 }
 
-/* The flags of floating-point exceptions are not modes: they accumulate. */
+/* Setting and restoring the modes keeps the flags of floating-point exceptions, which accumulate. */
 static void test_flags(void) {
     feraiseexcept(FE_INVALID);
     lw_float_modes before = lw_float_modes_set_default();
@@ -254,7 +254,7 @@ static int fork_once(void *host) {
     return 0;
 }
 
-/* The caller's first task ends when all threads work, so the fork loses tasks. */
+/* The caller's first task ends only when all workers run tasks, so workers still have tasks when the caller forks. */
 static lw_status meet_slowly(lw_context *context, int64_t index, const void *argument) {
     meet(context, index, argument);
     usleep(100);
@@ -301,7 +301,7 @@ int main(int count, char **words) {
         int unused = dup(0);
         close(unused);
         printf("%d\n", lw_control_group_cores(words[2]));
-        CHECK(dup(0) == unused); /* all files are closed */
+        CHECK(dup(0) == unused); /* the function closed all its files */
         return 0;
     }
     for (size_t i = 0; i < sizeof tests / sizeof *tests; i++) {

@@ -52,7 +52,7 @@ static lw_status compare_on_all_threads(lw_context *context, int64_t index, cons
     return context->run(context, 2, compare, argument);
 }
 
-/* A task has the caller's allocator, stream, cache size and whatever fields are added to the context. */
+/* A task's context has the caller's allocator, stream and cache size, and any field added to lw_context later. */
 void test_context(void) {
     int zero = 0;
     lw_context context;
@@ -79,7 +79,7 @@ static lw_status count_visitors(lw_context *context, int64_t index, const void *
     return LW_OK;
 }
 
-/* A call gets at most the threads that it may use, even if more workers look for jobs. */
+/* A call gets at most the threads that it may use, even if more workers are looking for jobs. */
 void test_room(void) {
     lw_set_threads(8);
     for (int turn = 0; turn < 100; turn++) {
@@ -90,7 +90,7 @@ void test_room(void) {
     }
 }
 
-/* Almost as many threads as ranges, as many, and more. */
+/* A call may use fewer threads than a job has ranges (MAX_RANGES in native/threads.c), as many, or more. */
 void test_many(void) {
     static const int numbers[] = {63, 64, 65, 66, 100};
     lw_set_threads(100);
@@ -124,8 +124,8 @@ static void *join_meeting(void *argument) {
     return NULL;
 }
 
-/* While one call's workers are busy, another call gets the remaining ones: new ones the first time, then those that
- * sleep. */
+/* While one call's workers are busy, another call gets the remaining workers. In the first turn they are started; in
+ * later turns they sleep and are woken. */
 void test_two_calls(void) {
     lw_set_threads(5);
     for (int turn = 0; turn < 3; turn++) {
@@ -163,8 +163,8 @@ static lw_status check_worker(lw_context *context, int64_t index, const void *ar
     return meet(context, index, argument);
 }
 
-/* Workers block all signals except faults of their own, and are detached, because nothing joins them. The caller
- * handles the same signals as before. */
+/* Workers block all signals except those that a fault in the thread itself raises. They are detached, because nothing
+ * joins them. The caller's signal mask does not change. */
 void test_signals(void) {
     sigset_t set, before, after;
     sigemptyset(&set);
@@ -182,7 +182,7 @@ void test_signals(void) {
     }
 }
 
-/* If the system starts no threads, the caller does all the work. Later calls try again. */
+/* If the system cannot create threads, the caller does all the work. Later calls try again. */
 void test_no_threads(void) {
     board *b = malloc(sizeof *b);
     struct rlimit before, none;
@@ -211,7 +211,7 @@ static void *count_often(void *most) {
         CHECK(lw_share_tasks(&context, 3, 6, count_threads, most, never) == LW_OK);
     }
     atomic_fetch_add(&calls_are_over, 1);
-    while (atomic_load(&calls_are_over) < CALLERS) { /* an ended thread could still be counted */
+    while (atomic_load(&calls_are_over) < CALLERS) { /* the system may still count a thread that has ended */
         usleep(1000);
     }
     return NULL;
@@ -241,7 +241,7 @@ static lw_status use_stack(lw_context *context, int64_t index, const void *argum
     return memory[BYTES / 2] == (char)index ? slow(context, index, argument) : LW_DEVICE_ERROR;
 }
 
-/* Threads have small stacks by default on macOS and with musl. */
+/* Simulates macOS and musl, where threads have small stacks by default. */
 static void give_small_stacks(void) {
     pthread_attr_t attributes;
     CHECK(pthread_attr_init(&attributes) == 0 && pthread_attr_setstacksize(&attributes, 1 << 17) == 0);

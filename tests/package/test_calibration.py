@@ -115,8 +115,8 @@ def test_a_real_measurement(monkeypatch):
     assert all(min(row[kind] for row in result.times.values()) == 1 for kind in KINDS)
 
 
-def test_every_work_fits_a_size_that_is_documented():
-    """The module's documentation says: from 10 to a million elements."""
+def test_works_have_the_documented_sizes():
+    """The docstring of tuning.py states sizes from 10 to a million elements."""
     counts = {math.prod(work.shapes[0]) for work in tuning._works() if work.kind in ("arithmetic", "functions")}
     assert counts == {10, 1_000, 30_000, 1_000_000}
     edges = [work.shapes for work in tuning._works() if work.operation == "matmul"]
@@ -139,7 +139,7 @@ def test_later_processes_use_the_saved_calibration(clock, folder):
     assert result.path == str(folder / "calibration.json")
     assert os.listdir(folder) == ["calibration.json"]
     text = (folder / "calibration.json").read_text(encoding="utf-8")
-    assert text == json.dumps(json.loads(text), indent=1) + "\n"  # people can read it
+    assert text == json.dumps(json.loads(text), indent=1) + "\n"  # indented, so that people can read it
     assert python(SHOW).stdout.strip() == LAST
     code = "import lanewise as lw; result = lw.get_calibration(); print(result.date, result.path, *result.order)"
     assert python(code).stdout.strip() == " ".join([result.date, result.path, *result.order])

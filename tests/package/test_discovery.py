@@ -70,7 +70,7 @@ MEMINFO = "MemTotal:       1000 kB\nMemFree:  1 kB\nMemAvailable:    600 kB\n"
 
 @pytest.fixture
 def system(monkeypatch, tmp_path):
-    """Returns a function that replaces files of Linux by the given ones; all others are missing."""
+    """Returns a function that replaces files such as /proc/cpuinfo with the given texts; all others are missing."""
 
     def replace(**files):
         for name, text in files.items():

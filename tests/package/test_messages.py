@@ -1,4 +1,4 @@
-"""Compares error messages with their whole text where they show several values, which could be confused."""
+"""Tests the whole text of error messages that contain several values, because the values could be swapped."""
 
 from __future__ import annotations
 

@@ -223,7 +223,7 @@ def test_a_new_provider_replaces_the_reason_of_an_earlier_one(webgpu):
 
 
 def test_feature_bits_are_those_of_the_header(monkeypatch):
-    """With one bit of LW_CPU_* set, the CPU has the feature of this bit and no other."""
+    """With one LW_CPU_* bit set, only the feature of this bit is reported. CUDA is not a feature of the CPU."""
     header = (Path(__file__).parents[2] / "core" / "include" / "lanewise.h").read_text(encoding="utf-8")
     bits = {name: 1 << int(bit) for name, bit in re.findall(r"\bLW_CPU_(\w+) = 1 << (\d+)", header)}
     found = {}
@@ -267,7 +267,7 @@ def test_a_priority_orders_the_backends_that_a_name_stands_for(webgpu):
     try:
         assert lw.set_backend_priority(["wgpu", "cuda", "cpu"]) is lw.Backend.WGPU
         assert lw.init_backend("gpu") is lw.Backend.WGPU
-        assert lw.ones(1).backend is default  # GPUs do not compute with tensors that the user has not placed there
+        assert lw.ones(1).backend is default  # GPUs compute only with tensors that the user has placed on them
         lw.set_backend_priority(["wgpu"])
         lw.reset_calibration()
         assert selection.default_backend() is lw.Backend.WGPU

@@ -209,7 +209,7 @@ def test_results_that_are_too_large(call, extent):
 
 
 @pytest.mark.parametrize("wrong", ["0", b"\0", {0: 1}, {0}])
-def test_text_and_unordered_collections_are_not_lists(wrong):
+def test_text_dicts_and_sets_are_not_lists(wrong):
     with pytest.raises(lw.ArgumentTypeError, match=r"^flip: expected an int for axis, got "):
         lw.flip([1], axis=wrong)
     with pytest.raises(lw.ArgumentTypeError, match=r"^concat: expected a list or tuple of tensors, got a"):

@@ -131,7 +131,7 @@ def test_nonzero_of_special_values():
         lw.nonzero(1.0)
 
 
-def test_nonzero_of_more_elements_than_indices():
+def test_nonzero_of_many_and_of_no_elements():
     with pytest.raises(lw.ShapeError, match=r"fewer than 2\^31 elements, got shape \(2147483648,\)"):
         lw.nonzero(lw.broadcast_to([False], (2**31,)))
     assert [each.shape for each in lw.nonzero(lw.broadcast_to([False], (2**27,)))] == [(0,)]

@@ -42,7 +42,7 @@ class Pipeline(NamedTuple):
 
 
 class RecordingDevice:
-    """A fake device, which computes nothing. It records submissions, and the order of all calls that use buffers."""
+    """A fake device that computes nothing. Records arguments and the order of submissions, reads, writes and frees."""
 
     limits = Limits(buffer=2**30, binding=2**30, groups=100)
 
@@ -50,7 +50,7 @@ class RecordingDevice:
         self.submitted: list[tuple[list[Any], bytes]] = []
         self.calls: list[str] = []
         self.written: list[tuple[int, bytes]] = []  # offset and content
-        self.read_into: list[tuple[int, int, object]] = []  # offset, number of bytes, and the object that holds them
+        self.read_into: list[tuple[int, int, object]] = []  # offset, number of bytes, and the object they are read into
         self.bound: list[list[object]] = []  # buffers of each bind group
         self.pipelines: list[Pipeline] = []
         self.sizes: dict[object, int] = {}  # size of each buffer
@@ -86,7 +86,7 @@ class RecordingDevice:
 
 
 def opened(device: RecordingDevice, folder: Path) -> WebGpuExecutor:
-    """Returns an executor on the device, with shaders for KERNELS, whose file it writes into the folder."""
+    """Writes a shader file with KERNELS into the folder, and returns an executor on the device that uses it."""
     names = ("inputs", "item_bytes", "in_place", "scratch_bytes")
     file = folder / "shaders.wgsl"
     facts = ({"kernel": each, "uses": []} | dict(zip(names, KERNELS[each], strict=True)) for each in KERNELS)
@@ -101,7 +101,7 @@ def constant(kind: str, name: str) -> int:
 
 
 def decode(name: str, content: bytes) -> dict[str, Any]:
-    """Returns the fields of a WGSL struct of webgpu/kinds: integers, or lists of the words of a vector or array."""
+    """Decodes a WGSL struct of webgpu/kinds: scalars to integers, vectors and arrays to lists of their words."""
     sources = "".join((KINDS / f"{kind}.wgsl").read_text(encoding="utf-8") for kind in ("layout", "matrix"))
     body = re.search(rf"^struct {name} {{$(.*?)^}}", sources, re.MULTILINE | re.DOTALL)[1]
     fields: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Tests, with made-up adapters, how they are listed and described, and which one is opened. Needs no adapter."""
+"""Tests how adapters are listed and described, and which one is opened, with fake adapters. Needs no real adapter."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _adapter(kind: str, api: str) -> SimpleNamespace:
 
 @pytest.fixture(autouse=True)
 def desktop(monkeypatch: pytest.MonkeyPatch) -> Any:
-    """Replaces lanewise.webgpu.desktop by a module that offers ADAPTERS, and lists those that are opened."""
+    """Replaces lanewise.webgpu.desktop with a fake module, which offers ADAPTERS and records those that are opened."""
     fake: Any = ModuleType("lanewise.webgpu.desktop")
     fake.adapters = lambda: tuple(_adapter(*each) for each in ADAPTERS)
     fake.opened = []

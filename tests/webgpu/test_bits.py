@@ -1,5 +1,5 @@
-"""Tests that kernels which examine the bits of a float examine all of them: inputs are infinity, 1 and 0 with one bit
-changed each, and their negatives. Oracle files have such numbers for some bits only."""
+"""Tests that kernels which examine the bits of a float examine all of them. Inputs are infinity, 1 and 0, and the same
+with any one bit flipped, the sign bit included. Oracle files have such numbers for some bits only."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ FLOATS = ("float16", "float32", "float64")
 
 
 def patterns(dtype: str) -> np.ndarray:
-    """Returns infinity, 1 and 0, each as it is and with each of its bits changed."""
+    """Returns infinity, 1 and 0, each unchanged and with each of its bits flipped."""
     words = np.array([np.inf, 1, 0], dtype).view(f"u{np.dtype(dtype).itemsize}")
     bits = words.dtype.type(1) << np.arange(8 * words.itemsize, dtype=words.dtype)
     return np.concatenate([words, (words[:, None] ^ bits).ravel()]).view(dtype)
@@ -58,7 +58,7 @@ def test_reductions_of_one_float32(gpu: Runner, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["equal", "not_equal", "less", "less_equal", "greater", "greater_equal"])
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_comparisons(gpu: Runner, operation: str, dtype: str) -> None:
-    """Compares each number with all others, so also floats that differ in one bit."""
+    """Compares every pair of numbers, including those that differ in one bit."""
     x = patterns(dtype)[:, None]
     got = gpu.elementwise(f"{operation}_{dtype}", [x, x.T], np.bool_)
     np.testing.assert_array_equal(got, getattr(np, operation)(x, x.T))
@@ -74,7 +74,7 @@ def test_the_smaller_and_the_larger(gpu: Runner, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["argmin", "argmax"])
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_the_first_of_equal_extremes(gpu: Runner, operation: str, dtype: str) -> None:
-    """Rows of one number, also the least and the greatest: no identity may win over an element."""
+    """Each row repeats one number. The identity must not win, even over the least or the greatest number."""
     numbers = [np.iinfo(np.int32).min, np.iinfo(np.int32).max] if dtype == "int32" else patterns(dtype)
     x = np.repeat(np.array(numbers, dtype)[:, None], 3, 1)
     got = gpu.reduction(f"{operation}_{dtype}", x, [1], np.int32, kind="index_reduction")

@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentError, BackendError
 from lanewise.webgpu.device import PARAMETER_BYTES, Dispatch
 from lanewise.webgpu.executor import WebGpuExecutor
 
-BATCH = 64  # the number of commands that is submitted without a request
+BATCH = 64  # number of recorded commands that triggers a submission
 LAYOUT = {"ndim": 1, "inner": 0, "shape": [4], "strides": [[4], [4]]}
 
 
@@ -107,7 +107,7 @@ def test_bytes_are_uploaded_in_whole_words(
 def test_bytes_are_downloaded_in_whole_words(
     executor: WebGpuExecutor, device: RecordingDevice, size: int, words: int
 ) -> None:
-    """Whole words go to the caller's memory without a detour."""
+    """A multiple of 4 bytes is read directly into the caller's memory."""
     result = bytearray(size)
     executor.download(executor.allocate(64), memoryview(result))
     assert result == bytes(range(size))

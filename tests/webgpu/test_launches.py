@@ -1,5 +1,5 @@
 """Tests, with a fake device, what a launch records for each kind of kernel: entry points, constants, accesses, buffers,
-numbers of workgroups and parameters. Too many or too few workgroups do not change results, because shaders loop."""
+numbers of workgroups and parameters. Tests of results cannot check the number of workgroups, because shaders loop."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lanewise.webgpu.buffers import DeviceBuffer
 from lanewise.webgpu.device import Copy, Dispatch
 from lanewise.webgpu.executor import WebGpuExecutor
 
-MOST = RecordingDevice.limits.groups  # workgroups of a dispatch
+MOST = RecordingDevice.limits.groups  # maximum number of workgroups in a dispatch
 READ, WRITE = "read", "read_write"
 
 Operand = tuple[DeviceBuffer, int]
@@ -32,7 +32,7 @@ def executor(device: RecordingDevice, tmp_path: Path) -> WebGpuExecutor:
 
 
 def _strided(shape: Sequence[int], *strides: Sequence[int], inner: int = 0) -> dict[str, Any]:
-    """Returns a layout. Like a C struct, it has five rows of strides, of which the last ones mean nothing."""
+    """Returns a layout. Like the C struct, it has five rows of strides, of which the last ones are unused."""
     rows = [*(list(each) for each in strides), *[[-7] * len(shape)] * 5][:5]
     return {"ndim": len(shape), "inner": inner, "shape": list(shape), "strides": rows}
 
@@ -52,7 +52,7 @@ def _matrix(batch: int, m: int, n: int, operands: int = 3) -> dict[str, Any]:
 
 
 def _buffers(executor: WebGpuExecutor, count: int) -> list[Operand]:
-    """Returns operands in buffers of their own, whose offsets are 4, 8, 12 and so on."""
+    """Returns operands, each in a buffer of its own, at byte offsets 4, 8, 12 and so on."""
     return [(executor.allocate(16), 4 * index + 4) for index in range(count)]
 
 
@@ -64,7 +64,7 @@ def _launch(
     layout: Mapping[str, Any],
     operands: Sequence[tuple[DeviceBuffer | None, int]],
 ) -> tuple[list[Any], bytes]:
-    """Launches a kernel, whose last operand is the result. Returns the commands and parameters that are submitted."""
+    """Launches a kernel; the last operand is its result. Returns the commands and parameters that are submitted."""
     executor.launch(kernel, kind, layout, operands[:-1], operands[-1:], [])
     executor.flush()
     ((commands, parameters),) = device.submitted or [([], b"")]
@@ -95,6 +95,7 @@ def test_an_elementwise_kernel_has_an_invocation_per_word(
     extra: int,
     kind: str,
 ) -> None:
+    """An invocation computes the elements of one word, or one element of 64 bits."""
     group = constant("elementwise_packed" if per_invocation > 1 else "elementwise", "lw_group")
     operands = _buffers(executor, 2)
     layout = _vector(groups * group * per_invocation + extra, 2)
@@ -188,7 +189,7 @@ def test_reductions_and_products_copy_an_input_that_is_the_result_too(
 def test_a_copy_without_its_dispatch_does_not_overwrite_an_upload(
     executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the shader does not compile, the recorded copy still runs. By then its target can be another tensor's."""
+    """If the shader does not compile, the recorded copy still runs. By then, its target may be another tensor's."""
 
     def fail(*_: Any) -> None:
         raise DeviceError("compiling")

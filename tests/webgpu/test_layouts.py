@@ -14,16 +14,16 @@ from lanewise.errors import ShapeError
 from lanewise.webgpu.layouts import Strided, matrix_parameters
 
 MAX_ELEMENTS = 2**31 - 1
-JUNK = [-7] * 8  # what a C struct may hold in the rows and columns that nobody reads
+JUNK = [-7] * 8  # stands for the arbitrary contents of unused rows and columns of a C struct
 
 
 def _row(*values: int) -> list[int]:
-    """Returns a row of a C struct, which has junk after its values."""
+    """Returns a row of a C struct: the values, then junk."""
     return [*values, *JUNK][:8]
 
 
 def _strided(shape: Sequence[int], strides: Sequence[Sequence[int]], inner: int = 0) -> Strided:
-    """Returns the layout of operands whose strides are given, decoded from a C struct with junk where nobody reads."""
+    """Returns a layout with these strides per operand, as decoded from a C struct with junk in its unused elements."""
     rows = [*(_row(*each) for each in strides), *[JUNK] * 5][:5]
     return Strided("f", {"ndim": len(shape), "inner": inner, "shape": _row(*shape), "strides": rows}, len(strides))
 
@@ -66,7 +66,7 @@ def test_every_field_of_a_strided_layout_with_all_dimensions_and_operands() -> N
 
 
 def _matrix(batch: Sequence[int], m: int, n: int, k: int, batch_strides: Sequence[Sequence[int]]) -> dict[str, Any]:
-    """Returns the layout of three operands, decoded from a C struct with junk where nobody reads."""
+    """Returns the layout of three operands, as decoded from a C struct with junk in its unused elements."""
     layout = {"batch_ndim": len(batch), "batch_shape": _row(*batch), "m": m, "n": n, "k": k}
     layout["batch_strides"] = [*(_row(*each) for each in batch_strides), JUNK, JUNK]
     return layout | {"row_strides": _row(-4, 8, 12)[:5], "column_strides": _row(16, -20, 24)[:5]}

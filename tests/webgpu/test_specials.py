@@ -31,7 +31,7 @@ def of_float32(contract) -> bool:
 
 
 def kind_of(x: np.ndarray) -> np.ndarray:
-    """Returns 3 for NaN, otherwise 2, 1 or 0 for infinity, other numbers and zero, negated for negative numbers."""
+    """Classifies numbers: NaN is 3, infinity 2, zero 0 and any other number 1, negated for negative numbers."""
     kind = np.where(np.isinf(x), 2, np.where(x == 0, 0, 1)) * np.where(np.signbit(x), -1, 1)
     return np.where(np.isnan(x), 3, kind)
 
@@ -49,7 +49,7 @@ def test_combinations(gpu: Runner, contract, oracle) -> None:
 @pytest.mark.contracts(lambda contract: of_float32(contract))
 @pytest.mark.parametrize("sign", [0, 1 << 31], ids=["positive", "negative"])
 def test_nans(gpu: Runner, contract, oracle, sign: int) -> None:
-    """Passes each NaN with one bit of its mantissa set, and expects what the usual NaN gives."""
+    """Passes each NaN that has one mantissa bit set, and expects the kind of result that the default NaN gives."""
     quiet = np.uint32(0x7FC00000 | sign)
     nans = np.array([0x7F800000 | sign | 1 << bit for bit in range(23)], np.uint32).view(np.float32)
     same = np.full(len(nans), quiet).view(np.float32)

@@ -2,7 +2,7 @@
 // and ignore the sign of zero. Integer arithmetic is exact everywhere, so code that depends on NaN, infinity, denormals
 // or the sign of zero works on bits.
 
-// The parts of a float32. NaN and infinity have the same exponent field, whose bits are all 1.
+// Masks and special values of float32, as bits. NaN and infinity have the same exponent field, whose bits are all 1.
 const lw_SIGN_BIT = 0x80000000u;
 const lw_INFINITY_BITS = 0x7f800000u;
 const lw_NAN_BITS = 0x7fc00000u;
@@ -26,7 +26,7 @@ fn lw_negative_zero() -> f32 {
     return lw_from_bits(lw_SIGN_BIT);
 }
 
-// The bits of |x|. Compared as integers, they have the order of the floats, with NaN above infinity.
+// The bits of |x|. As integers, they are ordered like the magnitudes, with NaN above infinity.
 fn lw_magnitude_bits(x: f32) -> u32 {
     return bitcast<u32>(x) & ~lw_SIGN_BIT;
 }
@@ -43,7 +43,7 @@ fn lw_is_zero(x: f32) -> bool {
     return lw_magnitude_bits(x) == 0u;
 }
 
-// Returns whether the sign bit of x is set. It may be in zero and NaN, too.
+// Returns whether the sign bit of x is set. It is set in -0, and may be set in NaN.
 fn lw_is_negative(x: f32) -> bool {
     return bitcast<i32>(x) < 0;
 }

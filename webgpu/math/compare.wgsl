@@ -3,7 +3,7 @@
 const lw_INT32_MIN = -2147483647 - 1;
 const lw_INT32_MAX = 2147483647;
 
-// The parts of a float16 and a float64, like those of a float32 in bits.wgsl.
+// Masks and special values of float16 and float64, like those of float32 in bits.wgsl.
 const lw_INFINITY_BITS_FLOAT16 = 0x7c00u;
 const lw_FRACTION_BITS_FLOAT16 = 0x03ffu;
 const lw_ONE_BITS_FLOAT16 = 0x3c00u;
