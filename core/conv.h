@@ -297,7 +297,7 @@ static lw_status conv_run(lw_context *context, const lw_window_layout *w, const 
         return conv_by_strips(context, w, inputs, outputs, taps);
     }
     double work = gemm_work(&all.product);
-    /* The largest number of images whose shared product is small enough for one task. */
+    /* At most this many images are computed in one product, so that it is small enough for one task. */
     int64_t max_images = work >= GEMM_SMALL_WORK ? 1 : (int64_t)(GEMM_SMALL_WORK / (work + 1));
     all.images = min_int64(min_int64(1 + (CONV_COLUMNS - 1) / all.product.n, max_images), w->batch);
     if (all.images < 1) {

@@ -30,7 +30,9 @@ typedef struct pool {
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    int rows_are_even; /* 1 if no window has rows of padding, and windows' rows are equally spaced across all images */
+    /* 1 if no window has rows of padding, and from each row of results to the next, also in the next channel or image,
+     * the windows move by the same number of bytes of x */
+    int rows_are_even;
 } pool;
 
 /* The rows of x that the windows of one row of results cover. */

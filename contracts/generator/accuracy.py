@@ -93,7 +93,7 @@ def _worst(fields: Fields) -> Worst:
     if not isinstance(at, str) and not (
         isinstance(numbers, list) and numbers and all(isinstance(each, (int, float)) for each in numbers)
     ):
-        raise fields.error(f"expected field 'at' to be an argument, a list of arguments or a case's name, got {at!r}")
+        raise fields.error(f"expected field 'at' to be a number, a list of numbers or a case's name, got {at!r}")
     place: Any = at if isinstance(at, str) else tuple(map(float, numbers))
     worst = Worst(_bound(fields, why=""), place, fields.mapping("with"))
     fields.finish()

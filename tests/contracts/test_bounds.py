@@ -180,7 +180,7 @@ ROWS = [
     (
         MEASURED % (2, "all: {ulp: 2, at: [2.0]}"),
         MEASURED % (2, "all: {ulp: 2, at: []}"),
-        "expected field 'at' to be an argument, a list of arguments or a case's name, got []",
+        "expected field 'at' to be a number, a list of numbers or a case's name, got []",
     ),
 ]  # fmt: skip
 

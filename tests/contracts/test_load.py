@@ -94,7 +94,7 @@ INVALID = [
                 "expected either field 'all' or fields 'fma' and 'plain', got fma",
             ),
             ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2}}", "measured: all: expected field at, got none"),
-            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be an argument, a list"),
+            ("tolerance: {ulp: 2}\nmeasured: {all: {ulp: 2, at: {}}}", "expected field 'at' to be a number, a list"),
             ("tolerance: {ulp: 2}\nmeasured: {draws: 5000, all: {ulp: 2, at: 2.0}}", "no draws, because every float"),
         )
     ),

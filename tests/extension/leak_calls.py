@@ -129,7 +129,7 @@ def keys() -> list[Any]:
     ]
 
 
-# Name of a slot's parameter -> a function that returns its values.
+# Name of a slot's parameter -> a function that returns the values to pass for it.
 PARAMETERS: dict[str, Any] = {
     "value": values,
     "key": keys,

@@ -1,5 +1,5 @@
-"""Tests that results are bit-identical for any number of threads, for every operation on large inputs. This holds even
-if the contract does not promise the same bits on all instruction sets: only shapes determine how work is split."""
+"""Tests that results are bit-identical for any number of threads, for every operation on large inputs, because only
+shapes determine how work is split. Contracts that allow other bits on other instruction sets do not matter here."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 // Comparisons of every dtype, on bits (bits.wgsl says why). Elements of 64 bits are (low word, high word).
 
-const lw_INT32_MIN = -2147483647 - 1;
-const lw_INT32_MAX = 2147483647;
+const lw_INT32_MAX = 0x7fffffff;
+const lw_INT32_MIN = -lw_INT32_MAX - 1;
 
 // Masks and special values of float16 and float64, like those of float32 in bits.wgsl.
 const lw_INFINITY_BITS_FLOAT16 = 0x7c00u;

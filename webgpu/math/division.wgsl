@@ -12,7 +12,7 @@ fn lw_special_quotient(x1: f32, x2: f32) -> f32 {
 }
 
 // The quotient of two positive finite numbers, from their bits. Bit 4 of its mantissa is sticky: it is set if the exact
-// quotient has any lower bit set. That is low enough for lw_pack, which drops at least 7 bits.
+// quotient has any lower bit set. lw_pack drops at least 7 bits, so it rounds as if it had the lower bits, too.
 // 1. Estimate the quotient of the mantissas as an integer of 26 bits, with the division of WGSL, which may err by 2.5
 //    ulp.
 // 2. Correct the estimate by its exact remainder, computed in integers.
