@@ -196,7 +196,7 @@ static void test_idle(void) {
     lw_set_threads(4);
     hold_meeting(4);
     usleep(20000);
-    lw_set_threads(5); /* wakes the workers, although there is no job */
+    lw_set_threads(5); /* wakes the workers, which find no job */
     usleep(20000);
     double before = seconds_of_work();
     usleep(300000);

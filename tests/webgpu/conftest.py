@@ -82,3 +82,11 @@ def gpu(executor):
     from harness import Runner
 
     return Runner(executor)
+
+
+@pytest.fixture
+def device():
+    """A fake device that records calls."""
+    from recording import RecordingDevice
+
+    return RecordingDevice()

@@ -17,11 +17,6 @@ LAYOUT = {"ndim": 1, "inner": 0, "shape": [4], "strides": [[4], [4]]}
 
 
 @pytest.fixture
-def device() -> RecordingDevice:
-    return RecordingDevice()
-
-
-@pytest.fixture
 def executor(device: RecordingDevice, tmp_path: Path) -> WebGpuExecutor:
     return opened(device, tmp_path)
 

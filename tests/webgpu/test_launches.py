@@ -22,11 +22,6 @@ Operand = tuple[DeviceBuffer, int]
 
 
 @pytest.fixture
-def device() -> RecordingDevice:
-    return RecordingDevice()
-
-
-@pytest.fixture
 def executor(device: RecordingDevice, tmp_path: Path) -> WebGpuExecutor:
     return opened(device, tmp_path)
 
