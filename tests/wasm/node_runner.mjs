@@ -41,19 +41,20 @@ async function run(request) {
     return pyodide.pyimport("json").dumps(result);
 }
 
-function answer(line, exitCode) {
-    // exit only when the last byte is written, because writing to a pipe is asynchronous
-    process.stdout.write(`${line}\n`, () => process.exit(exitCode));
+// Ends the process once the last byte is written, because writing to a pipe is asynchronous. process.exit would wait
+// for the threads that compile WebAssembly, and this can deadlock (https://github.com/nodejs/node/issues/54918).
+function answer(line) {
+    process.stdout.write(`${line}\n`, () => process.kill(process.pid, "SIGKILL"));
 }
 
 function fail(error) {
     const text = error?.name === "PythonError" ? error.message : (error?.stack ?? error);
-    answer(JSON.stringify({ error: String(text).trim() }), 1);
+    answer(JSON.stringify({ error: String(text).trim() }));
 }
 
 process.on("uncaughtException", fail); // a trap in WebAssembly does not reject the promise awaited below
 try {
-    answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`, 0);
+    answer(`{"result": ${await run(JSON.parse(readFileSync(0, "utf8")))}}`);
 } catch (error) {
     fail(error);
 }
