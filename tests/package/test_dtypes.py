@@ -99,6 +99,9 @@ def test_isdtype():
     assert lw.isdtype(lw.float32, lw.float32) and not lw.isdtype(lw.bool, "numeric")
     with pytest.raises(lw.ArgumentError, match=r"expected one of 'bool', .*, got 'floaty'"):
         lw.isdtype(lw.float32, "floaty")
+    assert lw.isdtype("float32", lw.float32)
+    with pytest.raises(lw.DTypeError, match="isdtype: there is no dtype 'floaty'"):
+        lw.isdtype("floaty", "bool")
 
 
 @pytest.mark.parametrize(("a", "b"), list(itertools.product(ALL, ALL)))
