@@ -40,7 +40,7 @@ typedef struct attention {
 /* The state of one chunk. */
 typedef struct attention_chunk {
     const lw_attention_layout *layout;
-    const char *query, *key, *value, *mask; /* query, mask: row of the chunk's first query; mask may be NULL */
+    const char *query, *key, *value, *mask; /* query and mask begin at the chunk's first query; mask may be NULL */
     char *out;
     int64_t first, rows, width; /* the chunk's queries are first .. first + rows - 1; `width` as in `attention` */
     float *queries;             /* the queries times the scale; packed, or row-major if is_unpacked */
@@ -308,8 +308,9 @@ static void attention_recompute_row(const attention_chunk *c, int64_t row, float
     }
 }
 
-/* Divides the sums by the total weight and writes the results. A row with an infinite or NaN result is computed again,
- * unless its total is NaN. */
+/* Divides the sums by the total weight and writes the results. A row with an infinite or NaN result is computed again
+ * from visible keys only, because a hidden value or an overflow may have caused it. If the total is NaN, all results of
+ * the row are NaN in any case. */
 static void attention_finish(const attention_chunk *c) {
     const lw_attention_layout *l = c->layout;
     for (int64_t i = 0; i < c->rows; i++) {

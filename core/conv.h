@@ -38,7 +38,7 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
-/* Taps that conv_pack collects: those for which the columns of a panel are contiguous in x. */
+/* Taps that conv_pack collects: those whose elements for all columns of a panel are adjacent in x. */
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */

@@ -4,8 +4,9 @@
  * Joining values means adding them, or taking their maximum.
  * 1. The rows of x that a row of windows covers are joined element by element into one row of a buffer. The length of a
  *    row of the buffer is a multiple of the stride, `step`.
- * 2. Result n joins the elements n * step + q * dilation of the buffer, for each column q of the window. n counts
- *    through all rows of the buffer, so that short rows fill vectors as well as long ones.
+ * 2. Result n joins the elements n * step + q * dilation of the buffer, for each column q of the window. The
+ *    rows of the buffer are treated as one long row, so that short rows fill vectors as well as long ones. Results
+ *    whose windows run past the end of their row are not copied to the output.
  * The order in which elements are joined depends only on the window. */
 #pragma once
 

@@ -169,8 +169,8 @@ static __attribute__((noinline)) void reduction_packed(const reduction *r, const
     r->reducer->block(&from, start, count, result);
 }
 
-/* Reduces one block of each output of a group. The elements of the outputs are adjacent columns, in place or in a
- * transposed copy. */
+/* Reduces one block of each output of a group. The elements that one output is computed from form a column. The columns
+ * of the outputs are adjacent, in the inputs themselves or in a transposed copy. */
 static void reduction_columns(const reduction *r, const reduction_group *g, int64_t block, reduced *results) {
     PATH_IF(r->transposed, "reduction: transposed group");
     PATH_IF(!r->transposed, "reduction: adjacent columns");
@@ -180,7 +180,7 @@ static void reduction_columns(const reduction *r, const reduction_group *g, int6
         return;
     }
     int64_t start = block * REDUCE_BLOCK, count = min_int64(r->count - start, REDUCE_BLOCK);
-    int32_t last = r->reducer->inputs - 1; /* the operand of y; with one input, y is x */
+    int32_t last = r->reducer->inputs - 1; /* operand that is read as y; with one input, x again */
     reduce_source from = {.x_stride = r->layout->strides[0][r->kept], .y_stride = r->layout->strides[last][r->kept]};
     from.x = g->in[0] + start * from.x_stride;
     from.y = g->in[last] + start * from.y_stride;

@@ -236,8 +236,8 @@ static lw_status sort_pairs(lw_context *context, const sort_row *s, uint64_t *pa
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &state) : status;
 }
 
-/* Returns how many candidates are collected before they are sorted and all but the first s->count are dropped.
- * Selection is faster than a full sort for rows longer than this. */
+/* Returns how many candidates selection collects before it sorts them and keeps the first s->count. For rows longer
+ * than this, selection is faster than a full sort. */
 INLINE int64_t sort_candidates(const sort_row *s) { return s->count + (s->count > SORT_CHUNK ? s->count : SORT_CHUNK); }
 
 typedef struct sort_selection {

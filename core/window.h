@@ -61,8 +61,10 @@ typedef struct window_tap {
     int32_t inside[WINDOW_STRIP + VF32_LANES];
 } window_tap;
 
-/* Maps the index of a row or column of results to an int32. Within one strip these numbers compare like the indices,
- * which are near `first`, the index of the strip's first result, or near 0 where a new row or image begins. */
+/* Maps the index of a row or column of results to an int32, so that vectors of them can be compared with the mapped
+ * limits of a range. `first` is the row or column of the strip's first result. A strip's indices are in first to first
+ * + WINDOW_STRIP - 1 or, where a new row or image begins, in 0 to WINDOW_STRIP - 1. The former become index - first,
+ * the latter index - min(first, 2^30). Limits elsewhere are clamped, which changes no comparison with these. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);

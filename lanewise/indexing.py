@@ -33,7 +33,7 @@ class _Group(NamedTuple):
 
 
 class _Plan(NamedTuple):
-    """A resolved key: a basic key that makes the view, and the arrays that index some of the view's axes."""
+    """A key in two parts: `basic`, without arrays, makes a view; the arrays in `groups` index axes of that view."""
 
     basic: tuple[Any, ...]
     groups: list[_Group]

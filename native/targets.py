@@ -137,6 +137,6 @@ def host() -> Target:
     target = TARGETS.get(f"{_MACHINES.get(machine)}-{_SYSTEMS.get(system)}")
     if target is None or libc:
         raise BuildError(
-            f"expected one of {', '.join(TARGETS)}, got {machine} {system}{libc}; add a row to native/targets.py"
+            f"expected a platform of {', '.join(TARGETS)}, got {machine} {system}{libc}; add a row to native/targets.py"
         )
     return target

@@ -91,7 +91,7 @@ class Case:
 @dataclass(frozen=True)
 class Oracle:
     operation: str
-    signature: int  # LW_SIGNATURE of the contracts that the file was written from
+    signature: int  # LW_SIGNATURE, a hash of the table of kernels, when the file was written
     cases: tuple[Case, ...]
 
 

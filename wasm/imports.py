@@ -17,8 +17,8 @@ LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__t
 # Exports that the dynamic linker calls. A module may have them besides PyInit__ext or lanewise_kernels.
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
-# The C functions that wasm/include/ declares, and __multi3 (a 128-bit product) of the compiler's runtime, which emcc
-# expects in the main module.
+# The C functions that the extension may import: those that wasm/include/ declares, and __multi3 (a 128-bit product).
+# The latter belongs to the compiler's runtime, but emcc expects the main module to provide it.
 C_LIBRARY = frozenset(
     {
         *("malloc", "calloc", "realloc", "free", "getenv", "strtod", "strtoll"),

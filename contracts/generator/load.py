@@ -275,7 +275,7 @@ def _range(fields: Fields, name: str, raw: Any) -> Range:
     if isinstance(raw, list) and len(raw) == 2:
         raw = {"low": raw[0], "high": raw[1]}
     if not isinstance(raw, Mapping):
-        raise fields.error(f"expected domain of {name!r} to be [low, high] or {{low: , high: , ...}}, got {raw!r}")
+        raise fields.error(f"expected domain of {name!r} to be [low, high] or {{low: x, high: y}}, got {raw!r}")
     each = Fields(raw, fields.where, f"domain of {name!r}")
     result = Range(each.number("low"), each.number("high"), each.flag("exclude_zero", default=False),
                    each.flag("whole", default=False))  # fmt: skip
@@ -482,8 +482,8 @@ def _check_lenders(contracts: tuple[Contract, ...]) -> None:
         lender = lenders.get(contract.lender) if contract.lender else None
         if contract.lender and not (lender and _has_same_operands(contract, lender)):
             raise ContractError(
-                f"contracts/{contract.path.name}: expected kernels to name an operation with the same dtypes, "
-                f"inputs and kernel parameters, got {contract.lender!r}"
+                f"contracts/{contract.path.name}: expected field 'kernels' to name an operation with "
+                f"the same dtypes, inputs and kernel parameters, got {contract.lender!r}"
             )
 
 

@@ -62,9 +62,9 @@ typedef lw_status lw_task(lw_context *context, int64_t index, const void *argume
  * calling thread; without `allocate`, scratch memory is not available. */
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
-     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task's
-     * context may differ from the caller's, and its `run` may be NULL. Tasks may allocate and release on any thread.
-     * Kernels also call `run` with a single task, to let the host interrupt long serial work. */
+     * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task may
+     * get another context than the caller's, one whose `run` may be NULL. Tasks may allocate and release on any thread.
+     * A kernel with long serial work calls `run` for one piece after another, so that the host can interrupt it. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* returns memory aligned to 64 bytes, or NULL */
     void (*release)(lw_context *context, void *memory);

@@ -67,9 +67,9 @@ RARE trig_parts trig_reduce_far(vf32 size) {
     return parts;
 }
 
-/* Computes the quadrant and r for size = |x|, by step 1 or 2 above. In step 1, subtracting n*PI_2_1 to n*PI_2_3 is
- * exact; subtracting n*PI_2_4 and n*PI_2_5 is exact if the result is small. Otherwise their rounding errors are added
- * last, with n*PI_2_6, so r is rounded once and keeps all its digits, however much cancels. */
+/* Computes the quadrant and r for size = |x|, by step 1 or 2 of the comment at the top of this file. In step 1,
+ * subtracting n*PI_2_1 to n*PI_2_3 is exact. Subtracting n*PI_2_4 and n*PI_2_5 rounds unless much cancels. These
+ * rounding errors are added last, with n*PI_2_6, so r is in effect rounded once, however much cancels. */
 INLINE trig_parts trig_reduce(vf32 size) {
     const vf32 magic = vf32_set(SIMD_ROUND_MAGIC);
     vf32 n_magic = vf32_fma(size, vf32_set(TWO_OVER_PI), magic);

@@ -3,10 +3,10 @@
  * FMA.
  *
  * 1. y = 2p - 1, and 1 - |y| from the bits of the word instead of y, so that the tails keep their precision.
- * 2. L = -ln(1 - y^2) = -ln((1 - |y|)(1 + |y|)), with ln(1 + f) = f + f^2 q(f), q a minimax polynomial on
- *    [sqrt(1/2) - 1, sqrt(2) - 1]: absolute error 2.7e-8.
- * 3. z/y is a smooth function of L; in the tails, of sqrt(L). Minimax polynomials: in L - 1 for L <= 6, relative
- *    error 8.1e-8; in sqrt(L) - 2.5 for 6 < L <= 22.2, where |y| > 0.99876, relative error 5.1e-8.
+ * 2. L = -ln(1 - y^2) = -ln((1 - |y|)(1 + |y|)). The argument is 2^k (1 + f), as in math/log.h, and ln(1 + f) = f +
+ *    f^2 q(f), q a minimax polynomial on [sqrt(1/2) - 1, sqrt(2) - 1]: absolute error of ln(1 + f) 2.7e-8.
+ * 3. z = y (z/y), where z/y is a smooth function of L; in the tails, of sqrt(L). Minimax polynomials for z/y: in L - 1
+ *    for L <= 6, relative error 8.1e-8; in sqrt(L) - 2.5 for 6 < L <= 22.2, where |y| > 0.99876, relative error 5.1e-8.
  * Source of the change of variable: Giles, "Approximating the erfinv function", GPU Computing Gems Jade Edition, 2011.
  * Coefficients by Remez exchange. */
 #pragma once

@@ -249,7 +249,8 @@ static PyObject *push_backend(PyObject *module, PyObject *name) {
 static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
-        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR), "use_backend: expected an open block to leave, got none");
+        return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
+                            "use_backend: expected to leave a block that this thread entered, got none");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();

@@ -107,7 +107,7 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
     return lw_share_tasks(context, ((host *)context->host)->threads, count, task, argument, interrupted);
 }
 
-/* Called by lanewise/threads.py, which also checks the number. */
+/* lanewise/threads.py, the caller, has checked the number; this protects direct calls. */
 static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);

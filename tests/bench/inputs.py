@@ -51,7 +51,7 @@ class HostArray:
 
 
 def draw(dtype: str, shape: Shape, within: Range | None, seed: int) -> HostArray:
-    """Draws random elements from the part of their domain, `within`, that typical() returns."""
+    """Draws random elements from typical(dtype, within), a part of the domain `within`; None means no limits."""
     generator = random.Random(seed)
     low, high = typical(dtype, within)
     count = prod(shape)

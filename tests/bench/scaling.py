@@ -20,7 +20,8 @@ from tests.bench.settings import Settings
 
 Work = tuple[str, Size]
 
-FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}  # the firm goals of cpu/table.py
+# How many times faster than on one thread these are to be: the firm goals of THREADS in cpu/table.py.
+FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}
 WORKS: Sequence[Work] = (
     ("matmul", (1024,)),
     ("exp", (1 << 18,)),

@@ -120,8 +120,8 @@ ROWS = [
     ),
     # domains
     ("domain: {x: [1.0, 1.0000000000000002]}", "domain: {x: [1.0, 1.0]}", "expected low < high, got 1.0 and 1.0"),
-    ("domain: {x: [0, 1]}", "domain: {x: [0, 1, 2]}", "expected domain of 'x' to be [low, high] or {low: , high: , "),
-    ("domain: {x: [0, 1]}", "domain: {x: [0]}", "expected domain of 'x' to be [low, high] or {low: , high: , ...}"),
+    ("domain: {x: [0, 1]}", "domain: {x: [0, 1, 2]}", "expected domain of 'x' to be [low, high] or {low: x, high: y"),
+    ("domain: {x: [0, 1]}", "domain: {x: [0]}", "expected domain of 'x' to be [low, high] or {low: x, high: y}"),
     (
         "domain: {x: {float32: [0, 1]}}",
         "domain: {x: {float32: [0, 1], int32: [0, 1]}}",

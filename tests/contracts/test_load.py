@@ -73,7 +73,7 @@ INVALID = [
         "0.01, doc: a}\n  to: {type: int, positional: true, doc",
         "expected positional parameters first",
     ),
-    ("complexity: low", "complexity: low\nkernels: relu", "expected kernels to name an operation with the same d"),
+    ("complexity: low", "complexity: low\nkernels: relu", "expected field 'kernels' to name an operation with"),
     ("complexity: low", 'complexity: low\nreturns: "list[Tensor]"', "expected no reference for several results"),
     ("complexity: low", "complexity: [", "while parsing"),
     (

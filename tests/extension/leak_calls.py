@@ -89,13 +89,13 @@ def tensors() -> list[Any]:
         *(lw.asarray(3), lw.asarray(2.5)),
         lw.broadcast_to(lw.ones(3), (2, 3)),
         lw.asarray(np.arange(3, dtype=np.float32)),
-        lw.rand((400, 2), seed=1),  # has indices above 256, the largest int that Python caches
+        lw.rand((400, 2), seed=1),  # Python caches ints up to 256: only an index above leaks memory
         lw.rand((LARGE,), seed=1),
     ]
 
 
 def values() -> list[Any]:
-    """Returns operands: mostly those that fit a tensor of 3 or LARGE elements, then those that are refused."""
+    """Returns operands and values to assign: most fit a tensor of 3 or LARGE elements, the last are refused."""
     three = np.arange(3, dtype=np.float32)
     return [
         *(2, 2.5, True, 2**40, 2**70, np.float32(1.5), np.int64(3), np.int8(3), np.bool_(True), three, three > 1),

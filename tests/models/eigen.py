@@ -3,8 +3,8 @@
 1. Householder reflections make the matrix tridiagonal, from the last row up (Golub and Van Loan, 8.3.1).
 2. Implicit QL steps with Wilkinson's shift make the result diagonal (Bowdler, Martin, Reinsch and Wilkinson, 1968).
 
-A dot product has 16 partial sums: partial p adds products p, p + 16 ... to 0; then the upper half of the partials is
-added to the lower half, until one is left. Other sums run from the first element to the last.
+A dot product has 16 partial sums: partial p starts at 0 and adds products p, p + 16, p + 32 and so on; then the upper
+half of the partials is added to the lower half, until one is left. Other sums run from the first element to the last.
 """
 
 from __future__ import annotations

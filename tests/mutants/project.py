@@ -86,7 +86,7 @@ class Project:
 
     @property
     def prepare(self) -> list[str]:
-        """The commands that build a copy."""
+        """The commands that build a copy of the project."""
         return [self._fill(command, "", "") for command in self.settings["prepare"]]
 
     def plan(self, root: Path, file: str) -> Plan:

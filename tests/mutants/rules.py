@@ -48,8 +48,8 @@ class Rule:
 
 
 def _swap(pattern: str, pairs: str, group: int = 0) -> Callable[[Line], Iterator[Change]]:
-    """Returns the `changes` of a rule that replaces what a group of `pattern` matches by its partner. `pairs` such as
-    "a:b c:d" replace a by b and b by a, and so on."""
+    """Returns the `changes` of a rule that replaces the text of a group of `pattern` by its partner. `pairs` such as
+    "a:b c:d" exchange a and b, and c and d."""
     compiled = re.compile(pattern)
     partner = dict(pair.split(":") for pair in pairs.split())
     partner |= {new: old for old, new in partner.items() if new not in partner}

@@ -204,7 +204,8 @@ def joined(contract: Contract, results: Iterator[tuple[int, dict[str, Found]]]) 
 
 
 def entry(contract: Contract, found: Found) -> dict[str, Any]:
-    """Returns an entry of `measured`: the error, rounded up, in the measures of the tolerance, and where it occurs."""
+    """Returns an entry of `measured`: the error, rounded up, in each measure that the tolerance uses (ulp, absolute,
+    relative or magnitude), and where it occurs."""
     if not math.isfinite(found.ratio):
         sys.exit(f"{contract.operation}: expected a finite error, got an infinite one at {found.at}")
     bound = contract.tolerance.bound

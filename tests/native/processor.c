@@ -28,7 +28,7 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     }
     if (number > (number >> 31 ? highest_extended | 0x80000000 : highest)) { /* CPUID does not define these */
         described.a = described.b = described.d = UINT32_MAX;
-        described.c = INT32_MAX; /* smaller, because the size of the cache described by UINT32_MAX overflows to 0 */
+        described.c = INT32_MAX; /* UINT32_MAX would describe a cache of 2^64 bytes, which overflows to 0 */
     } else if (number == 7 && part == 0) {
         described.b = leaf_7_b;
     } else if (number == 4) {

@@ -114,7 +114,7 @@ def test_the_symbols_of_an_elf_file(tmp_path: Path) -> None:
         ("weak_inside", weak | indirect, default, 2),
         ("internal", exported, internal, 1),
         ("hidden", exported, hidden, 1),
-        ("hidden_with_flags", exported, hidden | 0x84, 1),  # other bits of st_other belong to the processor
+        ("hidden_with_flags", exported, hidden | 0x84, 1),  # high bits of st_other: flags of the processor
         ("protected", exported, protected, 1),
         ("protected_with_flags", exported, protected | 0x84, 1),
     ]

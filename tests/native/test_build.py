@@ -263,7 +263,7 @@ def test_zig_compiles_the_extension_for_the_least_capable_processor(target: Targ
 
 @pytest.mark.parametrize(("using", "present"), [(ZIG, True), (EMCC, False)])
 def test_libraries_of_the_extension_for_webassembly(using: Compiler, present: bool) -> None:
-    """Only zig needs these flags: emcc adds its own libraries."""
+    """zig is told which libraries to link and which symbols to import; emcc decides both itself."""
     command = using.extension(PYODIDE, [Path("module.o")], Path("_ext.so"))
     for flag in ("-nostdlib", "-Wl,--import-symbols", "-lcompiler_rt"):
         assert (flag in command) is present, flag

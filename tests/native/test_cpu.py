@@ -71,7 +71,7 @@ def _without(*names: str) -> list[int]:
 
 @pytest.fixture(scope="module")
 def processor() -> Path:
-    """The compiled processor.c, which prints what cpu.c detects on the processors that it reads."""
+    """The compiled processor.c, which reads descriptions of processors and prints what cpu.c detects on each."""
     folder = OUT / "processor"
     folder.mkdir(parents=True, exist_ok=True)
     using, target = compiler.choose(), host()

@@ -61,7 +61,7 @@ def prototypes() -> list[str]:
 
 
 def test_prototypes_agree(headers: Path, tmp_path: Path) -> None:
-    # Python declares True and False as struct _longobject; only their addresses are used
+    # leaves out True and False, of which only addresses are used: Python declares them as struct _longobject
     declared = [re.sub(r"_Py_(True|False)Struct,? ?", "", line) for line in prototypes()]
     assert len(declared) > 50
     source = REAL + "".join(f"{line};\n" for line in declared)
@@ -70,7 +70,7 @@ def test_prototypes_agree(headers: Path, tmp_path: Path) -> None:
 
 
 def _measured() -> Iterable[tuple[str, str]]:
-    """Yields names and C expressions for the sizes and offsets of structs, and the constants."""
+    """Yields a name and a C expression for the size of each struct, the offset of each field, and each constant."""
     for body, name in re.findall(r"typedef struct \w+ \{(.*?)\} (\w+);", OWN, flags=re.DOTALL):
         yield f"sizeof({name})", f"sizeof({name})"
         for field in re.findall(r"(\w+)(?:\)\([^;]*\))?;", body):

@@ -1,4 +1,5 @@
-"""Tests methods of Tensor: copying, pickling, and those of NumPy and the array API."""
+"""Tests methods and attributes of Tensor for copying, pickling, NumPy (such as __array__), the array API (such as
+__array_namespace__), and the choice of a backend."""
 
 from __future__ import annotations
 

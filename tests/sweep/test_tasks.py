@@ -10,8 +10,9 @@ from generator.draw import draw
 from judge import bits
 
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
-# Large calls by kind of operation: shapes of inputs by name (None: absent; not named: `shape`), and the settings from
-# which the layout is made.
+# Large calls for each kind of operation, as pairs: shapes of inputs by name, for all operations of the kind, and the
+# settings from which the layout is made. An input that is None is absent; one that is not listed has the shape of the
+# settings.
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],

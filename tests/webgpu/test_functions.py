@@ -177,7 +177,7 @@ def test_quotients() -> None:
 
 
 def test_reduction_of_logarithms() -> None:
-    """x = 2^k (1 + f) exactly, and 1 + f is in [sqrt(1/2), sqrt(2)), rounded to float32."""
+    """x = 2^k (1 + f) exactly, and sqrt(1/2) <= 1 + f < sqrt(2), where both bounds are rounded to float32."""
     bits = positive(1000)
     parts = evaluate(
         "let p = lw_log_parts(bitcast<f32>(x.x)); vec2<u32>(bitcast<u32>(p.k), bitcast<u32>(p.f))", ((b,) for b in bits)

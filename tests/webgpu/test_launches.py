@@ -1,5 +1,6 @@
 """Tests, with a fake device, what a launch records for each kind of kernel: entry points, constants, accesses, buffers,
-numbers of workgroups and parameters. Tests of results cannot check the number of workgroups, because shaders loop."""
+numbers of workgroups and parameters. Tests of results cannot check the number of workgroups: shaders loop until the
+work is done, so any number computes the same results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-// acosh x = log1p(y + sqrt(y (x + 1))), y = x - 1. Above 1e9, where y (x + 1) could overflow, acosh x = ln x + ln 2.
+// acosh x = log1p(y + sqrt(y (x + 1))), y = x - 1. Above 1e9, acosh x = ln x + ln 2 up to rounding; for the largest x,
+// y (x + 1) would overflow.
 fn lw_acosh_float32(x: f32) -> f32 {
     if (!lw_has_logarithm(x)) {
         return select(lw_log_special(x), lw_nan(), lw_is_zero(x));

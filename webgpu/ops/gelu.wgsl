@@ -1,6 +1,6 @@
 // gelu x = x Phi(x), Phi the cumulative distribution function of the standard normal distribution.
-// 1. Phi(-z) = e^(-z^2/2) t P(t), z = |x|, t = 1 / (1 + 0.28 z), P a polynomial fitted on [0, 14.5]: relative error
-//    1e-8.
+// 1. Phi(-z) = e^(-z^2/2) t P(t), z = |x|, t = 1 / (1 + 0.28 z), P a polynomial fitted for z in [0, 14.5]: relative
+//    error 1e-8. For x >= 0, Phi(x) = 1 - Phi(-z).
 // 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high is z with the low bits cleared, so that high^2
 //    is exact. This matters because an absolute error of the exponent is a relative error of the result.
 // 3. For x < -1, the mantissa of Phi(x) is multiplied by x before the power of two is applied, because Phi(x) may be

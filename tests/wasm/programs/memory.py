@@ -70,7 +70,7 @@ def used_up() -> dict[str, Any]:
 
 
 def growth() -> dict[str, Any]:
-    """Adds tensors until the heap has grown three times, then checks them and views that were made before."""
+    """Creates tensors until the heap has grown three times, then checks them, and views from before the growth."""
     first = lw.arange(BLOCK, dtype=lw.int32)
     view = memoryview(first)
     row = first[5:10]
