@@ -83,7 +83,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        # Three chunks: of one output, then of nine outputs.
+        # Three chunks in each: first with one output, then with nine outputs, whose chunks are shorter.
         shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]

@@ -64,7 +64,7 @@ def test_plot(tmp_path):
         (["addd"], "no operation 'addd'; did you mean add"),
         (["add", "--sizes", "big"], "expected a size such as 1024, 64K, 1M or 512x64, got 'big'"),
         (["add", "--backends", "mmx"], "mmx"),
-        (["add", "--peers", "fortran"], "expected peers of numpy, numpy-out"),
+        (["add", "--peers", "fortran"], "expected peers from numpy, numpy-out"),
         (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
         (["threads", "--threads", "1"], "expected --threads of at least 2"),
         (["call", "fly"], "expected the beginning of x + y 1K, whole call"),

@@ -277,7 +277,7 @@ def test_json_has_every_row_and_the_shared_facts(capsys):
     ("arguments", "message"),
     [
         (["--goals", "fly"], "no goal begins with 'fly'; there are x + y 1K, whole call"),
-        (["--goals", "--peers", "tfjs"], "expected peers of numpy, numpy-out"),
+        (["--goals", "--peers", "tfjs"], "expected peers from numpy, numpy-out"),
         (["--goals", "--sizes", "4"], "excludes --sizes"),
         (["--goals", "--threads", "2"], "excludes --sizes, --dtype, --threads and --plot"),
         (["--goals", "--wheel", "x.whl"], "--wheel is for --backends browser"),

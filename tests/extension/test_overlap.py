@@ -57,7 +57,7 @@ def rectangles(base: np.ndarray) -> Iterator[Views]:
 
 
 def check(memory: np.ndarray, pairs: Iterator[Views], write: Callable[[Any, Any], object]) -> None:
-    """Asserts that `write` changes the memory in Lanewise as in NumPy, where it reads a copy of the source."""
+    """Asserts that `write` changes the memory in Lanewise as it does in NumPy with a copy of the source."""
     wrong = []
     initial = memory.copy()
     for label, target, source in pairs:

@@ -47,6 +47,12 @@ def test_json_names_every_backend_and_nothing_is_wrong(capsys):
     assert {*cpu, "numpy"} <= set(rows[0]["minimum_ns"])
 
 
+def test_matrices_have_at_most_512_rows():
+    shapes = next(work.shapes for work in bench.WORKS if work.operation == "matmul")
+    assert shapes(511**2) == ((511, 511), (511, 511))
+    assert shapes(512**2) == shapes(513**2) == ((512, 512), (512, 512))
+
+
 def test_without_numpy_backends_are_compared_with_scalar(capsys, monkeypatch):
     monkeypatch.setattr(bench, "find_spec", lambda name: None)
     assert bench.main(["exp", *FAST]) == 0

@@ -23,7 +23,7 @@ FILES = {
 
 @pytest.fixture
 def distribution(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> pyodide_fixture.Distribution:
-    """A small distribution whose release is a folder and whose packages cannot be downloaded."""
+    """A small distribution: its release is downloaded from a local folder, and downloads of packages fail."""
 
     def no_package(command: list[str], archive: Any, workplace: Path) -> Path:
         raise pyodide_fixture.FixtureError(f"{archive.requirement}: no registry")

@@ -51,7 +51,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 def _peers(names: Sequence[str] | None) -> tuple[list[Peer], dict[str, str]]:
     """Returns the peers that take part, and why the others do not."""
     if unknown := sorted(set(names or ()) - set(PEERS)):
-        raise ArgumentError(f"bench: expected peers of {', '.join(PEERS)}, got {unknown[0]!r}")
+        raise ArgumentError(f"bench: expected peers from {', '.join(PEERS)}, got {unknown[0]!r}")
     absent = {name: missing(name) for name in PEERS if missing(name)}
     if names is not None:
         absent |= {name: "left out" for name in PEERS if name not in names}

@@ -84,7 +84,7 @@ def installed() -> list[str]:
 def open_peer(name: str, threads: int) -> Peer:
     """Imports a peer and sets it up. Raises ArgumentError if the name is unknown or the peer cannot take part."""
     if name not in PEERS:
-        raise ArgumentError(f"bench: expected peers of {', '.join(PEERS)}, got {name!r}")
+        raise ArgumentError(f"bench: expected peers from {', '.join(PEERS)}, got {name!r}")
     if reason := missing(name):
         raise ArgumentError(f"bench: the peer {name} is {reason}")
     peer: Peer = importlib.import_module(PEERS[name][1]).open(threads)
