@@ -167,7 +167,7 @@ def _parameter(name: str, fields: Fields) -> Parameter:
     if kind == "choice" and not choices:
         raise fields.error("expected choices with type: choice, got none; add choices: [name, ...]")
     if choices and kind != "choice":
-        raise fields.error(f"expected choices only with type: choice, got type: {kind}; remove the choices, or change the type")
+        raise fields.error(f"expected choices only with type: choice, got type: {kind}; remove the choices")
     if choices and not required and default not in choices:
         raise fields.error(f"expected the default to be one of {', '.join(choices)}, got {default!r}")
     expected = {"float": (int, float), "int": (int,), "bool": (bool,), "keepdims": (bool,), "pair": (int,)}.get(kind)
