@@ -9,7 +9,8 @@
  * Queries are divided into chunks, and chunks into blocks. For each chunk, the kernel iterates over the blocks of keys.
  * It packs the keys and values of a block once, then multiplies them by each block of queries: the GEMM micro-kernel
  * computes both the scores and the weighted sums. A block of queries skips the blocks of keys that none of its queries
- * sees. If there are few queries, and the rows of keys and values are contiguous, GEMM reads them without packing.
+ * sees. If there are few queries, and the rows of keys and values are contiguous, GEMM reads the keys and values
+ * without packing.
  *
  * If a query does not see a key, the key and its value are hidden from it, and the score is -inf. The result of a query
  * that sees no keys is zeros, as in PyTorch. Hidden keys and values have no effect, even if they are NaN or infinite:
@@ -55,8 +56,8 @@ typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the range of keys visible to at least one of the queries first .. last, ignoring the mask, relative to key
- * number `key`. */
+/* Returns the range of keys that at least one of the queries first .. last sees, leaving aside the mask. The range is
+ * counted from key number `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
@@ -331,7 +332,7 @@ static void attention_finish(const attention_chunk *c) {
 }
 
 /* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
- * adds. */
+ * adds, to find out how much memory is needed. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

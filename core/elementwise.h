@@ -296,7 +296,7 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
         if (call.passage[o] == REPEATED && o == last) {
-            call.passage[o] = PACKED; /* the layout is one strided row; a result cannot be repeated */
+            call.passage[o] = PACKED; /* chosen if the layout is one strided row, but only an input can be repeated */
         }
         if (call.passage[o] == BY_ROW) {
             call.by_row = 1;

@@ -10,8 +10,8 @@
 
 #include "reduction.h"
 
-/* The result of reducing some elements. In step 1: their largest or smallest value, and their sum. In step 2: the AND
- * or OR of their bits, and a mask that is nonzero if one is NaN. */
+/* The result of reducing some elements. In step 1, `value` is their largest or smallest value, and `other` their sum.
+ * In step 2, `value` is the AND or OR of their bits, and `other` a mask that is nonzero if one of them is NaN. */
 typedef struct extreme {
     vf32 value, other;
 } extreme;
@@ -84,8 +84,8 @@ INLINE extreme extreme_pass(const float *x, int64_t count, float identity, extre
     return all;
 }
 
-/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` combines values in step 1 above. `signs_join`
- * combines signs in step 2, which <op>_exact runs, and so decides the sign of a zero result: AND for max, OR for min.
+/* Defines the kernel lw_<op>_float32 for `op` max or min. `value_join` combines values in step 1 above. In step 2,
+ * which <op>_exact runs, `signs_join` combines the signs into that of a zero result: it is AND for max, and OR for min.
  * `joined` is an expression that combines two partial results a and b, and handles NaN and signed zeros. */
 #define EXTREME(op, identity, value_join, signs_join, joined)                                                  \
     RARE float op##_exact(const float *x, int64_t count, float value) {                                        \

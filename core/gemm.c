@@ -28,9 +28,9 @@ typedef struct gemm_part {
 } gemm_part;
 
 /* Packs one task's share of an operand. `along` is the stride along k, `across` that along the other dimension, which
- * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels: each
- * index of k may lie on its own page of memory, of which a single panel would use only one or two cache lines.
- * Otherwise, the share is a range of whole panels. */
+ * has `extent` elements. If the other dimension is contiguous, the share is a range of k, for all panels, because each
+ * index of k may lie on its own page of memory, and packing a single panel would read only one or two cache lines of
+ * each page. Otherwise, the share is a range of whole panels. */
 INLINE void gemm_pack_part(float *to, int width, const char *from, int64_t across, int64_t along, int64_t extent,
                            int64_t depth, int64_t task, int64_t tasks) {
     int by_depth = across == sizeof(float);
@@ -120,8 +120,8 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
 }
 
 /* Computes one block of C. If its panels of B are shared with other tasks and together fit in the caches, tiles are
- * computed row by row, because writing C takes most of the time if k is short. Otherwise, they are computed column by
- * column, and a panel of B stays in L1. */
+ * computed row by row: k may be short, and then writing C, here along its rows, takes most of the time. Otherwise, they
+ * are computed column by column, and a panel of B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;

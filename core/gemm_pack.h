@@ -6,7 +6,7 @@
 
 typedef float gemm_quad __attribute__((vector_size(16)));
 
-/* Transposes 4 x 4 floats. Rows of `from` are `across` bytes apart, and rows of `to` `width` floats. */
+/* Transposes 4 x 4 floats. Rows of `from` are `across` bytes apart, and rows of `to` are `width` floats apart. */
 INLINE void gemm_transpose_4x4(const char *from, int64_t across, float *to, int width) {
     gemm_quad q[4];
     for (int r = 0; r < 4; r++) {

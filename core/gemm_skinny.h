@@ -9,7 +9,7 @@
 #include "gemm_pack.h"
 
 enum {
-    SKINNY_MAX_ROWS = 48,    /* rows of C; a multiple of GEMM_MR on every instruction set */
+    SKINNY_MAX_ROWS = 48,    /* maximum rows of C; a multiple of GEMM_MR on every instruction set */
     SKINNY_KC = 32,          /* rows of B per block */
     SKINNY_MAX_BLOCKS = 256, /* maximum blocks of k, to bound the rounding error: blocks are added in sequence */
     SKINNY_NC = 512          /* maximum columns of a strip */

@@ -1,9 +1,10 @@
 /* GEMM's block sizes, one row per instruction set. The names are those of BLIS.
  *
- * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more, for B
- * and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of it. A panel of A,
- * KC x MR floats, fits in L1. A panel of B, KC x NR floats, fits in L1 too, or comes from L2, which also holds an
- * MC x KC block of A; on avx512 each step along k loads 128 bytes of B for 24 vector multiply-adds.
+ * The micro-kernel keeps a tile of MR rows x NR_VECTORS vectors of C in registers and needs NR_VECTORS + 1 more
+ * registers, for B and A. At the lower edge of C, tiles have a multiple of EDGE_MR rows; EDGE_MR is MR or a third of
+ * it. A panel of A, KC x MR floats, fits in L1. A panel of B, KC x NR floats, fits in L1 too, or comes from L2, which
+ * also holds an MC x KC block of A. On avx512, each step along k loads only 128 bytes of B for 24 vector
+ * multiply-adds.
  *
  * Measured on one core of an AMD EPYC (Zen 4, 32 KB L1, 1 MB L2), 2026-11, in GFLOP/s for 512 x 512: avx512 112, avx2
  * 109 (peak of both: 118), avx 88, sse2 37, scalar 11; relaxed_simd in Node 24: 48. With avx512 on this processor,

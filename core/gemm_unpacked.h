@@ -86,7 +86,8 @@ static void unpacked_by_rows(const gemm *g) {
     }
 }
 
-/* sum += A B for one row of A, `rows` rows of B, each contiguous, and `columns` columns of B and C. */
+/* Adds to `sum` the product of `rows` adjacent elements of a row of A with as many rows of B, for `columns` columns.
+ * Requires contiguous rows of B. */
 INLINE void unpacked_stream_rows(const char *a, int64_t a_column, const char *b, int64_t b_row, int rows,
                                  int64_t columns, float *sum) {
     vf32 factor[UNPACKED_STREAM_ROWS];
@@ -193,7 +194,7 @@ static void unpacked_by_dots(const gemm *g) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
-            for (int64_t r = 0; r < rows; r++) { /* gemm_store_tile applies the activation to the padding, too */
+            for (int64_t r = 0; r < rows; r++) { /* padding, to which gemm_store_tile applies the activation, too */
                 for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }

@@ -63,7 +63,7 @@ static gemm matrix_product(const lw_matrix_layout *layout, const void *const *in
         g.bias_row = row[2];
         g.bias_column = column[2];
     }
-    /* Along an extent of 1, any stride is right: that of contiguous elements enables the fast paths. */
+    /* Along an extent of 1, any stride is right. Use that of contiguous elements, which enables the fast paths. */
     if (g.k == 1) {
         g.a_column = g.b_row = sizeof(float);
     }

@@ -50,7 +50,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
 }
 
 /* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
- * FMA instructions add to the sum of deviations, so that the adder and the FMA unit have two operations each. */
+ * The addition to the sum of deviations is an FMA instruction, so that of these four operations, the adder and the FMA
+ * unit have two each. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -84,10 +85,10 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
     moments_of(mean, deviations, squares, count, result);
 }
 
-/* Like moments_block, but reads the block only once, and rounds differently: uses deviations from the mean of four of
- * the block's elements. If that mean is within 1.7 standard deviations of the block's mean, correcting the sum of
- * squares for the difference cancels at most two of its bits. Other blocks, including those with NaN or overflow, are
- * read again. */
+/* Like moments_block, but reads the block only once, and rounds differently: uses deviations from `center`, the mean of
+ * four of the block's elements. If `center` is within 1.7 standard deviations of the block's mean, correcting the sum
+ * of squares for the difference cancels at most two of its bits. If not, or if there is NaN or overflow,
+ * moments_block reads the block again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -120,7 +121,7 @@ static void moments_columns(const reduce_source *from, int64_t start, int64_t co
 }
 
 /* Computes a block's moments from its elements times `factor`, a power of two. The products are below 2^52 if they are
- * scaled down, and below 2^81 if they are scaled up. */
+ * scaled down, and below 2^81 if they are scaled up, so that their sum is finite. */
 RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float factor, reduced *result) {
     float scaled[REDUCE_BLOCK];
     reduce_source from = reduction_scaled(x, stride, count, factor, scaled);
@@ -130,8 +131,8 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
 }
 
 /* Computes a block's moments again from scaled elements if its sums overflowed float32, or if its squares are so small
- * that denormals lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, squares that small are exactly 0
- * and need no scaling. */
+ * that denormals lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, deviations other than 0 are at
+ * least 2^-44 in size, so squares that small are exactly 0 and need no scaling. */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {

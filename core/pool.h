@@ -13,8 +13,8 @@
 #include "window.h"
 
 enum {
-    /* Limits, in elements of a row of x, both the distance between the first elements of a block's first and last
-     * window, and the width of the part of a window that is processed at once. */
+    /* The maximum, in elements of a row of x, of two sizes: the distance between the first elements of a block's first
+     * and last window, and the width of the part of a window that is processed at once. */
     POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
@@ -82,7 +82,7 @@ static void pool_reduce(const pool_rows *rows, int sums, int64_t down, int64_t r
 
 /* Like pool_reduce, for one row of results and rows of x whose elements are `stride` bytes apart. */
 static void pool_reduce_sparse(const pool_rows *rows, int sums, int64_t stride, float *to) {
-    float two[2][2 * POOL_SPAN]; /* the rows joined so far, as one row; the next row */
+    float two[2][2 * POOL_SPAN]; /* two[0]: the rows joined so far; two[1]: the next row */
     pool_rows both = {(const char *)two, 2, sizeof two[0], rows->width};
     for (int64_t r = 0; r < rows->count; r++) {
         copy_strided_32((char *)two[r > 0], sizeof(float), rows->from + r * rows->step, stride, rows->width);
@@ -150,7 +150,7 @@ static void pool_divide(const pool *s, int64_t first, int64_t rows, int64_t j, i
                         int64_t pitch) {
     const lw_window_layout *w = s->layout;
     float across[POOL_SPAN + VF32_LANES]; /* per column of results: number of its window's columns inside the image */
-    if (s->divisor > 0) {                 /* then the rows are divided as one long row */
+    if (s->divisor > 0) {                 /* all sums have this divisor, so divide the rows as one long row */
         PATH("pool: one divisor");
         columns = rows * pitch;
         rows = 1;
@@ -255,7 +255,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* a row of the buffer is one step if it has one result */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, the row is one step */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

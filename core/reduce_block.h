@@ -40,7 +40,7 @@ typedef struct reduce_source {
 } reduce_source;
 
 /* Maps n elements at x and y to values that can be joined to partials, one vector per set; lanes n and up are ignored.
- * `state` is defined by the operation and the same for a whole block. */
+ * `state` is a value that the operation defines, such as a mean, and is the same for a whole block. */
 typedef void reduce_map(const char *x, const char *y, int n, vi32 state, vi32 *mapped);
 typedef void reduce_join(vi32 *left, const vi32 *right); /* stores the results in `left` */
 
@@ -134,9 +134,9 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
 }
 
 /* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
- * n columns. If columns have fewer than REDUCE_PARTIALS elements, only that many partials are computed, rounded up to a
- * power of two, since joining an empty one changes nothing. Their order is bit-reversed, so that `level`, a stack with
- * one value per level, joins the same pairs as halving. */
+ * n columns. If columns have fewer than REDUCE_PARTIALS elements, computes only as many partials as elements, rounded
+ * up to a power of two, since joining an empty partial changes nothing. Computes the partials in bit-reversed order, so
+ * that `level`, a stack with one value per level, joins the same pairs as halving. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

@@ -9,7 +9,8 @@
  *   longer rows, few results      Selection: collects elements that come before the last of those kept so far;
  *                                 when the buffer is full, radix-sorts it and keeps the first results.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
- *                                 element is NaN or -0. Bools are counted.
+ *                                 element is NaN or -0.
+ *   rows of bools, any length     Counting: counts the true elements, then writes the result.
  * Radix sort is not vectorized on any instruction set. It moves each element up to four times.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
@@ -298,8 +299,8 @@ static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *p
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
 }
 
-/* Maps the bits of a float32 to an integer that compares like it, and back: in negative numbers, inverts all bits but
- * the sign. */
+/* Maps the bits of a float32 to an integer that compares like the float, and such an integer back to the bits: inverts
+ * all bits but the sign in negative numbers. */
 INLINE vi32 sort_ordered(vi32 bits) {
     return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
 }
@@ -364,7 +365,7 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* first the number of true elements; then that of elements equal to the first result */
+    int64_t firsts; /* while counting, the number of true elements; then, of elements equal to the first result */
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

@@ -17,7 +17,8 @@ INLINE int stream_pays(const lw_context *context, int64_t bytes) {
 /* Returns the number of bytes from `to` to the next cache line. */
 INLINE int64_t stream_lead(const void *to) { return -(intptr_t)to & (STREAM_LINE - 1); }
 
-/* Copies `count` bytes, whole cache lines by streaming stores. Other threads may read them only after stream_end(). */
+/* Copies `count` bytes, whole cache lines by streaming stores. Other threads may read the copy only after
+ * stream_end(). */
 static void stream_copy(char *to, const char *from, int64_t count) {
     int64_t lead = stream_lead(to), done = 0;
     PATH_IF(SIMD_STREAM && lead > 0, "stream: before the first whole line");

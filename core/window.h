@@ -34,9 +34,12 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
     return (window_range){min_int64(begin, end), end};
 }
 
+/* Consecutive results of one image whose elements of x are equally spaced. `image` is the byte offset of that image in
+ * x. `from` is the byte offset of the run's first element: in a window_strip, from the start of the channel in its
+ * image; in a window_tap, from the start of the channel in the first image. */
 typedef struct window_run {
-    int64_t image, from; /* byte offsets: of the image in x; of the first element in a channel, plus `image` in a tap */
-    int64_t to, count;   /* the run's results: index of the first one in the strip; how many */
+    int64_t image, from;
+    int64_t to, count; /* index of the run's first result in the strip; number of results */
 } window_run;
 
 typedef struct window_strip {
@@ -64,7 +67,8 @@ typedef struct window_tap {
 /* Maps the index of a row or column of results to an int32, so that vectors of them can be compared with the mapped
  * limits of a range. `first` is the row or column of the strip's first result. A strip's indices are in first to first
  * + WINDOW_STRIP - 1 or, where a new row or image begins, in 0 to WINDOW_STRIP - 1. The former become index - first,
- * the latter index - min(first, 2^30). Limits elsewhere are clamped, which changes no comparison with these. */
+ * the latter index - min(first, 2^30). Limits outside both ranges are clamped, which changes no comparison with the
+ * strip's indices. */
 INLINE int32_t window_place(int64_t index, int64_t first) {
     int64_t near_zero = min_int64(index, WINDOW_STRIP) - (1 << 30), near_first = min_int64(index - first, 1 << 30);
     return (int32_t)(near_first > near_zero ? near_first : near_zero);

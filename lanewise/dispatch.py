@@ -2,7 +2,7 @@
 
 The hot path never comes here: the extension itself handles tensors, numbers and buffers on CPU backends. It passes on
 operations written in Python (kinds `composed` and `creation`, and some views), and calls with operands that only Python
-can read: lists, DLPack objects and other packages' arrays. For the latter, dispatch() converts the operands and calls
+can read: lists, DLPack objects and other packages' arrays. For such a call, dispatch() converts the operands and calls
 the operation again.
 """
 

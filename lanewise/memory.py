@@ -26,8 +26,8 @@ def memory_stats() -> dict[str, int]:
     """Returns statistics about the memory of CPU tensors. Sizes are in bytes.
 
     `allocated_bytes` are in use now, `peak_allocated_bytes` is their maximum since the last reset. Memory borrowed from
-    other libraries does not count; requests are rounded up by at most a quarter, or to 64 bytes. `cached_bytes` are
-    freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
+    other libraries does not count; requests under 64 bytes count as 64, others as up to a quarter more. `cached_bytes`
+    are freed blocks kept for reuse, at most `cache_limit_bytes`; `reserved_bytes` is allocated plus cached bytes.
     Of `num_allocs` allocations, `num_cache_hits` reused cached blocks, and `num_alloc_retries` had to empty the cache.
 
     >>> import lanewise as lw

@@ -132,8 +132,8 @@ def to_js(self: Tensor, /) -> Any:
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """Runs a NumPy ufunc on arrays that share the tensors' memory. Lanewise runs `array + tensor` and other calls of
-    _OPERATORS without keywords, with a first input that is not a tensor. `array += tensor` has the keyword out."""
+    """Runs a NumPy ufunc on arrays that share the tensors' memory. Those of binary operators run in Lanewise if the
+    first input is not a tensor and there are no keywords: `array + tensor` does, but `array += tensor` passes `out`."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)

@@ -112,7 +112,7 @@ def refuse_keyword(operation: str, name: str) -> None:
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
         raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
-    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # PARAMETERS omits attention's `value`
+    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # not in PARAMETERS: attention has it
     called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""
     raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})") from None

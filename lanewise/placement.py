@@ -1,8 +1,8 @@
 """Says where tensors are stored, and moves them.
 
-A tensor is committed to a backend if the user chose it for the tensor. For operations that have kernels, the extension
-uses the backend that their operands are committed to. The functions here place tensors for Tensor.to() and similar
-methods (methods.py), creation functions and composed operations.
+A tensor is committed to a backend if the user placed it there. For operations that have kernels, the extension uses the
+backend that their operands are committed to. The functions here place tensors for Tensor.to() and similar methods
+(methods.py), creation functions and composed operations.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def device_of(tensor: Tensor) -> str:
 
 
 def move(tensor: Tensor, backend: Backend) -> Tensor:
-    """Returns the tensor, committed to a backend that must be open. Moving between CPU backends copies nothing."""
+    """Returns the tensor, committed to `backend`, which must be open. Moving between CPU backends copies nothing."""
     return tensor._place_on(backend.value)
 
 

@@ -80,7 +80,7 @@ def attention_scores(query: Any, keys: Any, *, scale: float | None = None) -> Te
 
 
 def weighted_sum(weights: Any, rows: Any) -> Tensor:
-    """Multiplies rows (..., n, d) by weights and adds them: one sum for weights (n,), m sums for (..., m, n)."""
+    """Sums rows (..., n, d) multiplied by weights: one sum for weights (n,), m sums for (..., m, n)."""
     factors, values = tensor_of("weighted_sum", "weights", weights), tensor_of("weighted_sum", "rows", rows)
     if factors.ndim < 1 or values.ndim < 2 or factors.shape[-1] != values.shape[-2]:
         raise ShapeError(

@@ -40,7 +40,7 @@ class Provider(Protocol):
         ...
 
 
-# Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (core/include/lanewise.h) and name in messages.
+# Maps a CPU feature's name in the build's manifest to its bit LW_CPU_* (lanewise.h) and to its name in messages.
 _FEATURES: Final[dict[str, tuple[int, str]]] = {
     "sse2": (1 << 0, "SSE2"),
     "avx": (1 << 1, "AVX"),

@@ -64,7 +64,7 @@ def _initialize() -> None:
 
 
 def follow(result: Calibration | None) -> None:
-    """Makes AUTO use a calibration's order, or that of lw.Backend for None. The user's choices stay in effect."""
+    """Makes AUTO use a calibration's order, or lw.Backend's if `result` is None. The user's choices stay in effect."""
     _set_calibration(result)
     if _priority is _order and not _is_named:
         _set_default(_first_that_opens())

@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; in shorter rows, a step of the loop over rows takes longer than the copy of a row
+_SHORT_ROW: Final = 16  # elements; a shorter row takes less time to copy than the loop needs to step to the next row
 
 
 # operations that return views where possible

@@ -101,7 +101,7 @@ def _one_axis(operation: str, axis: int, x: Tensor) -> int:
 
 
 def _variables(operation: str, x: Any, y: Any, rowvar: bool) -> Tensor:
-    """Returns one matrix whose rows are the variables of x and y, the rows or columns of these inputs."""
+    """Returns one matrix with a variable per row: the rows of x and y or, unless `rowvar`, their columns."""
     in_rows = to_bool(operation, "rowvar", rowvar)
     parts = []
     for name, value in {"x": x, "y": y}.items() if y is not None else [("x", x)]:

@@ -45,10 +45,10 @@ class Work(NamedTuple):
 def calibrate(*, save: bool = True) -> Calibration:
     """Measures which CPU backend is the fastest on this machine, and makes AUTO use it.
 
-    It takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
-    LANEWISE_CACHE_DIR, stores the result for later processes, if processor, operating system and Lanewise's version are
-    the same. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result is lost with the page.
-    LANEWISE_BACKEND, lw.use_backend() and lw.set_backend_priority() override it; lw.reset_calibration() removes it.
+    This takes a few seconds; run it on an otherwise idle machine. With `save`, a file in the user's cache folder, or in
+    LANEWISE_CACHE_DIR, stores the result for later processes that have the same processor, operating system and version
+    of Lanewise. If the file cannot be written, a RuntimeWarning says so. In Pyodide the result is lost with the page.
+    lw.reset_calibration() removes the result; LANEWISE_BACKEND, use_backend() and set_backend_priority() override it.
 
     >>> import lanewise as lw
     >>> result = lw.calibrate(save=False)
@@ -110,7 +110,7 @@ def _measured() -> Calibration:
 
 
 def _sampled(backends: Sequence[Backend]) -> dict[str, list[dict[Backend, float]]]:
-    """Returns, for each kind of operation, a dictionary per operation and size: the nanoseconds on each backend."""
+    """Returns, for each kind of operation, a list with an item per operation and size: nanoseconds on each backend."""
     from lanewise.timing import measure
 
     samples: dict[str, list[dict[Backend, float]]] = {kind: [] for kind in KINDS}

@@ -107,7 +107,7 @@ def isdtype(dtype: Any, kind: str | DType | tuple[str | DType, ...]) -> builtins
 
 
 def _weaken_numpy_scalars(values: tuple[Any, ...]) -> list[Any]:
-    """Replaces NumPy scalars and 0-dimensional arrays by Python scalars, if an array or a dtype is among the values."""
+    """Replaces NumPy scalars and 0-dimensional arrays by Python scalars, unless the values are nothing but scalars."""
     arrays = [hasattr(value, "__array__") and not isinstance(value, Tensor | type) for value in values]
     numbers = [is_array and getattr(value, "ndim", 1) == 0 for value, is_array in zip(values, arrays, strict=True)]
     paired = list(zip(values, numbers, strict=True))

@@ -12,7 +12,7 @@ import js
 
 __all__ = ["features"]
 
-# A module with one function () -> v128, without its code section; each probe appends one.
+# A module that declares one function () -> v128; each probe appends a code section with the body of the function.
 _HEAD: Final = b"\0asm\x01\0\0\0" + b"\x01\x05\x01\x60\x00\x01\x7b" + b"\x03\x02\x01\x00"
 _SPLAT: Final = b"\x41\x00\xfd\x0f"  # i32.const 0, i8x16.splat
 

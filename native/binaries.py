@@ -1,5 +1,6 @@
-"""Reads which symbols a shared library imports and exports: 64-bit little-endian ELF, Mach-O and PE, and WebAssembly
-(wasm/module.py). Supports only what the checks of our own libraries need; anything unexpected raises BuildError."""
+"""Reads which symbols a shared library imports and exports. The library can be 64-bit little-endian ELF, Mach-O or PE,
+or WebAssembly (wasm/module.py). Supports only what the checks of our own libraries need; anything unexpected raises
+BuildError."""
 
 from __future__ import annotations
 
@@ -26,8 +27,8 @@ class Symbols:
 
 
 def check_kernels(path: Path) -> None:
-    """Deletes a kernel library and raises BuildError unless it imports nothing, needs no other library, and exports
-    only its kernel table."""
+    """Checks that a kernel library imports nothing, needs no other library, and exports only its kernel table. If not,
+    deletes the library and raises BuildError."""
     symbols = read(path)
     problems = []
     if symbols.undefined:
@@ -40,8 +41,8 @@ def check_kernels(path: Path) -> None:
 
 
 def check_extension(path: Path) -> None:
-    """Deletes the extension and raises BuildError unless it exports only its initialization function and, if it
-    is a WebAssembly module, imports only functions that Pyodide has. The linker does not check imports."""
+    """Checks that the extension exports only its initialization function and, if it is a WebAssembly module, imports
+    only functions that Pyodide has, which the linker does not check. If not, deletes it and raises BuildError."""
     symbols = read(path)
     problems = []
     if symbols.exported != ("PyInit__ext",):

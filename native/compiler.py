@@ -76,7 +76,7 @@ class Compiler:
         return self.family in ("zig", "emcc")
 
     def knows(self, target: Target, isa: Isa, folder: Path) -> bool:
-        """Returns whether the compiler supports an instruction set: its probe compiles. The pinned zig supports all."""
+        """Returns whether the compiler knows an instruction set, by compiling a probe. The pinned zig knows all."""
         if self.family == "zig" or not isa.probe:
             return True
         folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ def choose(*, sanitizer: str = "") -> Compiler:
     command = words["CC"]
     if command:
         banner = _banner((*command, "--version"))
-        # emcc, which `pyodide build` calls by another name, prints "Emscripten gcc/clang-like replacement"
+        # `pyodide build` runs emcc under another name, but emcc prints "Emscripten gcc/clang-like replacement"
         family = "emcc" if "Emscripten" in banner else "clang" if "clang" in banner else "gcc"
         return Compiler(command, family, banner, cflags, words["LDFLAGS"], sanitizer)
     if importlib.util.find_spec("ziglang") is None:

@@ -71,8 +71,8 @@ static int smaller_limit(int a, int b) { return a == 0 || (b && b < a) ? b : a; 
 
 /* Returns the limit from one line of /proc/self/cgroup, whose format is number:controllers:path. A line of cgroup v2
  * names no controllers. The loop visits the group and its ancestors up to the root of the mounted hierarchy. In a
- * container, the line may have the group's path on the host: then only the root exists among the folders that the loop
- * visits, and it is the container's own group. */
+ * container, the path may be the one that the group has on the host. Then none of the visited folders exists except
+ * the root, which is the container's own group. */
 static int line_limit(const char *root, const char *line) {
     char controllers[PATH_BYTES], group[PATH_BYTES];
     const char *names = strchr(line, ':'), *path = names ? strchr(names + 1, ':') : NULL;

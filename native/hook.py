@@ -35,7 +35,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
 
     @cached_property
     def _compiler(self) -> compiler.Compiler:
-        """The compiler. Cached, because choosing it runs it."""
+        """The compiler. Cached, because choosing a compiler runs it, to ask for its version."""
         return compiler.choose()
 
     @cached_property
@@ -60,7 +60,8 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # hatchling reads `exclude` later, when it collects files; _python_for_browsers() replaces the Python files
+            # Exclude all Python files: _python_for_browsers() makes copies to pack instead. This still takes effect,
+            # because hatchling reads `exclude` after this hook, when it collects files.
             config = self.build_config.target_config
             left_out = {*config.get("exclude", ()), *NOT_IN_BROWSERS}
             config["exclude"] = [*left_out, "lanewise/**/*.py"]

@@ -1,4 +1,7 @@
-"""Runs a build command only if it, its tool or its inputs changed: a file next to the output holds their hash."""
+"""Runs a build command only if the command, its tool or its inputs changed since the last run.
+
+A file next to the output, with the suffix .stamp, holds a hash of them.
+"""
 
 from __future__ import annotations
 

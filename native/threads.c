@@ -119,7 +119,7 @@ static struct {
     condition offered;  /* idle workers sleep on this */
     condition left;     /* callers sleep on this until the last worker has left their job */
     atomic_int threads; /* the most threads for a call, including the caller; 0 before the first use */
-    atomic_uint news;   /* incremented by each new job and each change of `threads`; stops workers from spinning */
+    atomic_uint news;   /* incremented by each new job and each change of `threads`; workers spin until it changes */
     int workers, asleep, busy;
     job *jobs; /* oldest first */
     unsigned forks;
@@ -160,8 +160,8 @@ static void record_failure(job *job, int64_t index, lw_status status, const lw_c
     unlock(&pool.mutex);
 }
 
-/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`; it records an interruption in
- * `failed`, where the workers see it. */
+/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`, and records an interruption
+ * in `failed`, where the workers see it. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
         record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);
@@ -309,8 +309,8 @@ static void after_fork_in_child(void) {
     pool.forks++;
 }
 
-/* Registers the handlers when the library is loaded, before any thread can hold the mutex. Without the handlers, if the
- * process forked while the mutex was held, the first call in the child would wait for the mutex forever. */
+/* Registers the handlers of fork() when the library is loaded, before any thread can hold the mutex. Without them, if
+ * the process forked while another thread held the mutex, the first call in the child would wait for it forever. */
 __attribute__((constructor)) static void handle_forks(void) {
     pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child);
 }

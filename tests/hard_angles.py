@@ -10,7 +10,9 @@ from generator.schema import Bound
 from judge import near
 
 OPERATIONS = ("sin", "cos", "tan")
-DRAWN, KEPT = 1 << 18, 6  # floats per power of two; those kept are within about 2^-17 quadrants of a multiple of pi/2
+# The number of floats drawn for each power of two, and the number kept of these: the closest to multiples of pi/2,
+# which are within about 2^-17 quadrants of one.
+DRAWN, KEPT = 1 << 18, 6
 
 
 def pi(digits: int = 100) -> Decimal:

@@ -77,7 +77,7 @@ class Case:
         return self.bounds.get(backend, self.bounds[""])
 
     def complaint(self, result: Sequence[Any], backend: str) -> str | None:
-        """Returns a message about the first wrong element, in row-major order, or a wrong number of them, else None."""
+        """Returns a message about a wrong number of elements or the first wrong one in row-major order, else None."""
         references = self.reference.values()
         magnitudes = self.magnitude.values() if self.magnitude else (0.0,) * len(references)
         if len(result) != len(references):

@@ -61,8 +61,8 @@ def build(folder: Path, *, tag: str | None = None, isolated: bool = True) -> Pat
 
 
 def inspect(wheel: Path, *, tag: str | None = None) -> None:
-    """Raises WheelError if the name does not end in the expected tags, if a module is missing that the build did not
-    leave out, or if a module or the wheel is too large."""
+    """Raises WheelError if the name does not end in the expected tags, if a module is missing (other than those that
+    the compiler does not support), or if a module or the wheel is too large."""
     expected = f"-{TARGET.python_tag}-abi3-{_platform(tag)}"
     if not wheel.stem.endswith(expected):
         raise WheelError(f"{wheel.name}: expected a name that ends in {expected}.whl")

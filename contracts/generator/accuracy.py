@@ -1,4 +1,4 @@
-"""Reads and compares `tolerance`, the errors that a contract allows, and `measured`, the largest errors found."""
+"""Reads and compares two fields of a contract: `tolerance` (the errors allowed) and `measured` (the largest found)."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def cases(contract: Contract) -> Iterator[Case]:
 
 
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
-    """Yields the parameters to test: the defaults and, if no `cases` are given, these with one choice or float changed.
+    """Yields the parameters to test: the defaults and, without `cases`, the defaults with one choice or float changed.
 
     For a cast, yields the defaults with each target dtype instead.
     """

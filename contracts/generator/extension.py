@@ -143,7 +143,7 @@ def _limits(parameter: Parameter) -> str:
 
 
 def _kernel_rows(contract: Contract) -> Iterator[list[str]]:
-    """Yields a row per variant (for a cast: per target dtype) with the index of each dtype's kernel, -1 without one."""
+    """Yields a row per variant (for a cast: per target dtype) with the index of each dtype's kernel, or -1 if none."""
     names = contract.kernel_names
 
     def position(name: str) -> str:
@@ -188,7 +188,7 @@ def _in_place(contract: Contract) -> int:
 
 
 def _entries(contract: Contract, what: str, self_name: str) -> Iterator[str]:
-    """Yields the PyMethodDef entries. Only the function named like the operation has the full docstring."""
+    """Yields the PyMethodDef entries. Methods and aliases have a short docstring, which refers to the function's."""
     for name in contract.names:
         whole = what == "function" and name == contract.operation
         text = docs.docstring(contract) if whole else docs.summary_of(contract, name)

@@ -42,7 +42,7 @@ class Vector:
 
 
 # Kernels whose elements all have at most 32 bits use 32-bit lanes (NARROW); others, except casts, use 64-bit lanes
-# (LONG). Casts use WIDE, where a vector of 64-bit lanes has as many of them as a NARROW vector has 32-bit lanes.
+# (LONG). Casts use WIDE, whose vectors of 64-bit lanes have as many lanes as the NARROW vectors of 32-bit lanes.
 NARROW = {
     "bool": Vector("vm32", "uint8_t", 1, "_bool"),
     "int32": Vector("vi32", "int32_t", 4),
@@ -117,7 +117,7 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. A reproducible kernel is NULL in relaxed_simd; that of simd128 replaces it."""
+    """Returns a kernel's table entry. In relaxed_simd, SIMD_REPRODUCIBLE is NULL: the host uses simd128's kernel."""
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 

@@ -258,10 +258,10 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
     """Returns the call of take, take_along_axis or put.
 
-    For put, the only internal one, x holds the values to write, and the indices address `out`.
+    For put, the only internal operation of these, x holds the values to write, and the indices address `out`.
     """
     addressed = out if contract.internal else x
-    if axis is None:  # indices address the flattened tensor; all test cases without an axis have contiguous operands
+    if axis is None:  # the flattened tensor; one stride suffices, as these test cases are contiguous
         item = addressed.strides[-1] if addressed.ndim else 0
         addressed, axis = Operand((math.prod(addressed.shape),), (item,)), 0
     axis %= addressed.ndim

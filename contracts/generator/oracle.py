@@ -163,7 +163,7 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
 
 
 def magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values, without activation; None if no error is relative to it."""
+    """Returns the reference for the inputs' absolute values, without activation, or None if no bound uses it."""
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None
@@ -192,7 +192,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Returns the input arrays in order; an absent one is replaced by its default, if any, or else None."""
+    """Returns the input arrays in order. An absent input is replaced by its default, or by None without one."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]

@@ -15,7 +15,7 @@ from .cases import Case, drawn, settings_of
 from .constants import largest, values
 from .schema import Contract
 
-Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes, the parameters that are not defaults
+Row = tuple[dict[str, Any], dict[str, Any]]  # the inputs' shapes; the parameters that differ from their defaults
 
 LANES = largest("VF32_LANES")
 
@@ -43,7 +43,7 @@ def _elementwise(contract: Contract, dtype: str) -> Iterator[Row]:
     if contract.operation not in ("add", "where", "greater", "hypot", "copy", "negative", "sigmoid"):
         return
     chunk, long, short = largest("CHUNK"), largest("LONG_ROW"), 23
-    rows = 2 * chunk // short + 3  # calls of the kernel's body take `chunk` elements: the later ones begin within a row
+    rows = 2 * chunk // short + 3  # several chunks: the later ones begin within a row
     for count in (chunk, chunk + 1, 2 * chunk + LANES + 1):
         yield _for_all(contract, (count,)), {}
     yield _for_all(contract, (rows, short)), {}
@@ -77,13 +77,13 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     shapes: list[tuple[tuple[int, ...], Any]] = []
     shapes += [((count * block + extra,), 0) for count, extra in ((1, 0), (1, 1), (2, 0), (2, 1), (5, 7))]
     shapes += [((7, line), 0) for line in range(3, columns + LANES + 2)]  # columns are reduced
-    # A group of 4 or more outputs with few elements each is transposed, so that here too, columns are reduced.
+    # Rows are reduced here. Groups of 4 or more outputs with few elements each are transposed, then reduced as columns.
     shapes += [((line, 7), 1) for line in (3, 4, LANES + 1, columns - 1, columns, columns + 1)]
     shapes += [((9, short), 1), ((9, short + 1), 1), ((2 * block + 9, 5), 0), ((5, block + 9), 1), ((3, 4), 0)]
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        # Three chunks in each: first with one output, then with nine outputs, whose chunks are shorter.
+        # Each shape takes three chunks: one output has long chunks, nine adjacent outputs have shorter ones.
         shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]
@@ -191,7 +191,7 @@ def _window(contract: Contract, dtype: str) -> Iterator[Row]:
         return
     block, channels, taps = 2 * largest("GEMM_KC") // 9 + 9, largest("CONV_CHANNELS") + 1, largest("CONV_TAPS")
     yield {"x": (1, channels, 30, 30), "weight": (channels, 1, 3, 3), "bias": (channels,)}, {"groups": channels}
-    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # one product for several images
+    yield {"x": (9, 4, 5, 5), "weight": (8, 4, 3, 3), "bias": (8,)}, {"padding": 1}  # one GEMM for several images
     yield {"x": (2, 3, 20, 20), "weight": (5, 3, taps // 3, 3)}, {"padding": 2}
     yield {"x": (1, block, 7, 7), "weight": (6, block, 3, 3), "bias": (6,)}, {}
     yield {"x": (1, 16, 40, 40), "weight": (16, 16, 3, 3)}, {"padding": 1}

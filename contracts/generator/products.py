@@ -1,6 +1,6 @@
-"""Lists the shapes of matrix products at which GEMM changes its path: matmul with both factors in row-major order,
-linear with the second factor transposed. The sizes cover the constants of all instruction sets, so each set
-takes every path."""
+"""Lists the shapes of matrix products A B at which GEMM changes its path: matmul with A and B in row-major order,
+linear with B transposed. The sizes cover the constants of all instruction sets, so each set takes every path.
+The files core/gemm* explain the paths, blocks, panels and strips."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FEW = largest("UNPACKED_MR")  # products with fewer rows than this are not packe
 SKINNY = largest("SKINNY_MAX_ROWS")
 NARROW = largest("GEMM_NARROW_N")
 
-Product = tuple[int, int, int]  # m, k, n
+Product = tuple[int, int, int]  # m, k, n: A is m x k, and B is k x n
 
 
 def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
@@ -39,7 +39,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def _unpacked() -> Iterator[Product]:
-    """Small products: every number of columns that registers hold, and some more; then several blocks of k."""
+    """Small products: every n up to a little more than the columns that registers hold, then several blocks of k."""
     columns = largest("UNPACKED_NR_VECTORS") * LANES
     for n in range(1, columns + LANES + 2):
         yield FEW + n % FEW, 5, n
@@ -52,7 +52,7 @@ def _unpacked() -> Iterator[Product]:
 
 
 def _streamed() -> Iterator[Product]:
-    """Few rows and a large B, which is read once."""
+    """A with few rows, and a large B, which is read once."""
     wide, columns = largest("UNPACKED_STREAM_NC"), largest("UNPACKED_NC")
     for n in (*range(columns + 1, columns + LANES + 2, 3), columns + LANES):
         yield FEW - 1, WORK // ((FEW - 1) * n) + 9, n
@@ -62,7 +62,7 @@ def _streamed() -> Iterator[Product]:
 
 
 def _skinny() -> Iterator[Product]:
-    """Few rows, B in row-major order: every width of the last panel, blocks of k, strips, tasks."""
+    """A with few rows, B in row-major order: every width of the last panel; several blocks of k, strips and tasks."""
     block, strip, most = largest("SKINNY_KC"), largest("SKINNY_NC"), largest("SKINNY_KC") * largest("SKINNY_MAX_BLOCKS")
     for n in range(NR + 1, 2 * NR + 1):
         m = FEW + n % (MR + 1)
@@ -75,7 +75,7 @@ def _skinny() -> Iterator[Product]:
 
 
 def _packed() -> Iterator[Product]:
-    """Every number of rows modulo MR and of columns modulo NR; blocks of k; tasks; panels that tasks share."""
+    """Every m modulo MR and every n modulo NR; several blocks of k; several tasks; panels that tasks share."""
     for n in range(NR + 1, 2 * NR + 1):
         yield SKINNY + 1 + n % MR, 17, n
     for n in (NARROW, NARROW + 1, NARROW + 9, NARROW + NR):
@@ -91,7 +91,7 @@ def _packed() -> Iterator[Product]:
 
 
 def _transposed() -> Iterator[Product]:
-    """B transposed: dot products if there are few rows, otherwise packed."""
+    """B transposed: dot products if the product is small or A has few rows, otherwise packing."""
     columns, block = largest("UNPACKED_NC"), largest("UNPACKED_KC")
     for k in range(1, 2 * LANES + 2):
         yield 1 + k % (2 * FEW), k, 1 + k % 9

@@ -219,7 +219,7 @@ def avg_pool2d(x: Array, kernel_size: Any, stride: Any, padding: Any, count_incl
 
 def attention(query: Array, key: Array, value: Array, attn_mask: Array | None, is_causal: bool, scale: float | None,
               enable_gqa: bool, window: int | None, offset: int) -> Array:  # fmt: skip
-    """Returns scaled_dot_product_attention. Queries that attend to no key give 0; masked NaN elements are ignored."""
+    """Returns scaled_dot_product_attention. Queries that see no key give 0; hidden keys and values have no effect."""
     if enable_gqa:
         group = query.shape[-3] // key.shape[-3]
         key, value = (np.repeat(each, group, axis=-3) for each in (key, value))

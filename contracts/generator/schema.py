@@ -28,7 +28,7 @@ MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of error
 GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that give the same bits even where `reproducible` is false
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # for operations whose bits differ from those of group fma: they use tables or other tiles
+    "avx512": ("avx512",),  # for operations that use tables or other tiles here, so their bits differ from fma's
 }
 MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on the machine that runs it
 
@@ -69,7 +69,7 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # the value of its dtype that replaces a missing input
+    default: Literal["lowest", "highest"] | None = None  # this value of its dtype replaces a missing input
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -131,7 +131,7 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Special:
-    """Inputs and the result required of every backend: within the tolerance if finite and nonzero, else exact.
+    """Inputs and the result that every backend must give: exactly, or within the tolerance if finite and nonzero.
 
     Values are numbers or nested lists of them.
     """
@@ -175,7 +175,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. If the tolerance has several measures, `bound` is the tolerance times one factor."""
+    """The largest error measured. If the tolerance has several measures, `bound` is all of them times one factor."""
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
@@ -187,10 +187,10 @@ class Measured:
     """The largest errors measured on CPU backends: over every float32, or over drawn inputs."""
 
     draws: int | None  # the number of results compared; None means every float32
-    worst: Mapping[str, Worst]  # by group of backends: only "all", or names of GROUPS
+    worst: Mapping[str, Worst]  # group of backends -> error; the only key is "all", or the keys are names of GROUPS
 
     def of(self, backend: str) -> Worst | None:
-        """Returns the largest error measured in the backend's group, for MIXED in any group; None for GPUs."""
+        """Returns the largest error measured in the backend's group (for MIXED: in any group), or None for a GPU."""
         if backend == MIXED:
             return max(self.worst.values(), key=lambda each: [getattr(each.bound, one) for one in MEASURES])
         names = [name for name, backends in reversed(tuple(GROUPS.items())) if backend in backends]
@@ -211,7 +211,7 @@ class Law:
 class Kernel:
     """One entry of the kernel table."""
 
-    name: str  # such as add_float32 or take_bits16; the field of lw_kernels; with lw_ in front, the C function
+    name: str  # add_float32, take_bits16, ...: the field of lw_kernels; the C function has the prefix lw_
     operation: str
     stem: str  # the operation or a variant; names the expression op_<stem>_<dtype> in core/ops
     dtype: str  # the computed dtype, or bits8 to bits64; for a cast, the dtype that it reads

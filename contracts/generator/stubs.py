@@ -49,7 +49,7 @@ BINARY = {
     "bitwise_right_shift": "rshift",
 }
 COMPARISONS = {"less": "lt", "less_equal": "le", "greater": "gt", "greater_equal": "ge"}
-EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # the class `object` declares that these return bool
+EQUALITIES = {"equal": "eq", "not_equal": "ne"}  # they override methods of `object` that return bool
 UNARY = {"negative": "neg", "abs": "abs", "bitwise_invert": "invert"}
 
 
@@ -175,7 +175,7 @@ def _declared(node: ast.stmt) -> Iterator[str]:
 
 
 def _all(tree: ast.Module) -> list[str]:
-    """Returns the names that __init__.py lists in __all__; it adds those of the operations at run time."""
+    """Returns the names that __init__.py lists in __all__, to which it adds the operations' names at run time."""
     for node in tree.body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
             listed = ast.literal_eval(node.value)

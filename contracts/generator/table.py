@@ -1,4 +1,4 @@
-"""Emits lanewise_table.h: the kernel table that every library exports, and its signature, checked by the extension."""
+"""Emits lanewise_table.h: the kernel table that every library exports, and the signature that the extension checks."""
 
 from __future__ import annotations
 

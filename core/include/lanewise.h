@@ -119,7 +119,7 @@ typedef struct lw_window_layout {
     int64_t batch, in_channels, out_channels, groups;
     int64_t in_size[2], kernel_size[2], out_size[2];
     int64_t stride[2], padding[2], dilation[2]; /* padding: before the first row and column */
-    int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes, per operand; a bias has only the first */
+    int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes; of a bias, only strides[operand][0] is used */
 } lw_window_layout;
 
 /* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). An optional input that is

@@ -58,7 +58,7 @@ INLINE vf32 log_special(vf32 x, vf32 result) {
 
 /* The parts of 1 + x for x > -1. The rounding error of 1 + x, which is x - ((1 + x) - 1) for x <= 2^24 and negligible
  * above, is multiplied by 2^-k and added to f. In 2^-k, k is limited so that the power is a normal number; that changes
- * nothing, because 1 + x is x for larger k. */
+ * nothing, because for larger k, 1 + x rounds to x, and the computed error is 0. */
 INLINE log_parts log1p_split(vf32 x) {
     const vf32 one = vf32_set(1);
     vf32 sum = one + x;

@@ -1,6 +1,6 @@
-/* Conversions: op_astype_<from>_<to>. 64-bit elements are in the wide types wi64 and wf64, one for each 32-bit lane.
- * Loads convert float16 to float32, and stores convert it back. Conversions to float16 round once: integers within its
- * range are exact in float32, and float64 is first rounded to odd. */
+/* Conversions: op_astype_<from>_<to>. 64-bit elements are in the wide types wi64 and wf64, which have as many lanes as
+ * vf32. Loads convert float16 to float32, and stores convert it back. Conversions to float16 round once: integers
+ * within its range are exact in float32, and float64 is first rounded to odd. */
 #pragma once
 
 #include "simd/simd.h"

@@ -1,7 +1,7 @@
 /* The floor of the quotient q, computed in double.
- * 1. Exact for q < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers
- *    but 0, which is more than the rounding error of a double, 2^-53 q. For larger q, floor does not change the float32
- *    result.
+ * 1. Exact for |q| < 2^28: a quotient of two 24-bit numbers is an integer, or at least 2^-24 away from all integers
+ *    but 0, which is more than the rounding error of a double, 2^-53 |q|. For larger |q|, floor does not change the
+ *    float32 result.
  * 2. The result has the sign of the quotient, so -0 / 3 is -0.
  * 3. As in NumPy, infinity divided by anything but 0 is NaN. A finite nonzero number divided by the infinity of the
  *    opposite sign is -1, the floor of a negative quotient too small for any float. */
@@ -21,8 +21,8 @@ INLINE vf32 op_floor_divide_float32(vf32 x1, vf32 x2) {
     return vf32_select(vm32_and(vf32_isnan(undefined), vf32_ne(x2, zero)), undefined, whole);
 }
 
-/* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers, which is more than 2^-32
- * times the quotient's magnitude. */
+/* Exact in double: a quotient is an integer, or at least 1 / |x2| away from all integers. That is more than 2^-32
+ * times the quotient's magnitude, far above the rounding error. */
 INLINE vi32 op_floor_divide_int32(vi32 x1, vi32 x2) {
     vi32 whole = wf64_to_vi32(wf64_floor(vi32_to_wf64(x1) / vi32_to_wf64(x2)));
     whole = vi32_select(vi32_eq(x2, vi32_set(-1)), -x1, whole); /* -2^31 / -1 wraps instead of saturating */

@@ -1,6 +1,6 @@
 /* log2 x = k + f (1 + t) log2(e), with k, f and t of math/log.h. Error < 1.8 ulp. (1 + t) log2(e) is computed first,
- * with log2(e) = LOG2_E + LOG2_E_LO, then multiplied by f. (f log2(e) can be twice as large as the result, so its
- * rounding error would show.) */
+ * with log2(e) = LOG2_E + LOG2_E_LO, then multiplied by f. The product f log2(e) is avoided: it can be twice as large
+ * as the result, so its rounding error would show. */
 #pragma once
 
 #include "math/log.h"

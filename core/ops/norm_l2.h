@@ -16,7 +16,7 @@
 #define NORM_L2_SCALE_DOWN 0x1p-76f
 
 /* The sum of squares of a block whose plain sum, `sum`, overflowed or underflowed. Scaled down, elements are below
- * 2^52; scaled up, below 2^50: the sum of 4096 squares is finite unless an element is infinite or NaN. */
+ * 2^52; scaled up, below 2^50. So the sum of 4096 squares is finite unless an element is infinite or NaN. */
 RARE double norm_l2_scaled(const char *x, int64_t stride, int64_t count, float sum) {
     PATH_IF(sum < 1, "norm_l2: scaled up");
     PATH_IF(!(sum < 1), "norm_l2: scaled down");

@@ -23,9 +23,9 @@ INLINE wf64 pow_log2(log_parts parts) {
     return vf32_to_wf64(parts.k) + s * p;
 }
 
-/* Steps 2 and 3 above: 2^exponent. n comes from the exponent clamped to +-160, where the result is already infinite
- * or 0. For exponents outside, which r comes from, r is out of range; the bounds on the mantissa keep the result
- * infinite or 0. */
+/* Steps 2 and 3 above: 2^exponent. n is the exponent, clamped to +-160, where the result is already infinite or 0,
+ * and then rounded. r is computed from the exponent itself, so it is out of range if the exponent is outside +-160; the
+ * bounds on the mantissa keep the result infinite or 0 then. */
 INLINE vf32 pow_exp2(wf64 exponent) {
     vf32 bounded = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
     vf32 n_magic = bounded + vf32_set(SIMD_ROUND_MAGIC);

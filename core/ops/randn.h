@@ -2,7 +2,7 @@
  * Error < 3.5 ulp, |z| < 6.34. Bit-identical on every backend: plain arithmetic and a correctly rounded square root, no
  * FMA.
  *
- * 1. y = 2p - 1, and 1 - |y| from the bits of the word instead of y, so that the tails keep their precision.
+ * 1. y = 2p - 1. Both y and 1 - |y| are computed from the bits of the word, so that the tails keep their precision.
  * 2. L = -ln(1 - y^2) = -ln((1 - |y|)(1 + |y|)). The argument is 2^k (1 + f), as in math/log.h, and ln(1 + f) = f +
  *    f^2 q(f), q a minimax polynomial on [sqrt(1/2) - 1, sqrt(2) - 1]: absolute error of ln(1 + f) 2.7e-8.
  * 3. z = y (z/y), where z/y is a smooth function of L; in the tails, of sqrt(L). Minimax polynomials for z/y: in L - 1

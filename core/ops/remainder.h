@@ -1,6 +1,6 @@
 /* x1 - floor(x1 / x2) * x2, exact for quotients of any size.
- * 1. Reduce |x1| modulo |x2| * 2^(28 n), n the largest for which this is at most |x1|, then modulo
- *    |x2| * 2^(28 (n - 1)), down to |x2|: each quotient is below 2^28.
+ * 1. Reduce |x1| modulo |x2| * 2^(28 n), where n is the largest integer for which this divisor is at most |x1|, then
+ *    modulo |x2| * 2^(28 (n - 1)), and so on down to |x2|. So each quotient is below 2^28.
  * 2. As in NumPy, add x2 to a remainder whose sign differs from that of x2; a zero remainder has the sign of x2. */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* 1 / (1 + e^-x); error < 2 ulp.
  * 1. e^-x = (1 + d)/s, s = 2^k, d = e^-r - 1, where k and r are those of e^x (math/exp.h).
- * 2. The sigmoid is s / (s + 1 + d). First add d to the smaller of s and 1: this rounding error is small next to the
- *    sum, and e^-x is not rounded on its own. s is exact, so small results are as accurate as large ones.
+ * 2. The sigmoid is s / (s + 1 + d). First add d to the smaller of s and 1: the rounding error of this addition is
+ *    small next to the whole sum, and e^-x is not rounded on its own. s is exact, so small results are as
+ *    accurate as large ones.
  * 3. Below -87, where s would be denormal, the result is e^x. */
 #pragma once
 

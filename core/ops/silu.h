@@ -1,7 +1,7 @@
 /* x sigmoid(x); error < 2 ulp.
  * 1. Compute it as x / (s + 1 + d) * s (ops/sigmoid.h). Multiplying by s last avoids overflow.
- * 2. Below -87 the result is x e^x, scaled by 2^k last: it can be nonzero where e^x is 0. x is bounded from below,
- *    because -inf * 0 would be NaN. */
+ * 2. Below -87 the result is x e^x, scaled by 2^k last, because the result can be nonzero where e^x is 0. x is bounded
+ *    from below, because -inf * 0 would be NaN. */
 #pragma once
 
 #include "ops/sigmoid.h"

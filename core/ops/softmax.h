@@ -1,6 +1,6 @@
 /* The exponentials e^(x - max), divided by their sum. One exponent is 0, so the sum is at least 1, and its reciprocal
  * is neither infinite nor denormal. A row that contains NaN or +inf, or only -inf, becomes NaN: inf - inf is NaN, and
- * so is a sum with NaN. max ignores NaN. */
+ * so is a sum with NaN. The max itself ignores NaN. */
 #pragma once
 
 #include "ops/exp.h"

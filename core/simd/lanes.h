@@ -173,8 +173,9 @@ INLINE vf32 vf32_zip_low(vf32 a, vf32 b) { return (void)b, a; }
 INLINE vf32 vf32_zip_high(vf32 a, vf32 b) { return (void)a, b; }
 #endif
 
-/* Broadcasts lane n - 1 of every group of 2 n lanes within the group; n is a constant power of two below the number of
- * lanes. For prefix sums over one register, add spread(x, n) to the upper half of each group, n = 1, 2, 4 ... */
+/* Copies lane n - 1 of every group of 2 n lanes to all lanes of the group; n is a constant power of two below the
+ * number of lanes. For prefix sums over one register, add spread(x, n) to the upper half of each group, for n = 1, 2,
+ * 4 ... */
 INLINE vi32 vi32_spread(vi32 x, int n) {
 #if VF32_LANES >= 16
     if (n == 8) {

@@ -2,9 +2,9 @@
 #define SIMD_NAME "relaxed_simd"
 #define SIMD_FEATURES (LW_CPU_SIMD128 | LW_CPU_RELAXED_SIMD)
 #define VF32_LANES 4
-/* Bit-reproducible kernels must not use FMA, so SIMD128 is as fast for them. Their entries in the kernel table are
- * NULL, and the host uses the kernels of the SIMD128 library (native/targets.py). `0 ? (kernel)` avoids warnings about
- * unused functions. */
+/* Bit-reproducible kernels must not use FMA, so relaxed SIMD would not make them faster. This library omits them: their
+ * entries in its kernel table are NULL, and the host uses the kernels of the SIMD128 library (native/targets.py).
+ * `0 ? (kernel)` avoids warnings about unused functions. */
 #define SIMD_REPRODUCIBLE(kernel) (0 ? (kernel) : NULL)
 #include <wasm_simd128.h>
 

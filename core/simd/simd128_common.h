@@ -1,6 +1,6 @@
 /* WebAssembly SIMD128, with and without relaxed SIMD. Engines compile min, max and the rounding instructions to one or
- * a few machine instructions. pmin and pmax return their first operand if the comparison is false, so a NaN in it
- * stays. Included after VF32_LANES is defined. */
+ * a few machine instructions. pmin and pmax return their first operand if the comparison is false, so they keep a
+ * NaN in that operand. Included after VF32_LANES is defined. */
 #pragma once
 
 /* SIMD128 has no masked loads, and a second copy of every kernel for the tail would make the download larger, so

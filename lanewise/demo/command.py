@@ -28,8 +28,8 @@ from lanewise.timing import Contestant, limit_blas_threads, measure, threads
 MIN_ACCURACY = 0.97  # fraction of the held-out digits that must be classified correctly
 NUMPY, TORCH = "numpy", "torch"
 
-# OpenBLAS identifies the CPU by its model and uses AVX2 kernels on newer AMD processors, which halves the speed, unless
-# this variable is set when NumPy is imported.
+# Unless this variable is set when NumPy is imported, OpenBLAS chooses its kernels by the CPU's model. On newer AMD
+# processors, it then chooses those for AVX2, which halves the speed.
 BLAS_KERNELS = {"OPENBLAS_CORETYPE": "SkylakeX"}  # selects kernels for AVX-512
 
 

@@ -25,7 +25,7 @@ __all__ = ["LIBRARY", "compile_library", "find_nvcc"]
 
 LIBRARY = build.BUILD / "cuda" / "kernels_cuda.so"
 
-# Machine code for Hopper, and PTX for other GPUs since Turing, whose driver compiles it when it loads the library.
+# Machine code for Hopper, and PTX for other GPUs since Turing: the driver compiles PTX when it loads the library.
 ARCHITECTURES = ("-gencode=arch=compute_90,code=sm_90", "-gencode=arch=compute_75,code=compute_75")
 # For the same results as on the CPU: no fused multiply-add, correctly rounded division and square root, denormals kept.
 EXACT = ("-fmad=false", "-prec-div=true", "-prec-sqrt=true", "-ftz=false")

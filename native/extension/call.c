@@ -60,7 +60,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    /* The hook raises the error. If another library calls an argument `name`, it suggests Lanewise's name for it. */
+    /* The hook raises the error, which gives Lanewise's name if `name` is another library's name of an argument. */
     Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
     return -1;
 }

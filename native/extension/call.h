@@ -44,10 +44,10 @@ lw_tensor *lw_cast(const char *operation, const lw_operand *operand, int dtype);
 /* Assigns `source`, broadcast and cast, to the elements of `target`. Returns -1 with an error set on failure. */
 int lw_copy_into(const char *operation, lw_tensor *target, lw_operand *source);
 
-/* The backend that runs a call; `committed`: whether the user chose it, by placing an operand or by use_backend().
- * lw_resolve_place() takes the backend on which the user placed operands. If there are several, it takes the one of
- * lowest priority, the last in lw_backend; inside strict_backends(), it raises BackendError. Without such operands, it
- * takes the current backend. It returns LW_NEEDS_PYTHON for a GPU backend. */
+/* The backend that runs a call. `committed` is 1 if the user chose that backend, by placing an operand or by
+ * use_backend(). lw_resolve_place() takes the backend on which the user placed operands. If there are several, it takes
+ * the one of lowest priority, the last in lw_backend; inside strict_backends(), it raises BackendError. Without such
+ * operands, it takes the current backend. It returns LW_NEEDS_PYTHON for a GPU backend. */
 typedef struct lw_place {
     int backend;
     int committed;

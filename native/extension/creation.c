@@ -1,7 +1,7 @@
 /* Creates tensors from parameters alone, as full and arange do. lanewise/creation.py has the public functions. */
 #include "arguments.h"
 
-/* Returns whether a kernel parameter is an int whatever the dtype of the result, as a seed is. */
+/* Returns whether a kernel parameter, such as a seed, is an int whatever the dtype of the result. */
 static int is_int_parameter(const lw_operation *operation, int position) {
     for (int i = 0; i < operation->parameter_count; i++) {
         lw_parameter_type type = operation->parameters[i].type;

@@ -56,8 +56,8 @@ typedef struct exported_tensor {
     int64_t shape[LW_MAX_NDIM], strides[LW_MAX_NDIM];
 } exported_tensor;
 
-/* The consumer may delete the tensor on any thread, with or without the GIL, and even after Python has ended. After
- * that no thread can take the GIL, so the memory is not freed, as in NumPy. */
+/* The consumer may delete the tensor on any thread, with or without the GIL, and even after Python has ended. Once
+ * Python has ended, no thread can take the GIL, so the memory is not freed, as in NumPy. */
 static void release_lent(exported_tensor *exported_tensor) {
 #if !defined(__wasm__)
     if (!Py_IsInitialized() && !PyGILState_GetThisThreadState()) {

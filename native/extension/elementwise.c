@@ -2,7 +2,7 @@
 #include "arguments.h"
 #include "lanewise_operations.h"
 
-/* Fills in an absent input, a bound of clip: the lowest or highest value of the kernel's dtype. */
+/* Fills in an absent input, which is a bound of clip, with the lowest or highest value of the kernel's dtype. */
 static void fill_absent(const lw_input *input, lw_operand *operand, int dtype) {
     int is_lowest = input->absent == LW_ABSENT_LOWEST;
     lw_scalar bound = {.i = 0};
@@ -88,9 +88,9 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
                        out->size << (2 * operation->complexity));
 }
 
-/* Returns the dtype in which to compare integers, chosen so that comparisons with any int are exact; for floats and for
- * other operations, returns `dtype`. An int outside int32 is compared in int64. An int beyond 64 bits is replaced by
- * an infinity of its sign, which compares with every integer of at most 64 bits as the int does. */
+/* Returns the dtype in which comparing integers with any Python int is exact. For floats, and for operations other than
+ * comparisons, returns `dtype`. A Python int outside int32 is compared in int64. One beyond 64 bits is replaced by an
+ * infinity of its sign, which compares with every integer of at most 64 bits as the int does. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {

@@ -228,7 +228,7 @@ static Py_ssize_t length(PyObject *self) {
     return (Py_ssize_t)tensor->shape[0];
 }
 
-/* Returns one entry along the first axis. Iterators over tensors call it, as the slot sq_item. */
+/* Returns one entry along the first axis. This is the slot sq_item, which iterators over tensors call. */
 static PyObject *get_entry(PyObject *self, Py_ssize_t index) {
     PyObject *key = PyLong_FromSsize_t(index);
     PyObject *entry = key ? get_item(self, key) : NULL;

@@ -121,8 +121,8 @@ static PyObject *multiply(const lw_arguments *arguments, lw_operand *operands, i
     return lw_run_into(out, operation, place, operation->kernels[0][dtype], &layout, operands, NULL, work);
 }
 
-/* Computes the activation of x @ weight.T + bias. If x is contiguous, all its dimensions but the last become rows, else
- * those before the last two become a batch. */
+/* Computes the activation of x @ weight.T + bias. If x is contiguous, all its dimensions but the last are merged into
+ * the rows of one matrix. Otherwise the dimensions before the last two become a batch of matrices. */
 static PyObject *linear(const lw_arguments *arguments, lw_operand *operands, int dtype, lw_place place) {
     const lw_operation *operation = arguments->operation;
     lw_operand *x = &operands[0], *weight = &operands[1], *bias = &operands[2];

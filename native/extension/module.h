@@ -19,8 +19,9 @@ int lw_parse_dtype(const char *operation, PyObject *object);
 LW_HIDDEN const lw_library *lw_libraries[LW_BACKEND_COUNT]; /* NULL until opened */
 const char *lw_backend_name(int backend);
 int lw_find_backend(const char *name); /* -1 if no backend has this name */
-/* Returns the backend for a call of which the user has placed no operand on a backend: that of the innermost
- * use_backend() block in this thread, or else the default. Sets `committed` to whether use_backend() chose it. */
+/* Returns the backend for a call if the user has not placed any of its operands on a backend: that of the innermost
+ * use_backend() block in this thread, or the default outside such blocks. Sets `committed` to whether use_backend()
+ * chose the backend. */
 int lw_current_backend(int *committed);
 /* Returns the current backend if it runs on the CPU, else the scalar backend. */
 int lw_host_backend(int *committed);

@@ -25,7 +25,7 @@ lw_weakness lw_parse_number(PyObject *object, lw_scalar *value) {
         return lw_is_bool(object) ? LW_WEAK_BOOL : LW_WEAK_INT;
     }
     value->f = PyFloat_AsDouble(object);
-    if (PyErr_Occurred()) { /* the int is too large for float64, too */
+    if (PyErr_Occurred()) { /* the int exceeds the range of float64 as well */
         PyErr_Clear();
         value->f = overflow * __builtin_inf();
     }
@@ -148,14 +148,14 @@ static const char *list_kernel_dtypes(char text[DTYPE_LIST_TEXT], const lw_opera
     return text;
 }
 
-/* Raises the error for operands whose dtype the operation does not accept. The message names the first such operand. If
- * there is none, only the promoted dtype is not accepted, and the message names that. It also suggests a dtype to which
- * to convert. */
+/* Raises the error for operands that promote to a dtype without a kernel. The message names the first operand whose own
+ * dtype the operation does not accept, or, if it accepts each of them, the dtype to which they promote. The message
+ * also suggests a dtype to convert to. */
 static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation, int variant, int computed,
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the last dtype with a kernel among bool to float32, in promotion order */
+    int target = LW_FLOAT32; /* the suggestion: the last of bool to float32, in promotion order, that has a kernel */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }

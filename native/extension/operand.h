@@ -30,7 +30,7 @@ typedef struct lw_operand {
 typedef enum lw_outcome {
     LW_DONE,
     LW_FAILED,      /* an error is set */
-    LW_NEEDS_PYTHON /* lanewise/dispatch.py has to convert an input, or the call runs on a GPU */
+    LW_NEEDS_PYTHON /* Python code has to take over the call: it runs on a GPU, or C code does not handle an argument */
 } lw_outcome;
 
 /* Fills `operand` from a tensor, a Python number or an object with the buffer protocol. */
@@ -83,9 +83,9 @@ static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 /* Returns the dtype to which the operands, strong or weak, promote. Ignores inputs whose dtype the contract fixes. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
-/* Returns the dtype of the kernel for operands that promote to `computed`: that dtype itself, or, for bool and int32,
- * the next of int32 and float32 that has a kernel. Returns -1 with DTypeError set if there is no kernel. `variant`
- * selects a row of operation->kernels. */
+/* Returns the dtype of the kernel for operands that promote to `computed`: that dtype itself if it has a kernel. Else
+ * bool is computed in int32 or, if that has no kernel either, in float32, and int32 is computed in float32. Returns
+ * -1 with DTypeError set if these have no kernel either. `variant` selects a row of operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */

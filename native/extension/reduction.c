@@ -70,7 +70,8 @@ static void fill_reduction_layout(lw_layout *layout, const reduction *r, const l
         strides[count][i] = i >= r->ndim - inner ? 0 : out->strides[keepdims ? order[i] : i];
     }
     lw_collapse(layout, r->ndim, inner, shape, count + 1, (const int64_t (*)[LW_MAX_NDIM])strides);
-    if (inner == 0) { /* no axis is reduced (0-dimensional inputs, or axis=()): kernels reduce an axis of extent 1 */
+    if (inner == 0) {
+        /* Inputs are 0-dimensional, or axis=(). Kernels need an axis to reduce, so append one of extent 1. */
         layout->inner = 1;
         layout->shape[layout->ndim] = 1;
         for (int operand = 0; operand <= count; operand++) {

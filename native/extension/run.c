@@ -107,7 +107,7 @@ static lw_status run_tasks(lw_context *context, int64_t count, lw_task *task, co
     return lw_share_tasks(context, ((host *)context->host)->threads, count, task, argument, interrupted);
 }
 
-/* lanewise/threads.py, the caller, has checked the number; this protects direct calls. */
+/* lanewise/threads.py checks the number before it calls this function; the check here is for other callers. */
 static PyObject *set_num_threads(PyObject *module, PyObject *number) {
     (void)module;
     Py_ssize_t threads = PyNumber_AsSsize_t(number, NULL);
@@ -197,7 +197,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* kernels need it only to decide on streaming stores, for large results */
+    context.cache_bytes = 0; /* no streaming stores, which pay only for large results */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

@@ -58,7 +58,7 @@ static int check_sorter(const char *operation, lw_tensor *row, const lw_tensor *
     return -1;
 }
 
-/* Returns x1[sorter], computed by the operation take under the name searchsorted, which errors then show. */
+/* Returns x1[sorter]. Calls the operation take, renamed to searchsorted so that errors show the user's call. */
 static PyObject *sort_by_sorter(const lw_arguments *arguments) {
     const char *name = arguments->operation->name;
     lw_operation take = lw_operations[LW_OPERATION_take];

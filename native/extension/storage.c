@@ -20,7 +20,7 @@ enum {
 _Static_assert(sizeof(lw_storage) <= HEADER_BYTES, "a storage's header must fit before its data");
 
 static struct {
-    lw_storage *first; /* the first block of a list that is linked through `owner` */
+    lw_storage *first; /* the class's list of freed blocks, linked through `owner` */
     int64_t last_used; /* value of allocation_count when a block was last added to the list */
 } pool[CLASS_COUNT];
 
@@ -98,8 +98,8 @@ static int read_cache_limit(void) { return 0; }
 
 #else
 
-/* Reads the cache's limit, which depends on the machine's memory. Finding the size of that memory takes time, so
- * this function is not called before the first large block. */
+/* Asks a Python hook for the cache's limit, which depends on the machine's memory. Finding the size of that memory
+ * takes time, so this function is not called before the first large block. */
 static int read_cache_limit(void) {
     if (cache_limit_is_known) {
         return 0;

@@ -31,7 +31,7 @@ struct lw_storage {
     int read_only;
     int size_class;                       /* size class in the cache of storage.c, or -1 for borrowed memory */
     void (*release)(lw_storage *storage); /* returns borrowed memory to its owner */
-    void *owner;                          /* the object that `release` releases; in the cache, the next block */
+    void *owner; /* the object that `release` releases; in a list of the cache, the next block */
 };
 
 /* Returns a storage of at least `bytes`, 64-byte aligned, from the cache if possible. Returns NULL with

@@ -163,8 +163,8 @@ def _fields(operation: Operation) -> Mapping[str, Any]:
 def _default_inputs(operation: Operation) -> dict[str, Any]:
     """Returns the shapes of the inputs, as lists of expressions, if neither contract nor kind states them.
 
-    Each has the shape of the size. Operations of kind `rows` get all inputs, those after the first with the shape of
-    one row. Others get the required inputs only.
+    For operations of kind `rows`, the first input has the shape of the size and all others that of one row. For other
+    operations, every required input has the shape of the size, and optional inputs are left out.
     """
     if operation.kind == "rows":
         first, *others = (item.name for item in operation.inputs)
@@ -173,7 +173,7 @@ def _default_inputs(operation: Operation) -> dict[str, Any]:
 
 
 def _extents(operation: Operation, fields: Mapping[str, Any], size: Size) -> dict[str, Any]:
-    """Returns the extents by name, such as m, k and n, or for operations that take any shape, the shape as `size`."""
+    """Returns the extents by name, such as m, k and n; for operations on any shape, only `size`, the shape."""
     described = fields.get("size", ["number"])
     context = {**vars(math), "number": size[0]}
     if not isinstance(described, Mapping):

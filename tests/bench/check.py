@@ -19,7 +19,7 @@ RELATIVE = 1e-4  # allowed error relative to the element
 OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel
 LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
-# About this many elements between the ends are compared, or more. Prime, so that the distance between them is rarely a
+# At least about this many elements between the ends are compared. Prime, so that the distance between them is rarely a
 # divisor of a row's length.
 SPREAD = 4099
 
@@ -61,7 +61,8 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
     """Describes the first element that differs too much, or returns "". `at` states the elements' positions.
 
-    For sums, `terms` are the same sums of absolute values, to which errors may be relative.
+    For sums, `terms` are the same sums, computed from the absolute values of the inputs. Because terms of a sum may
+    cancel, its error may also be relative to the largest of these.
     """
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)

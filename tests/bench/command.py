@@ -19,8 +19,8 @@ from tests.bench.settings import Settings
 
 Program = Callable[[Sequence[str], Settings], int]  # run(names, settings) returns the exit status
 
-# Without --goals: if the first word is one of these groups, its program runs, otherwise suite.run, which takes names of
-# operations. Kinds of operations (contracts/kinds.yaml) are groups, too, and stand for all of their operations.
+# Without --goals, the first word selects the program: that of one of these groups, or else suite.run, which takes names
+# of operations. Kinds of operations (contracts/kinds.yaml) are groups, too, and stand for all of their operations.
 GROUPS: Mapping[str, tuple[Program, str]] = {
     "call": (calls.run, "what a call, a kernel and `import lanewise` cost"),
     "speedup": (speedup.run, "every instruction set against scalar code"),
@@ -28,7 +28,7 @@ GROUPS: Mapping[str, tuple[Program, str]] = {
     "crossover": (crossover.run, "the sizes at which a second thread pays"),
     "webgpu": (webgpu.run, "every operation with a shader, on the GPU and on the CPU"),
 }
-TABLES = ("cpu", "browser")  # the tables of goals, which --backends chooses with --goals
+TABLES = ("cpu", "browser")  # the tables of goals; with --goals, --backends chooses one of them
 
 EPILOG = """\
 groups:

@@ -2,8 +2,9 @@
 
 A goal is an operation at a size, or another quantity such as the time of an import, with two sets of bars (thresholds):
 `firm` must hold before work counts as done, `aim` is the target. A measurement is one number (nanoseconds, bytes, or a
-ratio of times; smaller is better), with the numbers of the peers and the limit from the same rounds. The tables of
-goals are tuples: CPU in cpu/table.py, BROWSER in browser/table.py.
+ratio of times; smaller is better), with the corresponding numbers of the peers (other libraries) and of the loop that
+measures the machine's limit, all from the same run. The tables of goals are tuples: CPU in cpu/table.py, BROWSER in
+browser/table.py.
 """
 
 from __future__ import annotations

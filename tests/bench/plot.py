@@ -86,7 +86,7 @@ def _extent(result: Result) -> int:
 
 
 def _amount(result: Result) -> int | None:
-    """Returns what the rate counts: flops of a matrix product or convolution, else bytes; None stands for calls."""
+    """Returns what the rate counts: flops of a matrix product or convolution, else bytes; None if it counts calls."""
     return result.case.flops if _is_arithmetic(result) else result.case.bytes
 
 

@@ -84,7 +84,7 @@ def _timing(case: Case, timing: Timing) -> dict[str, object]:
 
 
 def _base(result: Result) -> Entry | None:
-    """Returns the contestant that the others are compared with: the fastest peer, or without one our scalar code."""
+    """Returns the contestant that the others are compared with: the fastest peer, or else Lanewise's scalar code."""
     scalar = next((entry for entry in result.entries if entry.name == "scalar"), None)
     return result.best_peer() or scalar
 

@@ -18,7 +18,7 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Batch, Peer, convert
 
-NO_SUCH_OPERATION = "no such operation"  # as a reason in `skipped`, it does not count as a failure
+NO_SUCH_OPERATION = "no such operation"  # a reason in Result.skipped that does not count as a failure
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def run_case(
     progress: Progress | None = None,
     limit: Contestant | None = None,
 ) -> Result:
-    """Times the contestants of a case. If a result is wrong, its contestant is named in `wrong` and not timed.
+    """Times the contestants of a case, except those whose results are wrong: Result.wrong names them.
 
     `limit` is a loop that does only the case's arithmetic, or only its memory traffic. It is timed in the same rounds
     as the contestants.

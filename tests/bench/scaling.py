@@ -20,7 +20,7 @@ from tests.bench.settings import Settings
 
 Work = tuple[str, Size]
 
-# How many times faster than on one thread these are to be: the firm goals of THREADS in cpu/table.py.
+# The speed-ups over one thread that must be reached: the firm goals of THREADS in cpu/table.py.
 FIRM: Mapping[Work, float] = {("matmul", (1024,)): 1.8, ("exp", (1 << 18,)): 1.8}
 WORKS: Sequence[Work] = (
     ("matmul", (1024,)),
@@ -80,7 +80,7 @@ def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> 
 
 
 def _contestants(work: Work, most: int) -> list[Contestant]:
-    """Returns the same call twice: on one thread and on `most` threads."""
+    """Returns two contestants that make the same call: on one thread and on `most` threads."""
     name, size = work
     case = build(operations.find(name), size)
     contestants = []

@@ -18,9 +18,9 @@ from tests.bench.cases import parse_size
 from tests.bench.settings import Settings
 
 LANES = {"sse2": 4, "neon": 4, "simd128": 4, "relaxed_simd": 4, "avx": 8, "avx2": 8, "avx512": 16}
-BOUND = 0.6  # above this share of the speed of COPY, memory is the limit
+BOUND = 0.6  # an operation above this share of COPY's speed is limited by memory
 SIZE = 1 << 14  # elements
-COPY = "negative"
+COPY = "negative"  # almost a copy: one arithmetic instruction per vector
 
 
 def run(names: Sequence[str], settings: Settings) -> int:

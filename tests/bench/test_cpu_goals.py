@@ -304,8 +304,8 @@ def test_a_peer_that_is_not_installed_is_named(monkeypatch, capsys):
 
 
 def test_auto_is_compared_with_the_best_backend(monkeypatch):
-    """The figure is the median over all cases of the time with AUTO divided by that of the best backend. Times that
-    differ by less than 2 us count as equal."""
+    """The measurement is a ratio, the median over all cases: the time with AUTO (Lanewise chooses the backend) divided
+    by that of the best backend. Times that differ by less than 2 us count as equal."""
     best, *others = [name for name in AVAILABLE if name != "scalar"] or ["scalar"]
     times = {auto.AUTO: 1e6, best: 8e5} | dict.fromkeys(others, 9e5)
 

@@ -187,7 +187,7 @@ ROWS = [
 
 @pytest.fixture
 def base(slant: str) -> dict[str, Any]:
-    """The fields of the contract that each row changes."""
+    """The fields of a valid contract, which the rows of ROWS change."""
     content: dict[str, Any] = yaml.safe_load(slant)
     return content
 

@@ -1,7 +1,7 @@
 """The rounding errors that comments in core/ claim are those that contracts (contracts/*.yaml) state: "Error < 1.1 ulp"
-in core/ops/exp.h is the measured error of exp, rounded up to one decimal. If only random draws were measured, which
-may miss a larger error, a claim is between the measured error and the tolerance. A comment in core/math names the
-operation in which the error was measured."""
+in core/ops/exp.h is the measured error of exp, rounded up to one decimal. If the error was measured over random draws
+only, which may miss a larger one, a claim may be anywhere between the measured error and the tolerance. A comment in
+core/math names the operation in which the error was measured."""
 
 import math
 import re

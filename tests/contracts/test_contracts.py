@@ -1,4 +1,5 @@
-"""In contracts (contracts/*.yaml), special values match references; examples and docstrings match the package."""
+"""Tests that in each contract (contracts/*.yaml) the results listed for special values match those of the reference
+formula, and that examples and docstrings match the package."""
 
 import doctest
 from pathlib import Path

@@ -1,7 +1,7 @@
-"""counts.txt has, for each contract, the numbers of its special values, of its laws (properties that tests check) and
-of its test cases, a checksum of all these, the ranges of random inputs and the tolerances of GPU backends, and whether
-it promises the same bits on every CPU backend. A change that removes or weakens any must change counts.txt too, so
-that a review shows it."""
+"""counts.txt lists, for each contract, how many special values, laws (properties that tests check) and test cases it
+has, whether it promises the same bits on every CPU backend, and a checksum. The checksum covers the special values,
+the laws, the cases, the ranges of random inputs and the tolerances of GPU backends. A change that removes or weakens
+any of these must change counts.txt too, so that a review shows it."""
 
 from pathlib import Path
 from zlib import crc32
@@ -21,8 +21,8 @@ def listed():
 
 
 def _judged(contract):
-    """Yields the special values and laws of a contract, and the tolerances of GPU backends, for which no measured error
-    is a limit, without the texts that explain them."""
+    """Yields the special values and laws of a contract, and its tolerances of GPU backends, which no measured error
+    limits. Leaves out the texts that explain them."""
     for row in contract.special:
         yield row.inputs, row.parameters, row.out, row.raises, row.dtypes, sorted(row.unless)
     for law in contract.laws:
@@ -34,7 +34,7 @@ def _judged(contract):
 @pytest.mark.parametrize("contract", CONTRACTS, ids=lambda each: each.operation)
 def test_contracts_have_what_is_listed(contract):
     promise = " reproducible" if contract.reproducible else ""
-    names = [case.name for case in cases(contract)]  # a name tells the shapes and the parameters
+    names = [case.name for case in cases(contract)]  # the name of a case contains its shapes and parameters
     checksum = crc32(repr([*_judged(contract), *names, contract.domain]).encode())
     counts = f"{len(contract.special)} {len(contract.laws)} {len(names)}"
     line = f"{contract.operation} {counts} {checksum:08x}{promise}"

@@ -49,8 +49,8 @@ KINDS = load.load_kinds(CONTRACTS)
 
 
 def _places() -> dict[Place, tuple[str, Any]]:
-    """Returns the places of all values, each with an operation whose contract has it and the value there. If a place
-    holds mappings in some contracts and other values in others, an operation with a mapping is chosen."""
+    """Returns the place of every value, with an operation whose contract has this place, and the value there. If a
+    place holds mappings in some contracts and other values in others, an operation with a mapping is chosen."""
     found: dict[Place, tuple[str, Any]] = {}
     for operation, content in CONTENTS.items():
         for place, container, key in _values(content):

@@ -42,8 +42,8 @@ fn lw_slant_float32(x: f32, slope: f32) -> f32 {
 
 
 def test_an_operation_is_three_files(repository, slant):
-    """From the contract, C header and shader of an operation, the generator makes everything else. Once these three
-    files are deleted, its output is what it was before they were added."""
+    """An operation needs three files, its contract, C header and shader: the generator makes everything else. Once
+    the three are deleted, the generator's output is again what it was before they were added."""
     files = {
         repository / "contracts/slant.yaml": slant,
         repository / "core/ops/slant.h": SLANT_C,

@@ -51,8 +51,8 @@ def test_functions_return_a_value(library: Path) -> None:
 
 
 def _contracts(folder: Path, kind: str, support: str, *operations: str) -> tuple[Contract, ...]:
-    """Copies the contracts of `operations` to `folder`, which has slant.yaml, with `webgpu: support` for `kind` in its
-    kinds.yaml. Returns the contracts of this kind in the folder."""
+    """Copies the contracts of `operations` to `folder`, which already has slant.yaml, and writes a kinds.yaml in which
+    the field `webgpu` of `kind` is `support`. Returns the contracts of this kind in the folder."""
     head, body = (CONTRACTS / "kinds.yaml").read_text(encoding="utf-8").split(f"\n{kind}:\n")
     body = re.sub(r"webgpu: \w+", f"webgpu: {support}", body, count=1)
     (folder / "kinds.yaml").write_text(f"{head}\n{kind}:\n{body}", encoding="utf-8")

@@ -35,9 +35,9 @@ def _interrupted(before: str, work: str, unfinished: str) -> None:
 
 @pytest.fixture
 def interrupted() -> Callable[[str, str, str], None]:
-    """Returns a function that runs the statements `before`, then `work`, a call that takes seconds on the scalar
-    backend. Ctrl-C must end this call early, so that `unfinished`, an expression about its results, is true. Later
-    calls must work."""
+    """Returns a function of three Python texts, `before`, `work` and `unfinished`. In a new process, it runs the
+    statements `before`, then `work`, a call that takes seconds on the scalar backend. It checks that Ctrl-C ends this
+    call early, so that `unfinished`, an expression about its results, is true, and that later calls work."""
     if sys.platform == "win32":
         pytest.skip("os.kill cannot send Ctrl-C to its own process on Windows")
     return _interrupted

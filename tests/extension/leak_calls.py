@@ -1,8 +1,8 @@
 """Calls of every slot, method, attribute and function of the extension, and the arguments for them.
 
 Operations get the arguments of small cases of the oracle (build/oracle), and the same arguments with one of them
-replaced. METHODS and functions() list the arguments of other methods and functions, PARAMETERS the values of a slot's
-parameters. A name without arguments here raises LookupError, so that no new one goes untested.
+replaced. METHODS and functions() list the arguments of other methods and functions, PARAMETERS lists the values of a
+slot's parameters. A name without arguments here raises LookupError, so that no new slot or function goes untested.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def tensors() -> list[Any]:
         *(lw.asarray(3), lw.asarray(2.5)),
         lw.broadcast_to(lw.ones(3), (2, 3)),
         lw.asarray(np.arange(3, dtype=np.float32)),
-        lw.rand((400, 2), seed=1),  # Python caches ints up to 256: only an index above leaks memory
+        lw.rand((400, 2), seed=1),  # Python caches ints up to 256: only a larger index can leak memory
         lw.rand((LARGE,), seed=1),
     ]
 
@@ -228,8 +228,9 @@ def examples(operation: str) -> list[Example]:
 
 
 def operation_calls(name: str, function: Any) -> Iterator[Call]:
-    """Yields calls of an operation: on tensors and arrays, into `out`, and with wrong arguments. Methods get no arrays.
-    Only the function gets calls with each argument replaced, because its methods and aliases use the same code."""
+    """Yields calls of an operation: on tensors and arrays, into `out`, and with wrong arguments. Methods get no
+    arrays, because self is a tensor. Only the function gets calls with each argument replaced, because its methods
+    and aliases use the same code."""
     described = OPERATIONS[name]
     is_sequence = bool(described["inputs"]) and described["inputs"][0]["sequence"]
     is_method = isinstance(function, types.MethodDescriptorType)
@@ -277,8 +278,8 @@ def _used_twice() -> None:
 
 
 def functions() -> dict[str, list[Any]]:
-    """Returns, for each function of the module that is not an operation, a list of calls of it: each is the
-    arguments, or a Python function without parameters that makes the call."""
+    """Returns a list of calls for each function of the module that is not an operation. A call is given by its
+    arguments, or by a Python function without parameters that makes it."""
     path = str(libraries.checked_path("scalar"))
     x, target = lw.asarray([3.0, 1.0, 2.0]), lw.zeros((3, 4))
     limit, threads, backend = _ext.memory_stats()[4], _ext.get_num_threads(), _ext.default_backend()
@@ -394,7 +395,7 @@ def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) 
 
 
 def attribute_calls(owner: type, name: str) -> list[Call]:
-    """Returns uses of an attribute of a type: calls of a slot or method; other attributes are read, set and deleted."""
+    """Returns calls that use an attribute of a type: they call a slot or method, and read, set and delete any other."""
     if owner is not lw.Tensor:
         raise LookupError(f"{owner.__name__}: add a function like tensors() for this type to {__name__}")
     found = inspect.getattr_static(owner, name)

@@ -21,7 +21,7 @@ __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
 ROUNDS = 8  # repetitions: a leak in each adds 8 or more to a count; other growth, such as that of a dict, stays below 4
-IMMORTAL = 1 << 30  # least reference count of immortal objects; small ints of Python 3.11 are mortal, with 999,999,999
+IMMORTAL = 1 << 30  # immortal objects have at least this count; small ints of Python 3.11 (999,999,999) are mortal
 ATTEMPTS = 3  # measurements; only growth in each of them is a loss
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]
@@ -83,8 +83,8 @@ def is_counted(value: object) -> bool:
 
 
 def _references(value: object) -> int:
-    """Returns the number of references to an object; 0 if it is immortal. An extension built for Python 3.11
-    changes the counts of immortal objects, but Python itself does not, so these counts say nothing."""
+    """Returns the number of references to an object; 0 if it is immortal. The count of an immortal object says
+    nothing: an extension built for Python 3.11 changes it, but Python itself does not."""
     return sys.getrefcount(value) if is_counted(value) else 0
 
 

@@ -18,7 +18,7 @@ def ones(ndim: int) -> tuple[int, ...]:
     return (1,) * ndim
 
 
-# What makes a tensor of n dimensions.
+# The ways to make a tensor of n dimensions.
 WAYS: dict[str, Callable[[int], lw.Tensor]] = {
     "list": lambda n: lw.asarray(reduce(lambda nested, _: [nested], range(n), 1.0)),
     "buffer": lambda n: lw.asarray(np.zeros(ones(n), np.float32)),

@@ -1,6 +1,6 @@
-"""Tests the deleters of DLPack. That of a consumed capsule is called exactly once, when the last user is gone; that of
-a refused capsule is left to the capsule's owner. Lanewise's own deleters work in threads that Python does not know,
-without the GIL, and after Python has ended."""
+"""Tests the deleters of DLPack. The deleter of a consumed capsule is called exactly once, when the last user is gone;
+Lanewise leaves the deleter of a refused capsule to the capsule's owner. Lanewise's own deleters work in threads that
+Python does not know, without the GIL, and after Python has ended."""
 
 from __future__ import annotations
 
@@ -140,8 +140,9 @@ def test_a_capsule_without_a_deleter(kind):
     assert _ext.from_dlpack_capsule(lender.capsule).tolist() == [0, 1, 2]
 
 
-# The programs below hand the deleter of a capsule to pthread_create() or __cxa_atexit() of the C library as the
-# function to run. Deleters for borrowed() free an array whose __del__ runs Python code, which needs the GIL.
+# The programs below make the C library call the deleter of a capsule: in a thread that Python does not know, by
+# pthread_create(), or after Python has ended, by __cxa_atexit(). The deleter of a tensor made by borrowed() frees an
+# array whose __del__ runs Python code, which needs the GIL.
 PROGRAM = """
 import ctypes, gc, threading
 import numpy as np

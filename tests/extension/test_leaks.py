@@ -1,7 +1,7 @@
 """Calls every slot, method, attribute and protocol of the extension's types, and every function of its module, many
-times, also with arguments that are refused, and tests that nothing is lost: no block, no reference, no tensor.
+times, also with arguments that are refused, and tests that nothing is lost: no memory, no reference, no tensor.
 
-The names are read from the types and the module. A new one is tested too, or its test fails for lack of arguments."""
+The names are read from the types and the module. A new name is tested too, or its test fails for lack of arguments."""
 
 from __future__ import annotations
 

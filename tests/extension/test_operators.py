@@ -1,4 +1,5 @@
-"""Tests the operators of Tensor: promotion with Python scalars, NumPy arrays on either side, in-place, comparisons."""
+"""Tests the operators of Tensor: promotion with Python scalars, NumPy arrays on either side, updates in place
+and comparisons."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ def test_an_idle_pool_uses_no_processor_time():
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_no_more_threads_than_set():
-    """set_num_threads() counts the caller's thread, too. `alone` includes the threads of other libraries."""
+    """set_num_threads() counts the caller's thread, too. The count `alone` includes threads of other libraries."""
     x = lw.rand((1 << 20,))
 
     def count() -> int:

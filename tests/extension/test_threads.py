@@ -110,7 +110,8 @@ except KeyboardInterrupt:
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="no interval timer on this platform")
 @pytest.mark.parametrize(("threads", "shape"), [(1, "(1 << 24,)"), (2, "(2, 1 << 24)")], ids=["one", "two"])
 def test_control_c_stops_a_sort_of_one_long_row(threads, shape):
-    """The last pass over the row writes `out`. Ctrl-C, here a timer's signal, stops the sort before that pass."""
+    """Only the last pass over the row writes `out`. Ctrl-C, here a timer's signal, stops the sort before that pass, so
+    `out` keeps its zeros."""
     program = INTERRUPTED_SORT.format(threads=threads, shape=shape)
     result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
     assert result.stdout.strip() == "interrupted", result.stderr

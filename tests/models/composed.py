@@ -60,7 +60,7 @@ def add_rms_norm(
 
 
 def topk(x: Array, k: int, axis: int = -1, largest: bool = True) -> tuple[Array, Array]:
-    """The first k of the sorted elements, and their indices; equal elements are in the order of their indices."""
+    """The k largest or smallest elements, sorted, and their indices; equal elements keep their order."""
     chosen = np.take(order(x, axis, largest), range(k), axis)
     return np.take_along_axis(x, chosen, axis), chosen.astype("i4")
 

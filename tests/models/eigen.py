@@ -90,7 +90,8 @@ def _tridiagonal(a: Array) -> Tridiagonal:
 
 
 def _accumulate(size: int, reduced: Tridiagonal) -> Array:
-    """Returns Q^T: the identity, after Q^T -= (Q^T v) v^T / h, with h = v^T v / 2, for each Householder vector v."""
+    """Returns Q^T, which starts as the identity: for each Householder vector v, Q^T -= (Q^T v) v^T / h with
+    h = v^T v / 2."""
     rows = np.eye(size)
     for i in sorted(reduced.vectors):
         v = reduced.vectors[i]

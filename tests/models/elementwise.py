@@ -17,7 +17,7 @@ def hardswish(x: Array) -> Array:
 
 
 def lerp(x1: Array, x2: Array, weight: Array) -> Array:
-    """core/ops/lerp.h: computed from the nearer of x1 and x2."""
+    """core/ops/lerp.h: computed from x1 if the weight is below 1/2, else from x2."""
     difference = x2 - x1
     return np.where(weight < 0.5, x1 + weight * difference, x2 - (ONE - weight) * difference)
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from tests.models.tree import Array, blocks, join_blocks, reduce_block
 
-SMALL = 2.0**-100  # smaller sums of squares may have lost denormal squares
+SMALL = 2.0**-100  # a sum of squares below this may be inexact, because squares were denormal
 
 
 class Moments(NamedTuple):

@@ -31,7 +31,7 @@ def _along_axis(of_rows: Callable[..., Array]) -> Callable[..., Array]:
 
 
 def _minmax(rows: Array) -> Array:
-    """core/ops/minmax.h: the elements and their bounds are halved if `high - low` overflows."""
+    """core/ops/minmax.h: the elements of a row, `low` and `high` are halved if `high - low` overflows."""
     low, high = reductions.smallest(rows)[:, None], reductions.largest(rows)[:, None]
     scale = np.where(high - low < np.inf, np.float32(1), np.float32(0.5))
     return (rows * scale - low * scale) / (high * scale - low * scale)

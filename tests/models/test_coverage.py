@@ -31,7 +31,7 @@ def test_models_are_of_reproducible_operations():
 
 
 def test_every_model_is_compared():
-    """A test names the operation of each model, or is parametrized by a dictionary that has the model."""
+    """For each model, a test names the operation, or is parametrized by a dictionary that has the model."""
     dictionaries = (elementwise.MODELS, random_numbers.MODELS, reductions.ALONG_AXES, rows.MODELS)
     tests = "".join(path.read_text(encoding="utf-8") for path in Path(__file__).parent.glob("test_*.py"))
     named = [name for name in MODELS if f'"{name}"' in tests or any(name in each for each in dictionaries)]

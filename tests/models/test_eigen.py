@@ -18,7 +18,7 @@ def test_sizes(size):
 
 
 def test_a_matrix_that_takes_several_tasks():
-    """eigen_rows() of core/eigen.h gives a task up to 241 of this matrix's rows."""
+    """eigen_rows() of core/eigen.h gives a task at most 241 rows of this matrix, which has 272."""
     agree("eigh", drawn("eigh", (272, 272))[0])
 
 

@@ -7,7 +7,7 @@ from tests.models.comparison import BY_NAME, SPECIAL, agree, cancelling, drawn, 
 from tests.models.reductions import ALONG_AXES
 from tests.models.tree import BLOCK, CHUNK, PARTIALS
 
-# Around the sizes of a register, of a block's partial results, of a block, and of a chunk, the elements of a task.
+# Around the sizes of a register, of a block's partial results, of a block, and of a chunk (the elements of a task).
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
 WIDTHS = [3, 5, 40]  # columns: fewer than a register has lanes, fewer than are reduced in one call (32), and more
@@ -44,7 +44,7 @@ def test_memory_layouts(operation, dtype):
     agree(operation, *[np.broadcast_to(x[:1], x.shape) for x in tall], axis=0)
     agree(operation, *[np.broadcast_to(x[:, :1], x.shape) for x in tall], axis=1)
     agree(operation, *drawn(operation, (9, 7, 100), dtype), axis=1)
-    for count in (3, 16, 17):  # rows of up to 16 elements are transposed, because their first elements are not adjacent
+    for count in (3, 16, 17):  # rows of up to 16 elements are copied to adjacent columns, which are then reduced
         agree(operation, *drawn(operation, (70, count), dtype), axis=1)
 
 

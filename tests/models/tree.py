@@ -6,7 +6,7 @@
 4. Neighboring blocks are joined in pairs, then neighboring results of these, and so on. A last one without a neighbor
    moves up unchanged. Threads reduce chunks of 16 blocks, which are subtrees, so the order stays the same.
 
-`rows` has one output per row. A `join` is a function of two arrays, such as np.add.
+In the parameter `rows`, each row has the elements of one output. A `join` is a function of two arrays, such as np.add.
 """
 
 from __future__ import annotations

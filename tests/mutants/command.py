@@ -93,8 +93,8 @@ def try_all(
     jobs: int = 1,
     resume: bool = False,
 ) -> list[Result]:
-    """Tries mutants in their order until `count` of them are caught, survived or undecided, and returns the results. A
-    mutant that an earlier run has tried is tried again only if it is undecided and `resume` is true."""
+    """Tries mutants in their order until `count` of them were caught, survived or remained undecided, and returns the
+    results. A mutant that an earlier run has tried is tried again only if it is undecided and `resume` is true."""
     local = threading.local()
     names = itertools.count()
 

@@ -1,7 +1,8 @@
 """Draws mutants: takes the folders in turn, and from each draws a line that runs (see ran.py), a rule that applies to
 it, and one of the rule's changes.
 
-The sequence depends on the seed, the sources and the lines that run. With a larger --count, a run continues it."""
+The sequence depends on the seed, the sources and the lines that run. A later run with a larger --count
+continues it."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ TARGET = replace(host(), optimization="-O1")
 
 
 def instrument(names: list[str]) -> None:
-    """Builds with line counters (gcov): for each instruction set, the program that runs the oracle's cases, which it
-    then runs; and the CPython extension, which it puts into lanewise/."""
+    """Builds with line counters (gcov). For each instruction set, builds and runs the program that runs the oracle's
+    cases. Then builds the CPython extension and puts it into lanewise/."""
     target, using = TARGET, compiler.choose()
     isas = [isa for isa in target.isas if isa.name in names]
 
@@ -51,7 +51,7 @@ def instrument(names: list[str]) -> None:
 
 
 def _libraries() -> build.Files:
-    """Returns the kernel libraries in lanewise/_lib: build.place() deletes those that it is not given."""
+    """Returns the kernel libraries in lanewise/_lib, to keep them: build.place() deletes those that it is not given."""
     return {f"_lib/{path.name}": path for path in (build.PACKAGE / "_lib").glob("kernels_*")}
 
 

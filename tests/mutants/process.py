@@ -1,5 +1,5 @@
 """Runs commands so that all their processes can be stopped: each command has its own process group, and a mark in its
-environment, by which processes that left the group are found."""
+environment that identifies processes which left the group."""
 
 from __future__ import annotations
 

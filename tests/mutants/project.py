@@ -22,7 +22,7 @@ from tests.mutants.source import SUFFIXES
 
 __all__ = ["Plan", "Project"]
 
-MOST_OPERATIONS = 40  # the tests of a source that belongs to more operations are not limited to these
+MOST_OPERATIONS = 40  # a source that belongs to more operations is tested as if it belonged to none
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class Project:
 
     @property
     def is_changed(self) -> bool:
-        """Whether the working tree differs from the last commit, which is what copy() writes."""
+        """Whether the working tree differs from the last commit. copy() writes the commit, without these changes."""
         return self._is_repository and bool(self._git("status", "--porcelain", "--untracked-files=no"))
 
     @property
@@ -67,7 +67,7 @@ class Project:
         return sorted(path.as_posix() for path in found if not {"build", "__pycache__"} & set(path.parts))
 
     def copy(self, to: Path) -> None:
-        """Writes the project's files to a folder; those of its last commit if it is a repository."""
+        """Writes the project's files to a folder. If the project is a repository, writes those of the last commit."""
         if self._is_repository:
             with tarfile.open(fileobj=io.BytesIO(self._git("archive", "HEAD"))) as packed:
                 packed.extractall(to, filter="data")
@@ -158,8 +158,8 @@ def _includes(root: Path) -> dict[str, set[str]]:
 
 
 def _operations(root: Path, file: str) -> list[str]:
-    """Returns the operations that a file belongs to: it is their contract, their shader or their header in core/ops, or
-    this header includes it, directly or not. Returns none if there are more than MOST_OPERATIONS."""
+    """Returns the operations that a file belongs to. The file is an operation's contract, shader or header in core/ops,
+    or a file that this header includes, directly or not. Returns none if there are more than MOST_OPERATIONS."""
     contracts = {path.stem for path in (root / "contracts").glob("*.yaml")}
     names = {Path(file).stem}
     if file.startswith("core/"):

@@ -1,9 +1,9 @@
 """Finds the lines that run on this machine: in C with gcov, in Python with coverage.py. All lines of contracts count as
 running, and all lines of shaders if there is a GPU.
 
-The lines of kernels that run are those that the oracle's cases (generated inputs with expected results) reach, on the
-two instruction sets that mutants are built for. Tests run the lines of the extension and of Python. The result is saved
-for each commit."""
+A line of a kernel runs if the oracle's cases (generated inputs with expected results) reach it on one of the two
+instruction sets that mutants are built for. A line of the extension runs if tests reach it, and a line of Python if
+tests, the build or contracts/generate.py reach it. The result is saved for each commit."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def collect(
             if own:
                 c_ran[name] = _continued(text, set(own), set(compiled["known"].get(str(tree / name), ())))
             elif str(tree / name) in compiled["active"] and not compiled["known"].get(str(tree / name)):
-                c_ran[name] = set()  # the compiler reads it, but it has only definitions
+                c_ran[name] = set()  # has only definitions, which _add_definitions() adds
         elif name.endswith(".yaml") or has_gpu:
             found[name] = None
     texts = {name: (tree / name).read_text(encoding="utf-8") for name in c_ran}
@@ -154,7 +154,7 @@ def definitions(code: list[str]) -> Iterable[tuple[str, list[int]]]:
 
 
 def _add_definitions(texts: Mapping[str, str], ran: dict[str, set[int]], active: Mapping[str, set[int]]) -> None:
-    """Adds to `ran` the definitions whose names appear in lines that run, then those whose names appear in these."""
+    """Adds to `ran` the definitions whose names appear in lines that run, or in a definition added before."""
     code = {name: code_lines(text, ".c") for name, text in texts.items()}
     where: dict[str, list[tuple[str, list[int]]]] = defaultdict(list)
     for file, all_lines in code.items():

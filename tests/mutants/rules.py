@@ -1,6 +1,6 @@
 """The rules by which mutants are made. A rule maps a line of code to changes: small errors that a person could make.
 
-Rules look at one line, as the project's formatters write it: binary operators have spaces around them."""
+Rules look at one line at a time, as the project's formatters write it: binary operators have spaces around them."""
 
 from __future__ import annotations
 
@@ -152,8 +152,8 @@ def _off_by_one(line: Line) -> Iterator[Change]:
 
 
 def _off_by_bit(line: Line) -> Iterator[Change]:
-    """Flips the highest or a middle bit of an integer, or a leading bit of a float's fraction. Its lower bits may not
-    matter: in a coefficient, they can be smaller than the error of the approximation."""
+    """Flips the highest or a middle bit of an integer, or a leading bit of a float's fraction. The lower bits of
+    the fraction may not matter: in a coefficient, they can be smaller than the error of the approximation."""
     for match, digits in _numbers(line, integers=True):
         value = int(digits, 16 if digits[:2] in ("0x", "0X") else 10)
         if value > 2:

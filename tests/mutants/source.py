@@ -31,8 +31,8 @@ def code_lines(text: str, suffix: str) -> list[str]:
 
 
 def statements(text: str) -> list[tuple[int, int]]:
-    """Returns the first and last line of each statement of a Python source; for a statement with a body, the lines
-    before it."""
+    """Returns the first and last line of each statement of a Python source. For a statement with a body,
+    these are the lines before the body."""
     spans = []
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.stmt):

@@ -146,8 +146,8 @@ def test_row(row): assert row["x"] < 0 or row["x"] / 2 == row["out"]
 
 
 def test_a_case_that_only_the_mutant_has(project: Project, known: Known) -> None:
-    """pytest names a test after the changed row, so the test that fails does not exist without the mutant. It
-    catches the mutant. Another test, which always fails, catches nothing."""
+    """pytest names a test after the changed row, so the test that fails does not exist without the mutant. Such a
+    failure catches the mutant. Another test, which always fails, catches nothing."""
     (project.root / "tests").mkdir()
     (project.root / "tests" / "test_rows.py").write_text(TEST_ROWS)
     project.settings["folder"] = [{"path": "code", "build": [], "tests": ["tests/test_rows.py"]}]
@@ -224,8 +224,8 @@ def marked(folder: Path) -> list[str]:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has no process groups")
 def test_ctrl_c_leaves_nothing_behind(project: Project, tmp_path: Path) -> None:
-    """When the run is interrupted, a test has started a process in a session of its own. Only the environment variable
-    MARK tells that the process must be killed."""
+    """The run is interrupted after a test has started a process in a session of its own. Only the environment variable
+    MARK tells that this process must be killed."""
     (project.root / "check_clamp.py").write_text(
         "import subprocess, sys, time, pathlib\n"
         "subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)'], start_new_session=True)\n"

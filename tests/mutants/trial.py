@@ -129,7 +129,7 @@ class Copy:
         for command in plan.build:
             ended = self.run(command, end - time.monotonic())
             if ended.status is None:
-                # A mutant that makes a generator hang is caught; a compiler may only be slow.
+                # A mutant is caught if it makes a generator hang, but not if a compiler does: it may just be slow.
                 hangs = mutant.file.endswith((".py", ".yaml")) and self._hangs(command, ended.seconds)
                 left = [*plan.tests]
                 return Result(mutant, "caught" if hangs else "undecided", f"timeout: {command}", left=left)
@@ -169,7 +169,7 @@ class Copy:
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
         """Returns whether a test among these passes without the mutant, or does not exist there: a mutant of a contract
-        may add a case. If it returns False, the copy is left without the mutant."""
+        may add a test case. If the result is False, the copy is left without the mutant."""
         tests = list(tests)
         if any(self.known.passes(test) for test in tests):
             return True

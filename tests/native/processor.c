@@ -26,7 +26,7 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
     if (number == 1) {
         described.c = leaf_1_c;
     }
-    if (number > (number >> 31 ? highest_extended | 0x80000000 : highest)) { /* CPUID does not define these */
+    if (number > (number >> 31 ? highest_extended | 0x80000000 : highest)) { /* CPUID has no such leaf */
         described.a = described.b = described.d = UINT32_MAX;
         described.c = INT32_MAX; /* UINT32_MAX would describe a cache of 2^64 bytes, which overflows to 0 */
     } else if (number == 7 && part == 0) {

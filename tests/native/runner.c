@@ -140,8 +140,8 @@ static lw_status run_backwards(lw_context *context, int64_t count, lw_task *task
 }
 
 /* What the caller of a kernel, its host, offers: whether it runs tasks (if not, the kernel runs them in order), whether
- * it has scratch memory, and the size of the cache. Larger results use streaming stores, so 1 enables them for nearly
- * all results; 0 disables them. Without --paths, only PLAIN is used. */
+ * it has scratch memory, and the size of the cache. Results larger than the cache use streaming stores: a size of 1
+ * enables these for nearly all results, and 0 disables them. Without --paths, only PLAIN is used. */
 typedef struct {
     const char *name;
     int runs_tasks, has_memory;

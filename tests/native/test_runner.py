@@ -13,8 +13,8 @@ from oracle_runner import ORACLE, OWN, PATHS, ROOT, Report, commands, run
 
 from lanewise.libraries import checked_path
 
-# Instruction set -> a processor of qemu that has it but not the next one, and that next one, whose library the runner
-# must refuse there.
+# Instruction set -> a processor of qemu that has this set but lacks the next larger one, and the name of that larger
+# set, whose library the runner must refuse on this processor.
 PROCESSORS = {"sse2": ("Nehalem", "avx"), "avx": ("SandyBridge", "avx2")}
 
 

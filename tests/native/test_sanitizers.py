@@ -26,7 +26,7 @@ REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest l
 # of ending the process: tests cover that case.
 OPTIONS = f"detect_leaks=1:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
 SETTINGS = {
-    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # CHECK_LEAKS looks earlier: Python does not free all at exit
+    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS looks before
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
     "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
     "PYTHONMALLOC": "malloc",
@@ -45,8 +45,8 @@ leaks = ctypes.CDLL(None).__lsan_do_recoverable_leak_check()
 sys.stdout.flush()
 os._exit(status or bool(leaks))
 """
-# These tests measure the process's memory. AddressSanitizer frees memory late, to detect use after free, which they
-# would report as a leak.
+# These tests measure the process's memory. To detect use after free, AddressSanitizer frees memory late, and the tests
+# would report the delay as a leak.
 LEAK_TESTS = ("test_threads.py::test_nothing_leaks", "test_pool.py::test_eight_threads_leak_nothing")
 
 

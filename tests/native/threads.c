@@ -244,8 +244,8 @@ static void test_fork(void) {
     pthread_join(caller, NULL);
 }
 
-/* fork() in a callback, as in a signal handler: the child has no workers, so their tasks are lost, and the call
- * returns an error there. */
+/* This callback forks once, as a signal handler might. The child has no workers, so the tasks that these ran are
+ * lost, and the call returns an error in the child. */
 static int fork_once(void *host) {
     pid_t *child = host;
     if (*child < 0) {

@@ -127,7 +127,7 @@ for call in (lw.use_backend, lw.init_backend, lw.ones(2).to):
 
 
 def test_a_library_in_place_of_another(package):
-    """The manifest gives scalar the file and hash of another library. Only the name in the loaded library shows it."""
+    """The manifest gives scalar another library's file and hash. Only the name in the loaded library reveals that."""
     if DEFAULT == "scalar":
         pytest.skip("this machine has one CPU backend only")
     path = package / "_lib" / "manifest.json"

@@ -188,8 +188,8 @@ with lw.use_backend("wgpu"):
 
 
 def test_a_backend_that_is_not_open_is_not_called():
-    """The calls raise an error or run on an open backend; otherwise the process crashes. It is a new process, because
-    earlier tests may have opened the backend."""
+    """Each call raises an error or runs on an open backend; calling one that is not open would crash the process. STEPS
+    run in a new process, because earlier tests may have opened the backend."""
     done = subprocess.run([sys.executable, "-c", STEPS], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 

@@ -52,8 +52,8 @@ def test_normalize(torch, data):
 
 
 def covariance_error(rows, correction):
-    """Returns the error allowed for covariances: 4 UNIT + 2e-6, times the sums of products of absolute deviations, over
-    observations - correction. 4 UNIT allows for the rounding of deviations, 2e-6 for that of sums of products."""
+    """Returns the error allowed for covariances: the sums of products of absolute deviations, times 4 UNIT + 2e-6,
+    divided by observations - correction. 4 UNIT allows for the rounding of deviations, 2e-6 for that of the sums."""
     deviations = np.abs(rows - rows.mean(axis=1, keepdims=True))
     return (2e-6 + 4 * UNIT) * (deviations @ deviations.T) / (rows.shape[1] - correction)
 

@@ -36,7 +36,8 @@ def run(contract, host, case, gaps=False, **context):
 
 
 def supports_gaps(contract, case):
-    """Returns whether the kernel accepts any strides. Without an axis, the kernels of take require a contiguous x."""
+    """Returns whether the kernel accepts any strides. Without an axis, the kernels of take require that an x of several
+    dimensions is contiguous."""
     return contract.operation != "take" or "axis" in case.keywords or len(case.inputs[0].shape) == 1
 
 
@@ -73,8 +74,8 @@ def test_python_returns_the_kernel_result(contract, host, oracle):
 
 @pytest.mark.skipif(sys.platform != "linux", reason="needs mprotect")
 def test_kernels_stay_within_their_operands(host):
-    """A separate process, which an invalid access ends, runs each case twice: with an inaccessible page of memory right
-    after every operand, then right before it."""
+    """Runs all cases in a separate process, which ends at the first invalid access. Each case runs twice: with an
+    inaccessible page of memory right after every operand, then with one right before every operand."""
     script = Path(__file__).with_name("guarded.py")
     environment = {**os.environ, "PYTHONPATH": str(Path(lw.__file__).parents[1])}  # import the package under test
     command = [sys.executable, script, host.value, ORACLE]
@@ -86,7 +87,8 @@ def test_kernels_stay_within_their_operands(host):
 @pytest.mark.contracts(lambda contract: contract.operation == "put")
 @pytest.mark.parametrize("gaps", [False, True], ids=["contiguous", "gaps"])
 def test_put_writes_only_the_indexed_elements(contract, host, gaps):
-    """Compares put with NumPy, as its contract has no reference. Elements that are not indexed keep their values."""
+    """Compares put with NumPy, because its contract has no reference expression. Elements that are not indexed keep
+    their values."""
     places = np.array([[6, 0], [-3, 1]], "int32")
     for dtype in contract.computed:
         values = draw(contract, "values", dtype, (5, 2, 2, 3), "put")

@@ -1,4 +1,4 @@
-"""Tests sizes above 2^24, from where float32 skips integers, and sums that lose digits if computed naively."""
+"""Tests sizes above 2^24, where float32 cannot hold every index, and sums that lose digits if computed naively."""
 
 import numpy as np
 import pytest

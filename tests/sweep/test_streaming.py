@@ -30,8 +30,8 @@ def place_at(shift, shape, dtype):
 
 
 def both(contract, host, kernel, inputs, place, scalars=None, **settings):
-    """Yields the bits of the result with ordinary stores, then with streaming stores, by means of cache_bytes: kernels
-    stream results that are larger, but 0 disables this."""
+    """Yields the bits of the result with ordinary stores, then with streaming stores. Kernels stream a result of more
+    than cache_bytes bytes, except that 0 disables streaming."""
     for cache_bytes in (0, 1):
         out = place()
         made = raw.layouts.call(contract, {}, [each.place for each in inputs], out.place)

@@ -10,9 +10,9 @@ from generator.draw import draw
 from judge import bits
 
 ATTENTION = {"is_causal": False, "scale": None, "enable_gqa": False, "window": None, "offset": 0}
-# Large calls for each kind of operation, as pairs: shapes of inputs by name, for all operations of the kind, and the
-# settings from which the layout is made. An input that is None is absent; one that is not listed has the shape of the
-# settings.
+# Large calls for each kind of operation. Each call is a pair: the shapes of inputs by name, which serve all operations
+# of the kind, and the settings from which the layout is made. An input whose shape is None is absent; an input that is
+# not listed has the shape in the settings.
 LARGE = {
     "elementwise": [({}, {"shape": (300_001,)})],
     "reduction": [({}, {"shape": (3, 200_003), "axis": axis, "keepdims": True}) for axis in (0, 1)],
@@ -64,12 +64,12 @@ def test_tasks_in_any_order(contract, host):
 @pytest.mark.parametrize("count", [3_000, 1 << 18], ids=["first", "all"])
 @pytest.mark.contracts(lambda contract: contract.kind.name == "sort")
 def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
-    """A sort can be stopped before any task of the first half, by which time no part of the result is written."""
+    """A sort can be stopped before any of its tasks. Until half of them have run, no part of the result is written."""
     dtype, length = contract.computed[-1], 1 << 18
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    scalars = struct.pack("<2q", count, 1)  # `count` results; 1: descending, so that the first bools are True
+    scalars = struct.pack("<2q", count, 1)  # 1: in descending order, so that the first bools are True
 
     def run(context):
         out.array[...] = 0

@@ -1,5 +1,5 @@
 """Tests that results are bit-identical for any number of threads, for every operation on large inputs, because only
-shapes determine how work is split. Contracts that allow other bits on other instruction sets do not matter here."""
+shapes determine how work is split. This also holds where a contract allows other bits on other instruction sets."""
 
 from __future__ import annotations
 

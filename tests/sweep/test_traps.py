@@ -58,7 +58,7 @@ def around(values):
 @pytest.mark.parametrize(("name", "expected"), [("floor", np.floor), ("ceil", np.ceil), ("trunc", np.trunc),
                                               ("round", np.rint)])  # fmt: skip
 def test_rounding_near_halves_and_of_large_integers(name, expected, backend):
-    """The mistake: round(0.49999997) was 1, and round(8388609) a different integer."""
+    """The mistake: round(0.49999997) was 1, and round(8388609) was not 8388609."""
     halves = around(np.arange(-40, 41) / 2)
     large = around([s * 2.0**e * f for e in range(21, 33) for f in (1, 1.5, 1.75) for s in (1, -1)])
     every = np.arange(2**22 - 100, 2**22 + 100, 0.5), np.arange(2**23 - 100, 2**24, 97), np.arange(2**24 - 64, 2**24)
@@ -114,7 +114,8 @@ def test_sums_keep_their_digits_on_every_path(backend):
     exact = np.sum(tenth, dtype="float64")
     assert abs(float(lw.dot(tenth, lw.ones(tenth.size))) - exact) <= 2e-6 * exact
     assert abs(float(lw.cumulative_sum(tenth)[-1]) - exact) <= 2e-6 * exact
-    # matmul adds 256 products at a time, then these sums: each term is in at most 256 + 1,200,000 / 256 roundings
+    # matmul adds the products in blocks of 256, then adds the blocks' sums, so at most 256 + 1,200,000 / 256 roundings
+    # affect each product
     allowed = (256 + tenth.size / 256) * 2.0**-24 * exact
     assert abs(float(lw.matmul(tenth, lw.ones(tenth.size))) - exact) <= allowed
     assert np.all(

@@ -74,7 +74,8 @@ def test_the_smaller_and_the_larger(gpu: Runner, operation: str) -> None:
 @pytest.mark.parametrize("operation", ["argmin", "argmax"])
 @pytest.mark.parametrize("dtype", ["int32", "float32"])
 def test_the_first_of_equal_extremes(gpu: Runner, operation: str, dtype: str) -> None:
-    """Each row repeats one number. The identity must not win, even over the least or the greatest number."""
+    """Each row repeats one number, so the result must be index 0. The reduction's identity must not win, even if that
+    number is the least or the greatest of its dtype."""
     numbers = [np.iinfo(np.int32).min, np.iinfo(np.int32).max] if dtype == "int32" else patterns(dtype)
     x = np.repeat(np.array(numbers, dtype)[:, None], 3, 1)
     got = gpu.reduction(f"{operation}_{dtype}", x, [1], np.int32, kind="index_reduction")

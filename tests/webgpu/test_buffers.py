@@ -33,8 +33,8 @@ class CountingDevice:
 
 
 def opened(budget: int | None) -> tuple[Pool, CountingDevice, list[int]]:
-    """Returns a pool with a budget of bytes, its device, and a list to which each submission of commands that the pool
-    asks for appends the number of existing buffers."""
+    """Returns a pool with a budget of bytes, its device, and a list. Whenever the pool asks for commands to be
+    submitted, the number of existing buffers is appended to the list."""
     device, settled = CountingDevice(), []
     return Pool(device, budget, lambda: settled.append(len(device.sizes))), device, settled
 

@@ -1,5 +1,5 @@
-"""Tests, with a made-up list of adapters, that lanewise/webgpu/desktop.py leaves out OpenGL, which needs no
-adapter, and that a buffer can be destroyed."""
+"""Tests that lanewise/webgpu/desktop.py leaves out OpenGL, with a made-up list of adapters, and that a destroyed buffer
+cannot be used, on a real device."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def test_bind_groups_are_reused_up_to_a_limit(
 
     assert launch(0, 1, 2, 0, 1, 2) == 3
     assert len(device.pipelines) == 1
-    assert launch(3, 3, 0) == 2  # binding operand 3 discards the three bind groups before, so operand 0 is bound again
+    assert launch(3, 3, 0) == 2  # binding operand 3 discards all three bind groups, so operand 0 needs a new one
 
 
 def test_thousands_of_bind_groups_are_kept(executor: WebGpuExecutor, device: RecordingDevice) -> None:
@@ -133,7 +133,7 @@ def test_an_upload_submits_only_work_that_uses_its_buffer(executor: WebGpuExecut
 def test_commands_are_submitted_before_memory_is_freed(
     device: RecordingDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bind groups are dropped too: they keep freed buffers alive, and another buffer may get the id of a freed one."""
+    """Bind groups are discarded too: they keep freed buffers alive, and a new buffer may get the id of a freed one."""
     monkeypatch.setenv("LANEWISE_WGPU_MEMORY", "1024")
     executor = opened(device, tmp_path)
     kept = [(executor.allocate(16), 0) for _ in range(2)]

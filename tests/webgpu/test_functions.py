@@ -33,8 +33,8 @@ RANDOM = np.random.default_rng(12)
 
 
 def evaluate(result: str, rows: Iterable[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Returns the value of a WGSL expression of type vec2<u32> for each x, a row of up to four 32-bit words. The
-    expression may follow statements."""
+    """Returns the value of a WGSL expression of type vec2<u32> for each x, a row of up to four 32-bit words. `result`
+    may have statements before the expression."""
     from wgpu.utils.compute import compute_with_buffers
 
     arguments = np.array([[*row, 0, 0, 0, 0][:4] for row in rows], np.uint32)
@@ -62,7 +62,7 @@ def signed(word: int) -> int:
 
 
 def words(count: int) -> list[tuple[int, ...]]:
-    """Returns rows of `count` words: all combinations of edges for two of them, and random rows."""
+    """Returns rows of `count` words: rows of edge cases, which begin with each pair from WORDS, and random rows."""
     edges = [(a, b, *RANDOM.choice(WORDS, count - 2)) for a in WORDS for b in WORDS]
     return [tuple(map(int, row)) for row in (*edges, *RANDOM.integers(0, 1 << 32, (1000, count)))]
 
@@ -189,7 +189,8 @@ def test_reduction_of_logarithms() -> None:
 
 
 def test_logarithms_in_fixed_point() -> None:
-    """The error of step 2 of lw_fixed_log2 is 1e-10, and n is truncated. Powers of two have no such error."""
+    """The tolerance allows for the error of step 2 of lw_fixed_log2, 1e-10, and the truncation of n. Powers of two
+    have neither error."""
     bits = positive(1000)
     x = floats(bits).astype(float)
     values = evaluate("lw_fixed_log2(bitcast<f32>(x.x))", ((b,) for b in bits))

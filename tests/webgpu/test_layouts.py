@@ -33,7 +33,7 @@ def _words(*values: int, length: int) -> list[int]:
     return [value % 2**32 for value in values] + [0] * (length - len(values))
 
 
-SCALARS = [1.5, -2, 1e300, -math.inf]  # floats, except for -2; float32 cannot hold 1e300
+SCALARS = [1.5, -2, 1e300, -math.inf]  # -2 is an integer parameter; 1e300 is infinite in float32
 SCALAR_WORDS = list(struct.unpack("<4I", struct.pack("<fiff", 1.5, -2, math.inf, -math.inf)))
 
 

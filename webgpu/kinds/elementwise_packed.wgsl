@@ -1,6 +1,6 @@
 // Like elementwise.wgsl, for results of one or two bytes per element: an invocation computes all $per_word elements of
-// a word and stores them at once. Elements are stored one by one, with atomics that keep the rest of the word, if the
-// result is strided or starts inside a word. So are the last elements if they do not fill a word.
+// a word and stores them at once. If the result is strided or starts inside a word, elements are stored one by one,
+// with atomics that keep the rest of the word. The last elements are also stored this way if they do not fill a word.
 override lw_group: u32 = 256u;
 override lw_ndim: u32 = 1u;
 

@@ -65,8 +65,8 @@ fn lw_load_strips(base: vec4<u32>, m: u32, n: u32, k: u32, invocation: u32) {
     }
 }
 
-// Computes a tile of C. The 4 x 4 elements of an invocation are lw_rows and lw_columns apart, so that neighboring
-// invocations store to neighboring addresses.
+// Computes a tile of C. The 4 x 4 elements of an invocation lie lw_rows apart along m and lw_columns apart along n, so
+// that neighboring invocations store to neighboring addresses.
 fn lw_multiply_tile(base: vec4<u32>, m: u32, n: u32, invocation: u32) {
     let y = invocation / lw_columns;
     let x = invocation % lw_columns;

@@ -9,8 +9,8 @@ struct LwExpParts {
 const lw_LOG2_E_Q31 = 3098164009u;
 
 // e^x for |x| < 128.
-// 1. k + f = x log2 e, |f| <= 1/2, in fixed point with 32 bits after the binary point. core/math/exp.h computes x -
-//    k*LN2_HI_9BIT - k*LN2_LO_9BIT instead, but WGSL lets a compiler merge the two constants into one, rounded.
+// 1. k + f = x log2 e, |f| <= 1/2, in fixed point with 32 bits after the binary point. core/math/exp.h instead computes
+//    x - k*LN2_HI_9BIT - k*LN2_LO_9BIT, but WGSL lets a compiler merge the two constants into one, rounded.
 // 2. Evaluate 2^f with a polynomial.
 fn lw_exp_parts(x: f32) -> LwExpParts {
     let product = lw_multiply_wide(lw_mantissa(bitcast<u32>(x)), lw_LOG2_E_Q31);

@@ -4,8 +4,8 @@ struct LwPair {
     low: f32,
 }
 
-// Returns x, but hides from the compiler how it was computed: WGSL lets it replace (a + b) - a with b. lw.count is
-// below 2^31, so its highest bit is 0, but the compiler does not know that.
+// Returns x, but hides from the compiler how x was computed, because WGSL lets a compiler replace (a + b) - a with b.
+// lw.count is below 2^31, so the sign is never flipped, but the compiler does not know that.
 fn lw_rounded(x: f32) -> f32 {
     return bitcast<f32>(bitcast<u32>(x) ^ (lw.count & lw_SIGN_BIT));
 }

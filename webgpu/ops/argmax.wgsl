@@ -1,5 +1,5 @@
-// Each element becomes a pair (rank, index). The pair of the highest rank wins, and of equal ranks that of the lowest
-// index. NaN has the highest rank.
+// Each element becomes a pair (rank, index). The pair with the highest rank wins; among equal ranks, the one with the
+// lowest index. NaN has the highest rank.
 fn lw_argmax_float32_identity() -> vec2<i32> {
     return vec2<i32>(lw_INT32_MIN, lw_INT32_MAX);
 }

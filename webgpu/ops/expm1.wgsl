@@ -2,9 +2,9 @@
 // 1. |x| < 2^-25: e^x - 1 rounds to x.
 // 2. |x| < ln2/2, where exp2m1 of LwExpParts is not accurate to its last digits: e^x - 1 = x + x^2 q(x), with the
 //    polynomial q of core/math/exp.h.
-// 3. Otherwise e^x - 1 = 2^k d + (2^k - 1), where e^x = 2^k (1 + d). Computes half of it and doubles that, because 2^k
-//    overflows before e^x - 1 does. x is clamped because lw_exp_parts takes |x| < 128: from x = -20 down, 2^k is at
-//    most 2^-29 and the sum rounds to -1, so any bound between -128 and -20 would do.
+// 3. Otherwise e^x - 1 = 2^k d + (2^k - 1), where e^x = 2^k (1 + d). Half of this sum is computed and then doubled,
+//    because 2^k overflows before e^x - 1 does. x is clamped because lw_exp_parts takes |x| < 128: from x = -20 down,
+//    2^k is at most 2^-29 and the sum rounds to -1, so any bound between -128 and -20 would do.
 fn lw_expm1_float32(x: f32) -> f32 {
     let size = lw_magnitude(x);
     if (lw_is_nan(x) || size < 2.98e-8) {

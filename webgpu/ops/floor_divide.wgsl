@@ -4,7 +4,7 @@ fn lw_floor_divide_float32(x1: f32, x2: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);
     // 0 or -1: the floor of a quotient near zero. This is not a select, because some compilers turn a select into a
-    // product with -1, which would make -0 of 0.
+    // product with -1, which would turn 0 into -0.
     let below = bitcast<f32>((sign >> 31u) * (lw_SIGN_BIT | lw_ONE_BITS));
     if (lw_is_positive(a) && b == lw_INFINITY_BITS) {
         return below;

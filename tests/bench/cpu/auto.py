@@ -46,7 +46,7 @@ def row(goal: Goal, repeats: int, seconds: float) -> Row:
     """Calibrates without saving the result, times every operation and size, and returns the row of the goal."""
     before = selection.calibration_in_use()
     calibration = lw.calibrate(save=False)
-    # The backends to compare with: all but the slowest, which takes minutes, unless it is the only one.
+    # The backends to compare with. The slowest, which would take minutes, is left out unless it is the only one.
     fixed = calibration.order[:-1] or calibration.order
     try:
         ratios = [_compared(case, fixed, repeats, seconds) for case in _grid()]

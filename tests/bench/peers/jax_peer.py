@@ -38,7 +38,7 @@ class JaxPeer:
     def call(self, case: Case) -> Call | None:
         """Returns a call of the function, compiled for the shapes of the arguments."""
         name = case.operation.name
-        if case.operation.kind == "view" or not case.inputs:  # a view computes nothing; without inputs: a constant
+        if case.operation.kind == "view" or not case.inputs:  # nothing to compute: a view, or a constant
             return None
         if name == "nonzero":  # cannot be compiled, because the shape of the result depends on the data
             return None

@@ -11,7 +11,8 @@ from tests.bench.cases import Case
 from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
-# OpenBLAS selects kernels by CPU model: on newer AMD processors those for Haswell (AVX2), half as fast as for AVX-512.
+# OpenBLAS selects kernels by CPU model. On newer AMD processors it selects those for Haswell (AVX2), although
+# these processors have AVX-512, for which the kernels are twice as fast.
 FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 

@@ -1,4 +1,4 @@
-"""Returns which program installed lanewise, from where it did so, and the version of lanewise."""
+"""Returns the name of the program that installed lanewise, the source it installed from, and lanewise's version."""
 
 from importlib.metadata import distribution
 

@@ -103,7 +103,7 @@ def growth() -> dict[str, Any]:
 
 def kept() -> dict[str, Any]:
     """Returns the memory statistics while a tensor exists, after it is freed, and after the cache of freed memory is
-    limited to 1 MiB, with the limit before that and the default limit."""
+    limited to 1 MiB. Also returns the limit that was in effect before, and the default limit."""
     lw.empty_cache()
     tensor = lw.ones((BLOCK,))
     found = {"used": lw.memory_stats()}

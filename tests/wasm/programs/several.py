@@ -1,5 +1,5 @@
-"""Checks operations without an oracle file (test cases with expected results), because they return several tensors or
-have no tensor as input. Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function checks one
+"""Checks the operations that have no oracle file (test cases with expected results) because they return several tensors
+or have no tensor as input. Uses lanewise only, so that it runs in a Pyodide without NumPy. Each function checks one
 operation: it raises AssertionError if a result is wrong, and returns the results, so that test_sweep.py can compare
 their bits between backends."""
 

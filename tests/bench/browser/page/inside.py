@@ -25,8 +25,9 @@ from tests.bench.inputs import ITEM_BYTES, HostArray
 from tests.bench.peers import Batch, Call, Peer, convert, open_peer
 
 BACKENDS = [str(info.name) for info in lw.backends() if info.available and info.name in ("simd128", "relaxed_simd")]
-WARM_SAMPLES = 15  # the warm-up lasts as long as this many samples: until the engine has recompiled hot code
-# The bytes that a loop touches in all of its arrays together. The read from DRAM touches one array, a third of them.
+WARM_SAMPLES = 15  # the warm-up lasts as long as this many samples, enough for the engine to recompile hot code
+# The bytes that a loop touches in all of its arrays together. For DRAM, the loop that reads touches only a third
+# of these bytes: one of the three arrays.
 LEVELS = {"L1": 16 << 10, "L3": 6 << 20, "DRAM": 192 << 20}
 
 
@@ -148,7 +149,10 @@ def _madd(module: Any, iterations: int, count: int) -> None:
 
 
 def describe(_: str) -> str:
-    """Returns Lanewise's version, backends and default, and each JavaScript peer's version or why it cannot start."""
+    """Returns Lanewise's version, backends and default backend, and the version of each JavaScript peer.
+
+    For a peer that cannot start, the reason replaces the version.
+    """
     settings = {name: peer.settings for name, peer in _JAVASCRIPT.items()}
     default = str(selection.default_backend())
     return json.dumps({"lanewise": lw.__version__, "backends": BACKENDS, "default": default, "peers": settings})

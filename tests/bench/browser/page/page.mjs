@@ -1,6 +1,6 @@
 // The page that everything is measured in. It loads Pyodide with the wheel and this benchmark's Python files, the peers
-// (other libraries), and the modules of limits.c. chromium_page.py calls `lanewise.*`. lanewise/timing.py times
-// everything but imports.
+// (other libraries), and the modules of limits.c. chromium_page.py calls the functions of the global object
+// `lanewise`. Everything but imports is timed by lanewise/timing.py.
 import { loadPyodide } from "/pyodide/pyodide.mjs";
 
 const PROGRAMS = "/checkout"; // where the benchmark's Python files are unpacked
