@@ -34,9 +34,9 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
     return (window_range){min_int64(begin, end), end};
 }
 
-/* Consecutive results of one image whose elements of x are equally spaced. `image` is the byte offset of that image in
- * x. `from` is the byte offset of the run's first element: in a window_strip, from the start of the channel in its
- * image; in a window_tap, from the start of the channel in the first image. */
+/* A run: consecutive results of one image for which a tap reads equally spaced elements of x. `image` is the byte
+ * offset of that image in x. `from` is the byte offset of the first element that the tap reads: in a window_strip, from
+ * the start of the channel in that image; in a window_tap, `image` is added to it. */
 typedef struct window_run {
     int64_t image, from;
     int64_t to, count; /* index of the run's first result in the strip; number of results */

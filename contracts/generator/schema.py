@@ -131,16 +131,15 @@ class Shapes:
 
 @dataclass(frozen=True)
 class Special:
-    """Inputs and the result that every backend must give: exactly, or within the tolerance if finite and nonzero.
-
-    Values are numbers or nested lists of them.
+    """A row of `special`: inputs, and the result that every backend must give for them: exactly, or within the
+    tolerance if finite and nonzero. Values are numbers or nested lists of them.
     """
 
     inputs: Mapping[str, Any]
     parameters: Mapping[str, Any]
     out: Any  # None if the row raises
     raises: str | None  # the expected error class
-    dtypes: tuple[str, ...]  # the computed dtypes that the row tests
+    dtypes: tuple[str, ...]  # dtypes in which the row is computed
     unless: Mapping[str, str]  # exempt backend -> reason
 
 
