@@ -26,7 +26,7 @@ enum {
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* of the first image and the first group; conv_product() adapts a copy to others */
+    gemm product;    /* for the first image and the first group; conv_product() adapts copies to the others */
     int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* images per product */
     int64_t products, per_task;
@@ -92,7 +92,7 @@ static void conv_pack(const gemm *g, int64_t first_row, int64_t depth, int64_t f
         if (q == 0) {
             window_tap_row(&tap, &strip, p);
         }
-        /* The first channel whose row for this tap is in the panel or beyond it. */
+        /* The first channel whose row of B for this tap is at or after first_row. */
         int64_t channel = first_row > t ? divide_up(first_row - t, taps) : 0;
         int64_t row = channel * taps + t - first_row;
         if (row >= depth) {

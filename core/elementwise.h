@@ -35,7 +35,7 @@ typedef enum passage {
     BY_ROW,   /* in place, row by row: the last dimension is contiguous and long */
     FILLED,   /* a single element, repeated in a buffer that is filled once */
     REPEATED, /* a single short row, repeated in a buffer that is filled once */
-    PACKED,   /* an input is copied to a buffer, a result from a buffer, chunk by chunk */
+    PACKED,   /* copied chunk by chunk: an input to a buffer, or a result from a buffer */
     STREAMED  /* a contiguous result larger than the caches: computed in a buffer, then written with streaming stores */
 } passage;
 
@@ -296,7 +296,8 @@ static __attribute__((noinline)) lw_status elementwise_any(const elementwise *ke
     for (int32_t o = 0; o <= last; o++) {
         call.passage[o] = choose_passage(layout, o, kernel->size[o]);
         if (call.passage[o] == REPEATED && o == last) {
-            call.passage[o] = PACKED; /* chosen if the layout is one strided row, but only an input can be repeated */
+            /* choose_passage returns REPEATED if the layout is one strided row, but only an input can be repeated. */
+            call.passage[o] = PACKED;
         }
         if (call.passage[o] == BY_ROW) {
             call.by_row = 1;

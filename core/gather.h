@@ -1,5 +1,5 @@
-/* The kernels of take and put. They copy items from (take) or to (put) the positions along one axis that int32
- * indices give. One kernel serves all dtypes whose elements have the same size.
+/* The kernels of take and put. int32 indices select positions along one axis; take copies items from these
+ * positions, and put copies items to them. One kernel serves all dtypes whose elements have the same size.
  *
  * The layout iterates over the result (take) or the values (put). The indexed operand has stride 0 along the dimensions
  * of the indices; the kernel adds the index times the stride of the axis instead. Parameters: the extent of the axis,
@@ -19,7 +19,7 @@ INLINE int64_t gather_index(const char *p) {
 }
 
 typedef struct gather_indices {
-    lw_layout layout; /* of the indices, without the dimensions along which they are broadcast */
+    lw_layout layout; /* the indices' layout, without the dimensions along which they are broadcast */
     const char *data;
     int64_t count, extent;
 } gather_indices;

@@ -120,8 +120,8 @@ static void gemm_multiply_tile(const gemm_part *part, int64_t i, int64_t j, cons
 }
 
 /* Computes one block of C. If its panels of B are shared with other tasks and together fit in the caches, tiles are
- * computed row by row: k may be short, and then writing C, here along its rows, takes most of the time. Otherwise, they
- * are computed column by column, and a panel of B stays in L1. */
+ * computed row by row, so that C is written along its rows: if k is short, writing C takes most of the time. Otherwise,
+ * tiles are computed column by column, and a panel of B stays in L1. */
 static lw_status gemm_block_task(lw_context *context, int64_t task, const void *argument) {
     (void)context;
     const gemm_part *part = argument;

@@ -13,8 +13,8 @@
 #include "window.h"
 
 enum {
-    /* The maximum, in elements of a row of x, of two sizes: the distance between the first elements of a block's first
-     * and last window, and the width of the part of a window that is processed at once. */
+    /* The limit, in elements of a row of x, for each of two sizes: the distance between the first elements of a block's
+     * first and last window, and the width of the part of a window that is processed at once. */
     POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
@@ -255,7 +255,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, the row is one step */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, a step is the whole row */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

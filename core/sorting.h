@@ -246,7 +246,7 @@ typedef struct sort_selection {
     uint64_t *pairs; /* candidates */
     int64_t held;    /* number of candidates */
     int64_t next;    /* the first element that has not been examined */
-    int is_full;     /* whether a sort has put the first row->count candidates in order; `limit` is the last's key */
+    int is_full;     /* whether the first row->count pairs are sorted; `limit` is then the key of the last of these */
     int32_t limit;
 } sort_selection;
 
@@ -365,7 +365,8 @@ static lw_status sort_values(lw_context *context, const sort_row *s, uint32_t *k
 
 typedef struct sort_bools_state {
     const sort_row *row;
-    int64_t firsts; /* while counting, the number of true elements; then, of elements equal to the first result */
+    /* while counting, the number of true elements; while writing, the number of elements whose value sorts first */
+    int64_t firsts;
 } sort_bools_state;
 
 static void sort_count_true(void *argument, int64_t begin, int64_t end) {

@@ -35,7 +35,7 @@ def to_bool(operation: str, name: str, value: Any) -> bool:
         try:
             if value == truth:
                 return truth
-        except (LanewiseError, TypeError, ValueError):  # for example, comparing an array of several elements
+        except (LanewiseError, TypeError, ValueError):  # for example, an array of several elements has no truth value
             pass
     raise ArgumentTypeError(f"{operation}: expected True or False for {name}, got {describe(value)}")
 

@@ -103,7 +103,7 @@ def setitem(tensor: Tensor, key: Any, value: Any) -> None:
         tensor[plan.basic] = value
         return
     view = tensor[plan.basic]
-    if isinstance(value, int | float):  # assigning to a tensor refuses numbers that do not fit its dtype
+    if isinstance(value, int | float):  # unlike astype, assignment refuses numbers that do not fit the dtype
         (number := _ext.zeros((), dtype=tensor.dtype))[...] = value
         value = number
     values = _ext.astype(tensor_of("setitem", "value", value), tensor.dtype)

@@ -165,10 +165,10 @@ def estimate_inference_memory(
 def init_backend_with_memory_check(
     backend: Backend | str = Backend.AUTO, required_bytes: int | MemoryEstimate = 0
 ) -> Backend:
-    """Opens and returns the best backend that `backend` stands for and that has enough free memory.
+    """Of the backends that `backend` stands for, opens and returns the best one with enough free memory.
 
     `required_bytes` is an int or a MemoryEstimate. Memory of unknown size counts as enough. Raises OutOfMemoryError if
-    no backend has enough, and BackendUnavailableError if this machine has none of the backends.
+    none of these backends has enough, and BackendUnavailableError if this machine has none of them.
 
     >>> import lanewise as lw
     >>> lw.init_backend_with_memory_check("cpu", 1000).is_gpu

@@ -151,7 +151,7 @@ def set_backend_priority(backends: Iterable[Backend | str]) -> Backend:
     """Makes AUTO choose only among these backends, in this order. Returns the first that this machine has.
 
     The order applies to the whole process, and overrides lw.calibrate(). Operations whose operands the user has not
-    placed on a backend run on the list's first available CPU backend, or on its first available GPU if it has none.
+    placed on a backend run on the list's first available CPU backend, or, without one, on its first available GPU.
 
     >>> import lanewise as lw
     >>> lw.set_backend_priority(["scalar"])

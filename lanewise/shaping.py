@@ -26,7 +26,7 @@ __all__ = [
 
 _ALL: Final = slice(None)
 _BACKWARDS: Final = slice(None, None, -1)
-_SHORT_ROW: Final = 16  # elements; a shorter row takes less time to copy than the loop needs to step to the next row
+_SHORT_ROW: Final = 16  # in elements: copying a shorter row takes less time than the loop's step to the next row
 
 
 # operations that return views where possible
@@ -238,7 +238,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
     if tensor.ndim < 2:
         raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # all k past a corner of the matrix give the same result
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # k has no further effect beyond the matrix's corners
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 

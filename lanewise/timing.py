@@ -86,7 +86,7 @@ class Contestant:
     def loop(self, *, keep: bool) -> Loop:
         """Returns a function that evaluates the expression a given number of times.
 
-        With `keep` the returned function returns the last result. Without, each result is freed before the next
+        With `keep`, the returned function returns the last result. Otherwise, each result is freed before the next
         evaluation, so that allocators can reuse its memory.
         """
         if self.batch is not None:
@@ -146,7 +146,7 @@ def measure(
     warm_seconds: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Timing]:
-    """Times the contestants in turn, in `repeats` rounds. Each round starts with the next contestant.
+    """Times the contestants in turn, in `repeats` rounds, each starting one contestant later than the round before.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
     it is known how many evaluations fill `sample_seconds`. Garbage collection is off. `progress` is called with a

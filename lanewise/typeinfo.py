@@ -120,7 +120,7 @@ def result_type(*arrays_and_dtypes: Any) -> DType:
     """Returns the dtype that arrays, dtypes and Python scalars are promoted to.
 
     It is the last of the dtypes in the order bool, int32, int64, float16, float32, float64. Weak scalars (Python's,
-    and NumPy's if given with an array or dtype) widen no dtype of their kind. int64 and a weak float give float64.
+    and NumPy's if given with an array or dtype) widen no dtype of their own kind. int64 and a weak float give float64.
 
     >>> import lanewise as lw
     >>> lw.result_type("int32", "float32"), lw.result_type("float16", 2.5), lw.result_type("int32", True)

@@ -39,7 +39,7 @@ GENERATED = BUILD / "generated"
 PACKAGE = ROOT / "lanewise"
 KERNEL_INCLUDE = (ROOT / "core" / "include", ROOT / "core", GENERATED)
 EXTENSION_INCLUDE = (ROOT / "core" / "include", ROOT / "native", ROOT / "native" / "extension", GENERATED)
-WASM_INCLUDE = ROOT / "wasm" / "include"  # zig has no C headers for WebAssembly; emcc has its own
+WASM_INCLUDE = ROOT / "wasm" / "include"  # for zig, which has no C headers for WebAssembly; emcc has its own
 
 # Maps paths in the package, relative to lanewise/, to files.
 Files = dict[str, Path]
@@ -187,7 +187,8 @@ def _write_python_definition(path: Path) -> None:
 
 
 def _manifest(target: Target, libraries: dict[str, Path], left_out: dict[str, str]) -> dict[str, object]:
-    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and why some are left out."""
+    """Returns the manifest: what lanewise/libraries.py checks before it opens a library, and for each library that was
+    not built, the reason."""
     entries = {}
     for isa in target.isas:
         if isa.name in left_out:

@@ -56,7 +56,7 @@ class Compiler:
     command: tuple[str, ...]
     family: str  # zig, clang, gcc or emcc
     version: str  # printed by the compiler; part of each step's key, so an upgrade rebuilds everything
-    cflags: tuple[str, ...] = ()  # from CPPFLAGS and CFLAGS; ours follow and take precedence
+    cflags: tuple[str, ...] = ()  # from CPPFLAGS and CFLAGS; the build's own flags follow and take precedence
     ldflags: tuple[str, ...] = ()
     sanitizer: str = ""  # a key of SANITIZERS, or empty
 
@@ -88,7 +88,7 @@ class Compiler:
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Returns the command that compiles and links a kernel library."""
         command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
-        if target.binary_format == "pe":  # omit start-up code; compiler_rt has the stack probe for large frames
+        if target.binary_format == "pe":  # omit start-up code; large frames call the stack probe of compiler_rt
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
 
@@ -136,7 +136,7 @@ class Compiler:
         if target.binary_format != "wasm":
             command += ["-falign-loops=32"]  # a short loop that crosses a fetch line can take twice as long
         if self.family == "gcc":
-            command += ["-Wno-psabi"]  # the ABI of vector arguments does not matter, as all kernels are in one file
+            command += ["-Wno-psabi"]  # vector arguments may have any ABI, as all kernels are in one file
         return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:

@@ -13,8 +13,8 @@
 void *__stdcall GetCurrentProcess(void);
 int __stdcall GetProcessAffinityMask(void *, uintptr_t *, uintptr_t *);
 
-/* Counts only the processors of one processor group, the primary group of the process: by default, versions before
- * Windows 11 and Windows Server 2022 do not schedule its threads on other groups. */
+/* Counts only the processors of the process's primary processor group: by default, versions of Windows before
+ * Windows 11 and Windows Server 2022 do not schedule the threads of a process on other groups. */
 int lw_usable_cores(void) {
     uintptr_t own, system;
     int cores = GetProcessAffinityMask(GetCurrentProcess(), &own, &system) ? __builtin_popcountll(own) : 0;

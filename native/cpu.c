@@ -31,10 +31,10 @@ static leaf cpuid_part(uint32_t number, uint32_t part) {
 }
 
 static uint32_t saved_state(void) {
-    uint32_t low, high; /* the masks above need no bit of `high` */
+    uint32_t low, high; /* all bits of the masks above are in `low` */
     __asm__ volatile(".byte 0x0f, 0x01, 0xd0"
                      : "=a"(low), "=d"(high)
-                     : "c"(0)); /* xgetbv; the mnemonic needs -mxsave */
+                     : "c"(0)); /* xgetbv, as bytes because its mnemonic needs -mxsave */
     return low;
 }
 

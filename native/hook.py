@@ -55,7 +55,7 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag sets the variable to one tag; `pyodide build` replaces all tags by that of its Pyodide
+        # wasm/build.py --tag sets this variable to one tag; `pyodide build` replaces all tags by that of its Pyodide
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False

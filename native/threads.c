@@ -160,8 +160,8 @@ static void record_failure(job *job, int64_t index, lw_status status, const lw_c
     unlock(&pool.mutex);
 }
 
-/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`, and records an interruption
- * in `failed`, where the workers see it. */
+/* Returns whether the job was interrupted. Only the calling thread calls `interrupted`. That thread records an
+ * interruption in `failed`, where the workers see it. */
 static int is_interrupted(task_context *own) {
     if (own->interrupted && own->interrupted(own->context.host)) {
         record_failure(own->job, INTERRUPTED, LW_INTERRUPTED, &own->context);

@@ -1,5 +1,5 @@
-"""Settings of all tests. They use a cache folder that does not exist, so that a calibration saved by the user does not
-affect them. Hypothesis draws the same inputs in every run, and sets no time limit, because machines may be slow."""
+"""Settings of all tests. The tests use a cache folder that does not exist, so that a calibration saved by the user does
+not affect them. Hypothesis draws the same inputs in every run, and sets no time limit, because machines may be slow."""
 
 from __future__ import annotations
 

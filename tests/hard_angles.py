@@ -10,8 +10,8 @@ from generator.schema import Bound
 from judge import near
 
 OPERATIONS = ("sin", "cos", "tan")
-# The number of floats drawn for each power of two, and the number kept of these: the closest to multiples of pi/2,
-# which are within about 2^-17 quadrants of one.
+# The number of floats drawn for each power of two, and how many of them are kept: those closest to multiples of pi/2,
+# from which they are about 2^-17 quadrants away.
 DRAWN, KEPT = 1 << 18, 6
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from xml.etree import ElementTree
 
-if sys.version_info < (3, 11):  # noqa: UP036  (pip would say it, but this runs before pip)
+if sys.version_info < (3, 11):  # noqa: UP036  (pip checks the version, too, but this runs before pip)
     sys.exit("Lanewise needs Python 3.11 or later; this is " + sys.version.split()[0])
 
 import support

@@ -19,7 +19,7 @@ SAVED = REPORTS / "support"
 TABLE = REPORTS / "support.md"
 ORDER = ("cuda", "wgpu", "avx512", "avx2", "avx", "sse2", "neon", "relaxed_simd", "simd128", "scalar")  # of the columns
 
-_seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all its tests passed
+_seen: dict[str, dict[str, bool]] = {}  # operation -> backend -> whether all tests of this pair passed
 
 
 def note(operation: str, backend: str, passed: bool) -> None:

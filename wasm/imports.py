@@ -18,7 +18,7 @@ LINKER = frozenset({"memory", "__indirect_function_table", "__memory_base", "__t
 HOOKS = frozenset({"__wasm_apply_data_relocs", "__wasm_call_ctors"})
 
 # The C functions that the extension may import: those that wasm/include/ declares, and __multi3 (a 128-bit product).
-# The latter belongs to the compiler's runtime, but emcc expects the main module to provide it.
+# __multi3 belongs to the compiler's runtime, but emcc expects the main module to provide it.
 C_LIBRARY = frozenset(
     {
         *("malloc", "calloc", "realloc", "free", "getenv", "strtod", "strtoll"),

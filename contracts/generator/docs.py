@@ -122,9 +122,9 @@ def _in_place(contract: Contract) -> str:
 def _errors(contract: Contract) -> dict[str, str]:
     """Returns the condition under which each error class is raised.
 
-    kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them an
-    error of the kind is returned only if a row of `special` raises it, or it is AxisError and a parameter is an axis,
-    or it is DTypeError and the operation does more than move elements.
+    kinds.yaml lists the errors of a kind's operations. Operations without kernels have little in common, so for them
+    only some of these errors are returned: those that a row of `special` raises, AxisError if a parameter is an axis,
+    and DTypeError if the operation does more than move elements.
     """
     errors = dict(contract.kind.errors)
     raised = {each.raises for each in contract.special}

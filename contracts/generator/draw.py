@@ -48,7 +48,8 @@ def _values(interval: Range, dtype: str, shape: tuple[int, ...], random: np.rand
         wide = random.integers(low, high, shape, dtype="i8", endpoint=True)
         close = np.clip(random.integers(-9, 10, shape), low, high)
         return np.where(random.random(shape) < 0.5, wide, close).astype(dtype)
-    # Mixes uniform values, uniform values times 2^-20 to 1 (if the range includes 0), and integers, which often repeat.
+    # Mixes uniform values, uniform values scaled down by factors of 2^-20 to 1 (if the range includes 0), and integers,
+    # which often repeat.
     even = random.uniform(interval.low, interval.high, shape)
     small = even * 2.0 ** random.uniform(-20, 0, shape)
     choice = random.integers(0, 3, shape) if interval.low <= 0 <= interval.high else random.integers(0, 2, shape) * 2

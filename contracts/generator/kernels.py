@@ -117,7 +117,10 @@ const lw_library lanewise_kernels = {{
 
 
 def _entry(contract: Contract, kernel: Kernel) -> str:
-    """Returns a kernel's table entry. In relaxed_simd, SIMD_REPRODUCIBLE is NULL: the host uses simd128's kernel."""
+    """Returns a kernel's table entry.
+
+    In relaxed_simd, the C macro SIMD_REPRODUCIBLE(function) gives NULL, so that the host uses simd128's kernel.
+    """
     function = f"lw_{kernel.name}"
     return f"        .{kernel.name} = {f'SIMD_REPRODUCIBLE({function})' if contract.reproducible else function},"
 

@@ -258,7 +258,7 @@ def _operands(inputs: Sequence[Operand | None], out: Operand) -> list[Operand | 
 def _gather(contract: Contract, x: Operand, indices: Operand, out: Operand, axis: int | None) -> Call:
     """Returns the call of take, take_along_axis or put.
 
-    For put, the only internal operation of these, x holds the values to write, and the indices address `out`.
+    For put, x holds the values to write, and the indices address `out`. Of the three operations, only put is internal.
     """
     addressed = out if contract.internal else x
     if axis is None:  # the flattened tensor; one stride suffices, as these test cases are contiguous

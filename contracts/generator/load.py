@@ -438,7 +438,8 @@ def _check_positions(fields: Fields, parameters: tuple[Parameter, ...]) -> None:
 def _check_facts(fields: Fields, contract: Contract) -> None:
     """Checks that the kind allows each flag of FACTS that is set.
 
-    Also checks that no row of `special` contradicts refuses_empty or takes_number and, if one is set, a row tests it.
+    Also compares refuses_empty and takes_number with the rows of `special`: no row may contradict them, and a flag that
+    is set requires a row that shows it.
     """
     kind = contract.kind.name
     for fact, kinds in FACTS.items():

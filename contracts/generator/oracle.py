@@ -163,7 +163,10 @@ def _setting(contract: Contract, parameter: Parameter, value: Any) -> Any:
 
 
 def magnitude(contract: Contract, case: Case) -> Array | None:
-    """Returns the reference for the inputs' absolute values, without activation, or None if no bound uses it."""
+    """Returns the reference for the inputs' absolute values, without activation; None if the case does not need it.
+
+    It is needed for float results whose bound has the measure `magnitude`, except for special values.
+    """
     bounds = (contract.tolerance.bound, *contract.tolerance.backends.values())
     if not any(bound.magnitude for bound in bounds) or _result_dtype(contract, case) not in FLOATS or case.special:
         return None

@@ -28,7 +28,7 @@ MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of error
 GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that give the same bits even where `reproducible` is false
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # for operations that use tables or other tiles here, so their bits differ from fma's
+    "avx512": ("avx512",),  # for operations that use tables or other tiles on avx512, so its bits differ from fma's
 }
 MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on the machine that runs it
 
@@ -145,7 +145,7 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """An allowed or measured error, in four measures, of which the largest counts.
+    """An allowed or measured error, stated in four measures; the largest of the errors that they give counts.
 
     If all are 0, results are the reference rounded once.
     """
@@ -174,7 +174,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. If the tolerance has several measures, `bound` is all of them times one factor."""
+    """The largest error measured. If the tolerance has several measures, `bound` is each of them times one factor."""
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
@@ -219,7 +219,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Contract:
-    """One contract."""
+    """The contract of one operation, as read from its YAML file."""
 
     operation: str
     kind: Kind

@@ -5,8 +5,8 @@ operation's functions in webgpu/ops: `lw_<stem>_<dtype>`, or four functions with
 declarations of webgpu/ops and webgpu/math that the module uses are found by name and added; others are left out.
 
 shaders.wgsl stores declarations that modules share only once. It consists of parts: first the declarations, then the
-modules. Each part starts with its only comment, in JSON: the name of a declaration, or what lanewise/webgpu/shaders.py
-reads about a module, such as the declarations that it needs.
+modules. Each part starts with a comment in JSON and has no other comments. The JSON holds the name of a declaration, or
+what lanewise/webgpu/shaders.py reads about a module, such as the declarations that it needs.
 """
 
 from __future__ import annotations

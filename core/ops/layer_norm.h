@@ -9,7 +9,8 @@
 #include "moments.h"
 #include "rows.h"
 
-/* x: the element, weight and bias. numbers: the mean, its rounding error, and 1 / sqrt(variance + eps). */
+/* x[0] is the element, x[1] the weight and x[2] the bias. `numbers` holds the mean, its rounding error, and
+ * 1 / sqrt(variance + eps). */
 INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
     return ((x[0] - numbers[0]) - numbers[1]) * numbers[2] * x[1] + x[2];
 }

@@ -7,7 +7,7 @@
 #include "ops/min.h"
 #include "rows.h"
 
-/* numbers: the scale, 1 or 1/2; the smallest element and max - min, both scaled. */
+/* `numbers` holds the scale, which is 1 or 1/2, then the smallest element and max - min, both scaled. */
 INLINE vf32 minmax_scaled(const vf32 *x, const vf32 *numbers) { return (x[0] * numbers[0] - numbers[1]) / numbers[2]; }
 
 static void minmax_row_float32(const row *r) {

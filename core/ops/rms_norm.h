@@ -5,7 +5,7 @@
 #include "ops/norm_l2.h"
 #include "rows.h"
 
-/* x: the element and weight. */
+/* x[0] is the element and x[1] the weight. */
 INLINE vf32 rms_norm_scaled(const vf32 *x, const vf32 *factor) { return x[0] * factor[0] * x[1]; }
 
 static void rms_norm_row_float32(const row *r) {

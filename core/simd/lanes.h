@@ -4,8 +4,9 @@
 
 #include "simd/types.h"
 
-/* <type>_set, _eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow IEEE 754: all but _ne are false if an
- * operand is NaN. Compilers turn the bitwise form of select into a blend instruction. */
+/* <type>_set, which broadcasts a number, and <type>_eq, _ne, _lt, _le, _gt, _ge and _select. Comparisons follow
+ * IEEE 754: all but _ne are false if an operand is NaN. Compilers turn the bitwise form of select into a blend
+ * instruction. */
 #define DEFINE_COMPARISONS(type, element, mask)                                                        \
     INLINE type(type##_set)(element x) { return x - (type){0}; } /* x - 0 is x, even for -0 and NaN */ \
     INLINE mask type##_eq(type a, type b) { return (mask)(a == b); }                                   \

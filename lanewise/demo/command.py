@@ -130,7 +130,7 @@ def _predictions(probabilities: Any) -> list[int]:
 
 
 def _configure_blas() -> None:
-    """Makes NumPy use one thread and its best kernels. Call before importing NumPy or matplotlib, which imports it."""
+    """Makes NumPy use one thread and its best kernels. Call before NumPy is imported, directly or by matplotlib."""
     if "numpy" not in sys.modules:
         limit_blas_threads(1)
         if any(info.name == "avx512" and info.available for info in lw.backends()):

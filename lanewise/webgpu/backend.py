@@ -24,7 +24,7 @@ def devices() -> list[DeviceInfo]:
 
 
 def open(device: DeviceInfo, shaders: Path | None = None) -> WebGpuExecutor:
-    """Returns an executor on one of devices(), with the shaders of the file `shaders`, or else of the build."""
+    """Returns an executor on one of devices(), with the shaders in the file `shaders`, by default the build's."""
     adapter = _adapters()[device.index]
     from lanewise.webgpu.desktop import DesktopDevice
     from lanewise.webgpu.executor import WebGpuExecutor

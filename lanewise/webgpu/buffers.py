@@ -20,7 +20,7 @@ MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers above which a pool 
 
 
 def size_class(size: int) -> int:
-    """Rounds `size` up to a multiple of 256 or, above 4096, of 1/8 of the largest power of two up to `size`."""
+    """Rounds `size` up to a multiple of 256; above 4096, of p / 8, where p is the largest power of two <= `size`."""
     step = max(SMALLEST, (1 << size.bit_length()) // 16)
     return max(SMALLEST, -(-size // step) * step)
 

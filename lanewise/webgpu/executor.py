@@ -98,7 +98,7 @@ class WebGpuExecutor:
     ) -> None:
         """Launches a kernel. `layout` has the fields of the C struct for `kind`; an absent input has the buffer None.
 
-        Raises BackendError if the kernel has no shader or `kind` is unsupported, DeviceError if the device rejects it.
+        Raises BackendError if the kernel has no shader or `kind` is unsupported, DeviceError if the launch fails.
         """
         shader = shaders.load(self._file, kernel, kind)
         absent = sum(1 << position for position, (buffer, _) in enumerate(inputs) if buffer is None)
@@ -189,7 +189,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers, with a copy in place of the result's buffer, except for input 0 if `keep`."""
+        """Returns the inputs' buffers. If one is the result's, returns a copy of it, except for input 0 if `keep`."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:

@@ -49,7 +49,7 @@ class Strided:
         return offset % 4 == 0
 
     def parameters(self, offsets: Sequence[int], scalars: Sequence[float], packed: bool) -> bytes:
-        """Returns struct LwLayout as bytes. `packed` is fills_words() of the result."""
+        """Returns struct LwLayout as bytes. `packed` is what fills_words() returns for the result."""
         words = _words(offsets, OPERANDS) + _scalars(scalars)
         words += _words(self.shape, DIMENSIONS) + _transposed(self.strides)
         words += [self.count, int(packed), self.outer, self.ndim, self.length, self.blocks]

@@ -64,7 +64,7 @@ static int64_t query_heads_per_key_head(const lw_operation *operation, const lw_
     return heads / operands[KEY].shape[operands[KEY].ndim - 3];
 }
 
-/* Sets the scale, and the first and last key that query i sees, relative to i. */
+/* Sets the scale, and the first and last key that query i sees, both as offsets from i. */
 static void set_scale_and_window(const lw_arguments *arguments, const lw_scalar *parameters,
                                  lw_attention_layout *layout) {
     int has_window = lw_has_parameter(arguments, "window");
@@ -102,12 +102,12 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
 }
 
 /* Broadcasts the leading dimensions of all operands. Unless `group` is 1, the last leading dimension counts heads; if
- * `group` > 1, split_heads() later splits it into two dimensions. batch_shape has room for these: two of the at most
- * LW_MAX_NDIM dimensions are not leading ones. */
+ * `group` > 1, split_heads() later splits it into two dimensions. batch_shape has room for both, because at most
+ * LW_MAX_NDIM - 2 dimensions are leading ones. */
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* of key and value, which broadcast as if each of their heads occurred `group` times */
+    int64_t heads[2]; /* heads of key and of value; broadcasting counts each head `group` times */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;

@@ -60,7 +60,7 @@ static int store_keyword(collected *arguments, PyObject *name, PyObject *value) 
         arguments->out = value == Py_None ? NULL : value;
         return 0;
     }
-    /* The hook raises the error, which gives Lanewise's name if `name` is another library's name of an argument. */
+    /* If `name` is another library's name for an argument, the error that the hook raises gives Lanewise's name. */
     Py_XDECREF(lw_call_hook("refuse_keyword", operation->name, name, NULL, NULL));
     return -1;
 }

@@ -107,8 +107,8 @@ static int widen_for_comparison(const lw_operation *operation, lw_operand *opera
     return dtype;
 }
 
-/* Makes NumPy scalars weak, so that they promote as Python numbers do, when another operand is an array, or when their
- * dtype has no kernel. */
+/* Makes a NumPy scalar weak if another operand is an array, or if the scalar's dtype has no kernel. It then promotes as
+ * a Python number does. */
 static int weaken_numpy_scalars(const lw_operation *operation, lw_operand *operands) {
     int numbers = 0, meets_array = 0;
     for (int i = 0; i < operation->input_count; i++) {

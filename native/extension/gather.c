@@ -37,7 +37,7 @@ typedef struct gather_plan {
     int64_t shape[LW_MAX_NDIM];
     int64_t x_strides[LW_MAX_NDIM];
     int64_t index_strides[LW_MAX_NDIM];
-    lw_scalar parameters[3]; /* extent and stride of the axis, for the kernel; its number, for errors */
+    lw_scalar parameters[3]; /* the axis: its extent and stride, for the kernel; its number, for errors */
 } gather_plan;
 
 /* Plans the operation take: the result has the shape of x, with the dimensions of the indices in place of the axis. */
@@ -128,8 +128,8 @@ static int flatten(const char *operation, lw_operand *x) {
     return 0;
 }
 
-/* Returns the axis of the call, or else the contract's default, or -1 with an error set. If the axis is None, flattens
- * x and returns 0. */
+/* Returns the axis of the call, by default the contract's, or -1 with an error set. If the axis is None, flattens x and
+ * returns 0. */
 static int resolve_gather_axis(const lw_arguments *arguments, lw_operand *x) {
     const lw_operation *operation = arguments->operation;
     int position = lw_find_parameter(operation, LW_PARAMETER_AXIS);
@@ -281,7 +281,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch on unpredictable elements */
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* avoids a branch that is hard to predict */
         positions[next] = (int32_t)i;
         next += flat->data[i] != 0;
     }

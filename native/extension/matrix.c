@@ -62,7 +62,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
         lw_leading_dimensions(&operands[i], operands[i].ndim > 2 ? operands[i].ndim - 2 : 0, &leading[i]);
     }
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
-    if (layout->batch_ndim < 0) { /* that call's error shows only part of the shapes: raise another */
+    if (layout->batch_ndim < 0) { /* this error shows only leading dimensions: raise one with whole shapes */
         PyErr_Clear();
         refuse_shapes(operation, "dimensions before the last two to broadcast", operands, 0, 1, "");
         return -1;

@@ -4,7 +4,7 @@
 #include "operation.h"
 #include "tensor.h"
 
-/* Whether an operand is weak, as Python numbers are, and which kind of number it then is. Strong operands, such as
+/* Whether an operand is weak, as Python numbers are, and if so, which kind of number it is. Strong operands, such as
  * tensors, decide the dtype, unless a weak one is of a higher kind (bool < int < float): see lw_computed_dtype().
  * LW_WEAK_BIG_INT is an int beyond 64 bits: it is stored as the nearest double, and converting it to an integer dtype
  * is an error. */
@@ -19,7 +19,7 @@ typedef struct lw_operand {
     int8_t dtype;           /* valid for a strong operand only */
     int8_t ndim;
     uint8_t weakness; /* an lw_weakness */
-    uint8_t has_view; /* `view` holds a buffer to release */
+    uint8_t has_view; /* `view` holds a buffer, which must be released */
     uint8_t contiguous;
     lw_scalar scalar; /* the number in a weak operand; after lw_cast_operand(), the encoded element */
     int64_t local_shape[LW_MAX_NDIM];
@@ -83,9 +83,9 @@ static inline int lw_promote(int a, int b) { return a > b ? a : b; }
 /* Returns the dtype to which the operands, strong or weak, promote. Ignores inputs whose dtype the contract fixes. */
 int lw_computed_dtype(const lw_operation *operation, const lw_operand *operands, int count);
 
-/* Returns the dtype of the kernel for operands that promote to `computed`: that dtype itself if it has a kernel. Else
- * bool is computed in int32 or, if that has no kernel either, in float32, and int32 is computed in float32. Returns
- * -1 with DTypeError set if these have no kernel either. `variant` selects a row of operation->kernels. */
+/* Returns the dtype of the kernel for operands that promote to `computed`: the first dtype with a kernel among
+ * `computed` itself and its substitutes, which are int32 and float32 for bool, and float32 for int32. Returns
+ * -1 with DTypeError set if none of these has a kernel. `variant` selects a row of operation->kernels. */
 int lw_kernel_dtype(const lw_operation *operation, int variant, int computed, const lw_operand *operands, int count);
 
 /* Converts an operand to the kernel's dtype: encodes a weak number, casts an array into a temporary. */

@@ -2,8 +2,8 @@
 #include "arguments.h"
 #include <string.h>
 
-/* Fills `order` with the axes: first those that are kept, then those that are reduced. Returns the number of the
- * latter. */
+/* Fills `order` with the axes: first those that are kept, then those that are reduced. Returns the number of
+ * reduced axes. */
 static int order_axes(int ndim, const uint8_t *reduced, int *order) {
     int position = 0;
     for (int axis = 0; axis < ndim; axis++) {

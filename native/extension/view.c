@@ -31,9 +31,9 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
     return -1;
 }
 
-/* Computes the strides of a view in another shape that visits the elements in the same order. Returns 0 if there is
- * no such view, so that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal products;
- * within each run, a single stride must lead through all elements of the old dimensions. */
+/* Computes the strides with which a view of another shape visits the elements in the same order. Returns 0 if no
+ * strides do so, which means that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal
+ * products; within each run, a single stride must lead through all elements of the old dimensions. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;

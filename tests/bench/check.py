@@ -61,8 +61,8 @@ def reference(case: Case, at: Sequence[int], magnitudes: bool = False) -> list[f
 def difference(got: Sequence[float], expected: Sequence[float], at: Sequence[int], terms: Sequence[float] = ()) -> str:
     """Describes the first element that differs too much, or returns "". `at` states the elements' positions.
 
-    For sums, `terms` are the same sums, computed from the absolute values of the inputs. Errors may be relative to the
-    largest of all values expected and all of these, because the numbers that are added may cancel.
+    For sums, `terms` are the same sums, computed from the absolute values of the inputs. The allowed error grows
+    with the largest of the values in `expected` and `terms`, because the numbers that are added may cancel.
     """
     finite = [abs(value) for value in (*expected, *terms) if math.isfinite(value)]
     slack = OF_LARGEST * max(finite, default=0.0)

@@ -165,7 +165,8 @@ class Marked:
 def places(documents: Sequence[Path], options: Sequence[str], chosen: Sequence[Goal]) -> list[Marked]:
     """Finds the places for tables in documents: comments that begin with the command and these options.
 
-    Raises ArgumentError if a document cannot be read or has no such place, or its comment names a goal not chosen.
+    Raises ArgumentError if a document cannot be read or has no such place, or if such a comment names a goal that was
+    not chosen.
     """
     marked: list[Marked] = []
     for path in documents:

@@ -81,7 +81,7 @@ def _is_square(result: Result) -> bool:
 
 
 def _extent(result: Result) -> int:
-    """Returns the position of the case on the axis of sizes."""
+    """Returns the position on the axis of sizes: the extent of a square size, else the product of the extents."""
     return result.case.size[0] if _is_square(result) else prod(result.case.size)
 
 

@@ -28,8 +28,8 @@ def _inputs(number: int) -> str:
     return f"inputs: {{x: {{doc: first}}{more}}}"
 
 
-# Each row: fields that replace or add to those of a valid contract so that it stays valid, fields that make it invalid,
-# and the error that these cause.
+# Each row has fields to put into a valid contract: first some that keep it valid, then some that make it invalid, and
+# last the error that the invalid ones cause.
 ROWS = [
     # inputs and aliases
     (_inputs(4), _inputs(5), "expected at most 4 inputs, got 5"),

@@ -18,8 +18,8 @@ names = [contract.operation for contract in CONTRACTS]
 
 @pytest.mark.parametrize("contract", CONTRACTS, ids=names)
 def test_special_values_agree_with_references(contract):
-    """Compares the results that contracts list for special inputs with their references, because a typo in one would
-    look like a wrong kernel."""
+    """Compares the results that contracts list for special inputs with those of their references, because a typo in a
+    listed result would look like a wrong kernel."""
     for case in cases(contract) if contract.reference else ():
         if case.special:
             expected = oracle.expected(contract, case)

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { setFlagsFromString } from "node:v8";
 import { WASI } from "node:wasi";
 
-// V8 calls a long-running program's WASI functions directly, and a garbage collection during such a call crashes
-// Node 20 to 22: https://github.com/nodejs/node/issues/53087.
+// Without this flag, V8 calls a long-running program's WASI functions directly, and a garbage collection during such a
+// call crashes Node 20 to 22: https://github.com/nodejs/node/issues/53087.
 setFlagsFromString("--no-turbo-fast-api-calls");
 
 const args = process.argv.slice(2);

@@ -250,7 +250,7 @@ def test_torch_runs_on_one_thread_without_gradients():
 
     before = torch.get_num_threads()
     try:
-        with ThreadPoolExecutor(1) as pool:  # a new thread: its gradients stay turned off
+        with ThreadPoolExecutor(1) as pool:  # a thread of its own, because gradients stay turned off in it
             assert pool.submit(state_in_use).result() == (1, False)
     finally:
         torch.set_num_threads(before)

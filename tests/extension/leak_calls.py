@@ -395,7 +395,7 @@ def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) 
 
 
 def attribute_calls(owner: type, name: str) -> list[Call]:
-    """Returns calls that use an attribute of a type: they call a slot or method, and read, set and delete any other."""
+    """Returns calls that use an attribute of a type: a slot or method is called, any other is read, set and deleted."""
     if owner is not lw.Tensor:
         raise LookupError(f"{owner.__name__}: add a function like tensors() for this type to {__name__}")
     found = inspect.getattr_static(owner, name)

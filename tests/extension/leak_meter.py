@@ -132,7 +132,7 @@ def _survivors(call: Call) -> list[str]:
 
 def losses(calls: Sequence[Call]) -> list[str]:
     """Runs the calls, many times if Python counts blocks, and returns a message for each thing that a call loses."""
-    lost = [f"{call}: {each}" for call in calls for each in _survivors(call)]  # this also fills caches
+    lost = [f"{call}: {each}" for call in calls for each in _survivors(call)]  # also fills caches, which is not a leak
     if HAS_BLOCKS and _growth(calls):
         lost += [f"{call}: {each}" for call in calls for each in _growth([call])] or _growth(calls)
     return lost

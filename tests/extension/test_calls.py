@@ -71,7 +71,7 @@ def test_inputs_by_name():
 
 
 def test_errors_name_the_first_input_of_a_wrong_dtype():
-    """The error must name x2. x1 is bool, which is accepted, but its code in C is 0, easily mistaken for "none"."""
+    """The error must name x2, not x1, whose dtype bool is accepted: its code in C is 0, easily mistaken for "none"."""
     with pytest.raises(lw.DTypeError, match=r"^bitwise_and: expected bool or int32, got float32 for x2; convert it"):
         lw.bitwise_and([True], [1.5])
 

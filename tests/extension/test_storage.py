@@ -131,7 +131,7 @@ def test_a_lower_limit_frees_memory_at_once():
 def test_scratch_memory_that_just_fits_is_kept():
     x, out = lw.rand((512, 512)), lw.zeros((512, 512))
     before = lw.get_num_threads()
-    lw.set_num_threads(1)  # then matmul allocates one block of scratch memory
+    lw.set_num_threads(1)  # on one thread, matmul allocates a single block of scratch memory
     try:
         lw.matmul(x, x, out=out)
         size = lw.memory_stats()["cached_bytes"]

@@ -69,7 +69,7 @@ def randn(shape: Any, seed: int, offset: int = 0) -> Array:
 
 def quantile(word: Array) -> Array:
     """Returns the normal quantile of (word + 1/2) 2^-32, computed as in core/ops/randn.h: every intermediate result is
-    rounded to float32. In the comments, y is 2 (word + 1/2) 2^-32 - 1, exactly."""
+    rounded to float32. In the comments, y is exactly 2 (word + 1/2) 2^-32 - 1; the variable y is |y|, rounded."""
     signed = (word ^ np.uint32(2**31)).view("i4")  # (y 2^32 - 1)/2
     size = signed ^ (signed >> 31)  # (|y| 2^32 - 1)/2
     rest = size ^ np.int32(2**31 - 1)  # ((1 - |y|) 2^32 - 1)/2

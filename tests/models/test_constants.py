@@ -40,8 +40,8 @@ with localcontext() as context:
     }
     EXACT = {name: Fraction(value) for name, value in VALUES.items()}
 
-# Constants, and the parts in C or WGSL whose sum they are, largest part first. Parts whose names end in _<n>BIT have at
-# most n significant bits, so that their products with small integers are exact.
+# A row has a constant, the parts in C or WGSL whose sum it is, largest part first, and the dtype of the parts. Parts
+# whose names end in _<n>BIT have at most n significant bits, so that their products with small integers are exact.
 SPLIT = [
     ("pi / 2", ["PI_2_HI", "PI_2_LO"], np.float32),
     ("pi / 2", ["PI_2_1", "PI_2_2", "PI_2_3", "PI_2_4", "PI_2_5", "PI_2_6"], np.float32),

@@ -68,8 +68,8 @@ def test_several_axes(operation):
 
 @pytest.mark.parametrize("operation", [name for name in (*ALONG_AXES, "vecdot") if "float32" in BY_NAME[name].dtypes])
 def test_special_values(operation):
-    """Rows have only special values, some among random numbers, or one repeated. Other rows have large blocks that
-    cancel, so that the result shows in which order blocks are joined."""
+    """Rows hold only special values, special values among random numbers, or one special value repeated. Other rows
+    have large blocks that cancel, so that the result shows in which order blocks are joined."""
     contract = BY_NAME[operation]
     for count in (1, 5, 63, BLOCK + 5):
         x, *others = drawn(operation, (len(SPECIAL) * 3, count))
@@ -111,7 +111,8 @@ def test_corrections(operation):
 
 @pytest.mark.parametrize("operation", ["var", "std"])
 def test_small_deviations(operation):
-    """Rounding errors are as large as the deviations, whose squares may be denormal or zero."""
+    """A row's elements are at most 40 units in the last place apart, so rounding errors are as large as the deviations
+    from the mean. The squares of these deviations may be denormal or zero."""
     for count in (3, 100, 1000, BLOCK, BLOCK + 7):
         for steps in (0, 1, 2, 40):
             agree(operation, nearly_equal(count, steps), axis=1)

@@ -27,8 +27,8 @@ MOST_OPERATIONS = 40  # a source that belongs to more operations is tested as if
 
 @dataclass(frozen=True)
 class Plan:
-    """The commands that build and test the copy for one mutant. A command of pytest that contains {operations} or * is
-    left out if it would name no operation or no file."""
+    """The commands that build and test the copy for one mutant. A command of pytest is left out if it contains
+    {operations} and the mutant's file belongs to no operation, or if it contains * and matches no file."""
 
     build: list[str]
     tests: list[str]

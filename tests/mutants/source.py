@@ -13,7 +13,7 @@ __all__ = ["SUFFIXES", "code_lines", "statements"]
 SUFFIXES = (".c", ".h", ".py", ".wgsl", ".yaml")
 
 _C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'', re.DOTALL)
-# In contracts, expressions are strings too: only prose is blanked.
+# The fields of contracts that hold prose. Only these are blanked, because expressions are strings, too.
 _PROSE = "summary|formula|source|doc|says|why|note|result|title|inner|bounds|" + r"\w+Error"
 _YAML = re.compile(rf'#[^\n]*|\b(?:{_PROSE}):\s*(?:"(?:[^"\\]|\\.)*"|[^\s\[{{"][^\n]*)')
 

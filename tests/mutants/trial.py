@@ -28,8 +28,8 @@ from tests.mutants.results import Known, Result
 __all__ = ["BUDGET", "Copy"]
 
 BUDGET = 300.0  # seconds for one mutant
-# A command hangs if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. If there is
-# time, it may run PATIENCE times as long as it usually takes, because other work may make the machine slow.
+# A command hangs if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. It is cut off
+# only after PATIENCE times its usual time, if BUDGET allows, because other work may make the machine slow.
 HANG, PATIENCE, HANG_SECONDS = 2.5, 6.0, 60.0
 PREPARE_SECONDS = 1800.0
 

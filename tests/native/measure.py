@@ -55,8 +55,8 @@ BACKENDS = {"avx2": "fma", "avx512": "avx512", "sse2": "plain"}  # measured back
 OTHERS = {"avx": "plain", "scalar": "plain"}  # give the bits of sse2, except in products of matrices
 CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
-ELEMENTWISE_DRAWS = 1 << 24  # results to compare, of an elementwise function of several arguments
-DRAWS = 1 << 17  # results to compare, of an operation that is not elementwise
+ELEMENTWISE_DRAWS = 1 << 24  # results to compare for an elementwise function of several arguments
+DRAWS = 1 << 17  # results to compare for an operation that is not elementwise
 ROUNDS = (128, 512)  # how often the cases of such an operation are drawn: the least and the most
 
 Calls = Iterator[tuple[Case, str]]
@@ -215,7 +215,7 @@ def entry(contract: Contract, found: Found) -> dict[str, Any]:
 
 
 def rounded_up(measure: str, size: float) -> float:
-    """Rounds up to thousandths of an ulp, or to three digits. The factor 1 + 1e-6 covers errors of references."""
+    """Rounds up ulp to thousandths, other measures to three digits. The factor 1 + 1e-6 covers errors of references."""
     digits = 3 if measure == "ulp" else 2 - math.floor(math.log10(size))
     return float(f"{math.ceil((size * (1 + 1e-6)) * 10**digits) / 10**digits:.12g}")
 

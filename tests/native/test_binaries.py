@@ -88,7 +88,7 @@ def _elf(symbols: list[tuple[str, int, int, int]], needed: list[str]) -> bytes:
     names = [name for name, *_ in symbols] + needed
     strings = b"\0" + b"".join(name.encode() + b"\0" for name in names if name)
     at = {name: strings.index(b"\0" + name.encode() + b"\0") + 1 if name else 0 for name in names}
-    value = 1 << 36 | 1  # read as the start of an entry, this field would describe a global symbol
+    value = 1 << 36 | 1  # a reader that took this field for the start of an entry would see a global symbol
     table = b"".join(struct.pack("<IBBHQQ", at[name], *rest, value, value) for name, *rest in symbols)
     dynamic = b"".join(struct.pack("<QQ", 1, at[name]) for name in needed) + struct.pack("<QQQQ", 5, 1, 0, 0)
     content, sections = b"", [struct.pack("<IIQQQQIIQQ", *[0] * 10)]

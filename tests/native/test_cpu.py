@@ -144,7 +144,8 @@ def _caches(*caches: tuple[int, int], ways: int = 8, partitions: int = 2, line: 
 
 
 NONE, SMALL = _caches(), _caches((DATA, 32 * KIB), (INSTRUCTIONS, 64 * KIB), (UNIFIED, 2 * MIB))
-# Name of the case -> the highest leaf and extended leaf, leaves 4 and 0x8000001d, and the largest cache for data.
+# Name of the case -> the highest leaf, the highest extended leaf, the contents of leaves 4 and 0x8000001d, and the size
+# of the largest cache for data.
 CACHES = {
     "Intel": (0x20, 0x80000008, SMALL, NONE, 2 * MIB),
     "AMD": (0x10, 0x80000028, NONE, _caches((DATA, 48 * KIB), (UNIFIED, 32 * MIB)), 32 * MIB),

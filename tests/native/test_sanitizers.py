@@ -26,7 +26,7 @@ REPORTS = ROOT / "build" / "reports" / "sanitizer"  # in files, because pytest l
 # of ending the process: tests cover that case.
 OPTIONS = f"detect_leaks=1:allocator_may_return_null=1:exitcode=99:log_path={REPORTS}"
 SETTINGS = {
-    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS looks before
+    "ASAN_OPTIONS": f"{OPTIONS}:leak_check_at_exit=0",  # Python does not free all at exit; CHECK_LEAKS checks earlier
     "UBSAN_OPTIONS": f"print_stacktrace=1:log_path={REPORTS}",
     "TSAN_OPTIONS": f"exitcode=99:log_path={REPORTS}",
     "PYTHONMALLOC": "malloc",

@@ -86,7 +86,7 @@ def test_a_finished_step_and_its_warnings_are_printed_immediately(step: Step, mo
 
 
 def test_steps_run_one_at_a_time_on_one_processor(step: Step, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Only the processors that this process may use count. sched_getaffinity() takes 0 for this process."""
+    """Only the processors that this process may use count. The argument 0 of sched_getaffinity() means this process."""
     monkeypatch.setattr(steps.os, "sched_getaffinity", lambda process: {0: {3}}[process], raising=False)
     log = tmp_path / "log"
     add = f"add = lambda: open({str(log)!r}, 'a').write(sys.argv[1])"

@@ -244,8 +244,8 @@ static void test_fork(void) {
     pthread_join(caller, NULL);
 }
 
-/* This callback forks once, as a signal handler might. The child has no workers, so the tasks that these ran are
- * lost, and the call returns an error in the child. */
+/* This callback forks once, as a signal handler might. Workers do not exist in the child, so the tasks that they
+ * were running are lost there, and the call returns an error in the child. */
 static int fork_once(void *host) {
     pid_t *child = host;
     if (*child < 0) {

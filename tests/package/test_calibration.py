@@ -116,7 +116,7 @@ def test_a_real_measurement(monkeypatch):
 
 
 def test_works_have_the_documented_sizes():
-    """The docstring of tuning.py states sizes from 10 to a million elements."""
+    """The sizes are those in the docstring of tuning.py: from 10 to a million elements."""
     counts = {math.prod(work.shapes[0]) for work in tuning._works() if work.kind in ("arithmetic", "functions")}
     assert counts == {10, 1_000, 30_000, 1_000_000}
     edges = [work.shapes for work in tuning._works() if work.operation == "matmul"]

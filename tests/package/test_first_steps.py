@@ -329,7 +329,7 @@ def test_dir_shows_the_public_names_only():
 
 
 def test_backends_print_a_line_each():
-    found = lw.backends()  # called once, because it reports free memory, which changes
+    found = lw.backends()  # called only once: a second call may report other amounts of free memory
     lines = repr(found).splitlines()
     assert [re.split("[ :]", line)[1] for line in lines] == [info.name.value for info in found]
     for line, info in zip(lines, found, strict=True):

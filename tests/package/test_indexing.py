@@ -237,7 +237,7 @@ def test_positions_in_several_indexed_axes_fit_32_bits(shape, fits):
 
 
 class Odd:
-    """Its __index__ fails with an error that is not Lanewise's."""
+    """An object whose __index__ fails with an error that is not Lanewise's."""
 
     def __index__(self):
         raise TypeError("odd")

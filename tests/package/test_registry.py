@@ -223,7 +223,7 @@ def test_a_new_provider_replaces_the_reason_of_an_earlier_one(webgpu):
 
 
 def test_feature_bits_are_those_of_the_header(monkeypatch):
-    """With one LW_CPU_* bit set, only the feature of this bit is reported. CUDA is not a feature of the CPU."""
+    """With one LW_CPU_* bit set, only its feature is reported; none for CUDA's bit, as CUDA is no CPU feature."""
     header = (Path(__file__).parents[2] / "core" / "include" / "lanewise.h").read_text(encoding="utf-8")
     bits = {name: 1 << int(bit) for name, bit in re.findall(r"\bLW_CPU_(\w+) = 1 << (\d+)", header)}
     found = {}

@@ -58,7 +58,8 @@ def agree(
     or `allowed`, whichever is larger; without `by_contract`, it is `allowed`."""
     expected = np.asarray(expected)
     contract = contracts[operation]
-    # The largest error was measured only with the float parameters of the oracle's cases; others need the tolerance.
+    # The largest error was measured only for the values that float parameters have in the oracle's cases. For other
+    # values, the tolerance is the bound.
     free = any(each.type == "float" and each.name in keywords for each in contract.parameters)
     for backend in HOSTS:
         with lw.use_backend(backend):

@@ -140,7 +140,7 @@ def call(
 
 
 def default_scalars(contract: Contract) -> bytes:
-    """Returns the parameters that a kernel gets (its scalars), as bytes: the default if that is a float, else 0."""
+    """Returns a kernel's scalars (its parameters) as bytes: each default that is a float, and 0 for all others."""
     defaults = [each.default for each in contract.kernel_parameters]
     return b"".join(struct.pack("<d", each) if isinstance(each, float) else bytes(8) for each in defaults)
 

@@ -1,4 +1,4 @@
-"""Tests unary functions on float32 values of every exponent and sign, and where, by contract, the error is largest."""
+"""Tests unary functions on float32 values of every exponent and sign, and at the argument with the largest error."""
 
 import numpy as np
 import pytest

@@ -18,7 +18,7 @@ import lanewise as lw
 
 
 class Odd:
-    """Neither a number nor an index nor a sequence."""
+    """An object that is neither a number nor an index nor a sequence."""
 
     def __repr__(self):
         return "<odd>"

@@ -61,7 +61,7 @@ def test_promotion(contract, backend):
 
 @pytest.mark.contracts(lambda contract: contract.kind.name == "elementwise" and free_inputs(contract) == 2)
 def test_python_numbers_are_weak(contract, dtype, backend):
-    """A Python number takes the tensor's dtype, unless the dtype precedes the number's type in bool, int, float."""
+    """A Python number takes the tensor's dtype, unless its type comes after the dtype in the order bool, int, float."""
     function = getattr(lw, contract.operation)
     number, dtypes = {"b": (True, DTYPES), "i": (1, DTYPES[1:]), "f": (1.0, FLOATS)}, None
     for kind, (value, dtypes) in number.items():

@@ -47,7 +47,7 @@ def test_sums_keep_their_digits(backend):
 
 
 def test_cumulative_sum_keeps_its_digits(backend):
-    """The error of each sum, relative to the sum of magnitudes up to there, does not grow with the position."""
+    """Each partial sum's error, relative to the sum of the magnitudes so far, does not grow with the position."""
     values = np.random.default_rng(9).uniform(-1, 2, SIZE).astype("float32")
     expected, magnitude = np.cumsum(values, dtype="float64"), np.cumsum(np.abs(values), dtype="float64")
     assert (np.abs(np.asarray(lw.cumulative_sum(lw.asarray(values))) - expected) <= 4.2e-7 * magnitude).all()

@@ -69,7 +69,8 @@ def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    scalars = struct.pack("<2q", count, 1)  # 1: in descending order, so that the first bools are True
+    # 1 means descending order: in ascending order, the first bools are False, as all of `out` is before a call
+    scalars = struct.pack("<2q", count, 1)
 
     def run(context):
         out.array[...] = 0

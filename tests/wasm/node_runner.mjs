@@ -41,8 +41,9 @@ async function run(request) {
     return pyodide.pyimport("json").dumps(result);
 }
 
-// Ends the process once the last byte is written, because writing to a pipe is asynchronous. process.exit would wait
-// for the threads that compile WebAssembly, and this can deadlock (https://github.com/nodejs/node/issues/54918).
+// Ends the process once the last byte is written, because writing to a pipe is asynchronous. Kills it, because
+// process.exit would wait for the threads that compile WebAssembly, which can deadlock
+// (https://github.com/nodejs/node/issues/54918).
 function answer(line) {
     process.stdout.write(`${line}\n`, () => process.kill(process.pid, "SIGKILL"));
 }

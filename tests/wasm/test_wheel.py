@@ -145,7 +145,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 
 
 def test_auditwheel_finds_nothing_missing(unpacked: Path, libraries: dict[str, str]) -> None:
-    """Checks the unpacked folder, because auditwheel reads only one of a wheel's tags, maybe one it does not know."""
+    """Checks the unpacked folder: given a wheel, auditwheel reads only one of the tags, maybe one it does not know."""
     needed = auditwheel_emscripten.show(unpacked.parent)
     modules = (f"_lib/{name}" for name in libraries.values())
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}

@@ -21,7 +21,7 @@ from typing import IO, Any
 import environment
 from pyodide_runner import ProgramError
 
-LIMIT = 660.0  # seconds for one command; a page cannot answer while Python runs in it
+LIMIT = 660.0  # seconds for one command; long, because a page cannot answer while Python runs in it
 STARTS = 180.0  # seconds in which a browser must start and answer
 BEGIN = "window.begin(JSON.parse(arguments[0]))"
 OUTCOME = "return window.outcome === undefined ? null : JSON.stringify(window.outcome)"

@@ -95,7 +95,7 @@ def opened(device: RecordingDevice, folder: Path) -> WebGpuExecutor:
 
 
 def constant(kind: str, name: str) -> int:
-    """Returns the value of a constant, or the default of an override, in webgpu/kinds."""
+    """Returns the value of a WGSL constant in a file of webgpu/kinds, or the default value of an `override`."""
     source = (KINDS / f"{kind}.wgsl").read_text(encoding="utf-8")
     return int(re.search(rf"^(?:override {name}: u32|const {name}) = (\d+)u;", source, re.MULTILINE)[1])
 

@@ -133,7 +133,8 @@ def test_an_upload_submits_only_work_that_uses_its_buffer(executor: WebGpuExecut
 def test_commands_are_submitted_before_memory_is_freed(
     device: RecordingDevice, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Bind groups are discarded too: they keep freed buffers alive, and a new buffer may get the id of a freed one."""
+    """Bind groups are discarded too: they would keep freed buffers alive, and a bind group of a freed buffer could be
+    reused for a new buffer that has the same id."""
     monkeypatch.setenv("LANEWISE_WGPU_MEMORY", "1024")
     executor = opened(device, tmp_path)
     kept = [(executor.allocate(16), 0) for _ in range(2)]

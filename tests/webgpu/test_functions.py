@@ -1,5 +1,6 @@
-"""Tests functions of webgpu/math one by one, with integers at which words and shifts end and with random ones: integer
-arithmetic must be exact on every device. Kernels show only errors that exceed an operation's tolerance."""
+"""Tests functions of webgpu/math one by one, with integers at the limits of words and shifts and with random ones:
+integer arithmetic must be exact on every device. Tests of whole kernels notice an error only if it exceeds the
+operation's tolerance."""
 
 from __future__ import annotations
 
@@ -33,8 +34,8 @@ RANDOM = np.random.default_rng(12)
 
 
 def evaluate(result: str, rows: Iterable[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Returns the value of a WGSL expression of type vec2<u32> for each x, a row of up to four 32-bit words. `result`
-    may have statements before the expression."""
+    """Returns the value of a WGSL expression of type vec2<u32> for each row of up to four 32-bit words, which is the
+    vector x in the expression. `result` is the expression, or statements and the expression, separated by "; "."""
     from wgpu.utils.compute import compute_with_buffers
 
     arguments = np.array([[*row, 0, 0, 0, 0][:4] for row in rows], np.uint32)
@@ -47,7 +48,7 @@ def evaluate(result: str, rows: Iterable[tuple[int, ...]]) -> list[tuple[int, in
 
 
 def one(result: str, rows: Iterable[tuple[int, ...]]) -> list[int]:
-    """Returns the values of an expression of type u32."""
+    """Like evaluate(), but for an expression of type u32."""
     *statements, value = result.split("; ")
     return [low for low, _ in evaluate("; ".join([*statements, f"vec2<u32>({value}, 0u)"]), rows)]
 
@@ -173,7 +174,7 @@ def test_quotients() -> None:
         exact /= Fraction(2) ** signed(exponent)
         assert SIGN >> 1 <= mantissa < SIGN
         whole, rest = divmod(exact, 32)
-        assert mantissa == 32 * whole + (16 if rest else 0)  # 16 is the sticky bit
+        assert mantissa == 32 * whole + (16 if rest else 0)  # 16: the sticky bit, for all lower bits
 
 
 def test_reduction_of_logarithms() -> None:

@@ -185,8 +185,8 @@ def test_reductions_and_products_copy_an_input_that_is_the_result_too(
 def test_a_copy_without_its_dispatch_does_not_overwrite_an_upload(
     executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If the shader does not compile, the copy recorded for it still runs at the next submission. By then, another
-    tensor may own the buffer that the copy writes to."""
+    """If a shader does not compile, the copy of its input that was recorded before still runs at the next submission.
+    By then, another tensor may own the buffer that the copy writes to."""
 
     def fail(*_: Any) -> None:
         raise DeviceError("compiling")

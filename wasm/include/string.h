@@ -1,6 +1,6 @@
 /* Declares memory and string functions; stdlib.h explains why this folder exists. memcpy, memmove and memset are mapped
- * to the compiler's built-ins, so that copies of constant size are inlined; -ffreestanding prevents that for the plain
- * names. */
+ * to the compiler's built-ins, so that copies of constant size are inlined: with -ffreestanding, the compiler does not
+ * inline calls of the plain names. */
 #pragma once
 
 #include <stddef.h>

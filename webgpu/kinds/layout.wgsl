@@ -8,7 +8,7 @@ struct LwLayout {
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
     strides: array<vec4<u32>, 8>,  // strides of all operands along each dimension
     count: u32,                    // number of elements of the result
-    packed: u32,                   // 1 if the elements of a packed result are contiguous from a word boundary on
+    packed: u32,                   // 1 if a packed result is contiguous and starts at a word boundary
     outer: u32,                    // number of the result's dimensions; dimensions outer .. ndim - 1 are reduced
     ndim: u32,
     length: u32,                   // number of elements that are reduced to one

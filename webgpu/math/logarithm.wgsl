@@ -20,8 +20,8 @@ fn lw_log_parts(x: f32) -> LwLogParts {
     return LwLogParts(f32(unpacked.exponent + 24), f32(mantissa - 16777216) * 0x1p-24);
 }
 
-// Returns k and f of 1 + x for finite x > -1. f is computed from x and not from the rounded sum 1 + x, so that nothing
-// is lost if a compiler reassociates.
+// Returns k and f of 1 + x for finite x > -1. f is computed from x, because the rounded sum 1 + x lacks digits of x,
+// and a compiler may reassociate terms that would restore them.
 fn lw_log1p_parts(x: f32) -> LwLogParts {
     if (x > -0.2928 && x < 0.4142) {
         return LwLogParts(0.0, x);

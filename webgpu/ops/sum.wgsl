@@ -1,4 +1,4 @@
-// The identity of float addition is -0: x + -0 is x for every x, -0 included, but -0 + 0 is 0.
+// The identity of float addition is -0, not 0: x + -0 is x for every x, but x + 0 turns an x of -0 into 0.
 fn lw_sum_float32_identity() -> f32 {
     return lw_negative_zero();
 }

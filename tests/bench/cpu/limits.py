@@ -77,7 +77,10 @@ class Limits:
         self.madd_flops: int = library.madd_flops()
 
     def limit(self, case: Case) -> Contestant | None:
-        """Returns a contestant with only the case's arithmetic or memory traffic; None without inputs or result."""
+        """Returns a contestant with only the case's arithmetic or memory traffic.
+
+        Returns None if the case reads no arrays or writes none.
+        """
         if not case.bytes or not case.inputs:
             return None
         if case.flops and case.flops >= ARITHMETIC * case.bytes:

@@ -1,7 +1,7 @@
 """Runs a peer (another library) in a separate process, for settings that a library reads only when it is loaded.
 
 In each round, the benchmark asks the separate process to make a number of calls. That process answers with the time
-that the calls took, which does not include communication. Elsewhere starts it:
+that the calls took, which does not include communication. The class Elsewhere starts that process:
 
     python -m tests.bench.peers.elsewhere numpy 1     reads requests on standard input, answers on standard output
 """
@@ -31,7 +31,7 @@ class Elsewhere:
     def __init__(
         self, name: str, peer: str, threads: int, environment: Mapping[str, str], operations: Sequence[str]
     ) -> None:
-        """Starts the process. The peer offers only `operations`, those that `environment` affects."""
+        """Starts the process. The peer offers only `operations`: those that `environment` affects."""
         self.name = name
         self._operations = operations
         root = str(Path(__file__).resolve().parents[3])

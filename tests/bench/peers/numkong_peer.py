@@ -44,7 +44,10 @@ class NumkongPeer:
         self.settings = f"numkong {version('numkong')} ({', '.join(used)})"
 
     def call(self, case: Case) -> Call | None:
-        """Returns a call of the function, for float32 only: NumKong sums other dtypes into dtypes unlike Lanewise's."""
+        """Returns a call of the function, or None if there is none or the dtype is not float32.
+
+        In other dtypes, the sums that NumKong computes have another dtype than Lanewise's.
+        """
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":
             return None

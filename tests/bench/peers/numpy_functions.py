@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-Array = Any  # not np.ndarray: the types of its operators differ between versions of NumPy
+Array = Any  # not np.ndarray: the type annotations of its operators differ between versions of NumPy
 Function = Callable[..., Any]
 
 

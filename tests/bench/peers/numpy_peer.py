@@ -12,7 +12,7 @@ from tests.bench.inputs import HostArray
 from tests.bench.peers import Call, Peer, convert
 
 # OpenBLAS selects kernels by CPU model. On newer AMD processors it selects those for Haswell (AVX2), although
-# these processors have AVX-512, for which the kernels are twice as fast.
+# these processors have AVX-512, and OpenBLAS's kernels for AVX-512 are twice as fast on them.
 FOR_AVX512 = {"OPENBLAS_CORETYPE": "SkylakeX"}
 
 
