@@ -176,8 +176,8 @@ def test_another_folder_gets_the_python_files_but_no_old_binaries(
 
 
 def test_only_files_that_changed_are_replaced(tmp_path: Path) -> None:
-    """Unchanged files stay in place, because a running Python process may have loaded them. Kernel libraries
-    that are no longer built are deleted; other files stay."""
+    """Unchanged files stay in place, because a running Python process may have loaded them. The build
+    deletes only the kernel libraries that it has stopped building."""
     made, package = tmp_path / "made", tmp_path / "lanewise"
     made.mkdir()
     (package / "_lib").mkdir(parents=True)
