@@ -230,7 +230,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
         return plan.groups[0].indices
     if math.prod(extents) >= 2**31:
         raise IndexOutOfRangeError(
-            f"getitem: expected indexed axes whose extents have a product below 2^31, got {tuple(extents)}"
+            f"getitem: expected fewer than 2^31 elements in the indexed axes, got extents {tuple(extents)}"
         )
     shape = plan.index_shape()
     if 0 in shape:  # as in NumPy, the indices are not checked, because none is used

@@ -94,7 +94,7 @@ def _first_that_opens() -> Backend:
             registry.ensure_open(backend)
             return backend
         except LibraryError as error:
-            calibration.warn(f"lanewise: {error}. Until then, a slower backend is used")
+            calibration.warn(f"lanewise: {error}. Using a slower backend")
     registry.ensure_open(usable[-1])
     return usable[-1]
 

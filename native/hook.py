@@ -93,6 +93,6 @@ def _python_for_browsers(left_out: Collection[str]) -> build.Files:
 def _refuse_interpreters() -> None:
     """Raises BuildError for a Python that cannot load the extension: it supports only CPython with the GIL."""
     if sys.implementation.name != "cpython":
-        raise BuildError(f"expected CPython, got {sys.implementation.name}; use CPython")
+        raise BuildError(f"expected CPython, got {sys.implementation.name}; build with CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        raise BuildError("free-threaded Python is not supported yet; use the standard build of this version")
+        raise BuildError("expected a Python with the GIL, got a free-threaded one; use the standard build of this version")

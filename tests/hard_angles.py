@@ -54,7 +54,9 @@ def complaint(operation: str, got: np.ndarray, bound: Bound) -> str:
     expected = results[operation]
     wrong = ~near(got, expected, bound, None, strict=True)
     return (
-        f"{wrong.sum()} wrong: {x[wrong][0]!r} gives {got[wrong][0]!r}, {expected[wrong][0]!r}" if wrong.any() else ""
+        f"{wrong.sum()} results are wrong: {operation}({x[wrong][0]!r}): expected {expected[wrong][0]!r}, got {got[wrong][0]!r}"
+        if wrong.any()
+        else ""
     )
 
 

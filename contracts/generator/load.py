@@ -53,7 +53,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
         layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
         if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(SUPPORT):
-            raise fields.error(f"expected backends {', '.join(FAMILIES)}, each {' or '.join(SUPPORT)}, got {backends}")
+            raise fields.error(f"expected one of {', '.join(SUPPORT)} for each of {', '.join(FAMILIES)}, got {backends}")
         kinds[str(name)] = Kind(
             name=str(name),
             summary=fields.text("summary"),
@@ -457,10 +457,10 @@ def _check_facts(fields: Fields, contract: Contract) -> None:
 
 def _check_fact(fields: Fields, fact: str, value: bool, shown: list[bool], example: str) -> None:
     if value and not shown:
-        raise fields.error(f"expected a special row that shows {fact}, got none; add {example}")
+        raise fields.error(f"expected a special row that demonstrates {fact}, got none; add one such as {example}")
     if (not value) in shown:
         shows, says = ("false", "true") if value else ("true", "false")
-        raise fields.error(f"expected {fact}: {shows}, as a special row shows, got {says}")
+        raise fields.error(f"expected {fact}: {shows}, because a special row demonstrates it, got {says}")
 
 
 def _check_names(contracts: tuple[Contract, ...]) -> None:

@@ -250,7 +250,7 @@ static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "use_backend: expected to leave a block that this thread entered, got none");
+                            "use_backend: expected a block to leave, got more exits than entries in this thread");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();

@@ -118,8 +118,8 @@ static void reword_refusal(const char *operation, PyObject *object) {
     PyObject *type, *reason, *traceback;
     PyErr_Fetch(&type, &reason, &traceback);
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
-                 "%s: expected numbers in memory that can be shared, got %S (%S); convert it first, as "
-                 "x.astype('float32') does in NumPy",
+                 "%s: expected a buffer of numbers, got %S (%S); convert it first, for a NumPy array with "
+                 "x.astype('float32')",
                  operation, lw_describe(object), reason);
     Py_XDECREF(type);
     Py_XDECREF(reason);

@@ -85,7 +85,7 @@ static PyObject *create(PyObject *module, PyObject *const *arguments, Py_ssize_t
     }
     if (operation->kernels[0][dtype] < 0) {
         return PyErr_Format(lw_error_class(LW_DTYPE_ERROR),
-                            "%s: expected a dtype that it can create, got %s; create float32 and use astype", name,
+                            "%s: expected a dtype with a kernel, got %s; create float32 and convert it by astype", name,
                             lw_dtype_name(dtype));
     }
     lw_scalar scalars[LW_MAX_PARAMETERS];

@@ -150,9 +150,9 @@ PyObject *lw_dlpack_export(PyObject *self, PyObject *const *arguments, Py_ssize_
     if (count > 0 || !lw_is_host(tensor->backend) || stream != Py_None) {
         return PyErr_Format(
             PyExc_BufferError,
-            "__dlpack__: expected a tensor on the CPU, no positional arguments and no stream, got a tensor on "
-            "%s, %zd positional arguments and stream=%S",
-            lw_backend_name(tensor->backend), count, lw_describe(stream));
+            "__dlpack__: expected a tensor on the CPU, stream=None and no positional arguments, got a tensor on "
+            "%s, stream=%S and %zd positional arguments",
+            lw_backend_name(tensor->backend), lw_describe(stream), count);
     }
     if (device != Py_None) {
         PyObject *own = lw_dlpack_device(self, NULL);
@@ -300,7 +300,7 @@ PyObject *lw_dlpack_import(PyObject *module, PyObject *capsule) {
     void *owner = PyCapsule_GetPointer(capsule, is_versioned ? "dltensor_versioned" : "dltensor");
     const versioned *newer = owner;
     if (is_versioned && newer->version.major != 1) {
-        return PyErr_Format(PyExc_BufferError, "from_dlpack: expected DLPack version 1, got %u.%u",
+        return PyErr_Format(PyExc_BufferError, "from_dlpack: expected a capsule of DLPack version 1, got version %u.%u",
                             newer->version.major, newer->version.minor);
     }
     const dl_tensor *view = is_versioned ? &newer->tensor : &((managed *)owner)->tensor;

@@ -17,7 +17,7 @@ static int position_axis(const lw_arguments *arguments, const lw_operand *x) {
     int axis = object ? lw_parse_axis(operation->name, object, x->ndim) : x->ndim - 2;
     if (axis == x->ndim - 1) {
         PyErr_Format(lw_error_class(LW_AXIS_ERROR),
-                     "%s: expected an axis of positions other than the last, whose elements are rotated, got %S",
+                     "%s: expected axis to name any axis but the last, which holds the elements to rotate, got %S",
                      operation->name, lw_describe(object));
         return -1;
     }

@@ -282,7 +282,7 @@ static PyObject *refuse_construction(PyTypeObject *type, PyObject *arguments, Py
     (void)type, (void)arguments, (void)keywords;
     return PyErr_Format(
         lw_error_class(LW_ARGUMENT_TYPE_ERROR),
-        "Tensor: expected a function that creates tensors, got a call of the class; use asarray([1, 2]), "
+        "Tensor: expected a call of a function that creates tensors, got a call of the class; use asarray([1, 2]) "
         "or zeros((2, 3))");
 }
 

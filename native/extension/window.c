@@ -18,7 +18,7 @@ static int64_t window_count(const lw_operation *operation, const lw_window_layou
     int64_t padded = layout->in_size[axis] + 2 * layout->padding[axis];
     if (reach > padded) {
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "%s: expected a window of at most %lld %s, those of the padded image, got %lld; use a smaller "
+                     "%s: expected a window of at most %lld %s (the padded image has no more), got %lld; use a smaller "
                      "kernel, less dilation or more padding",
                      operation->name, (long long)padded, axis ? "columns" : "rows", (long long)reach);
         return -1;

@@ -244,7 +244,7 @@ def _download(command: list[str], archive: Archive, workplace: Path) -> Path:
             [program, *command[1:]], cwd=folder, capture_output=True, text=True, timeout=TIMEOUT, check=False
         )
     except subprocess.TimeoutExpired as error:
-        raise FixtureError(f"{archive.requirement}: no answer within {TIMEOUT} s") from error
+        raise FixtureError(f"{archive.requirement}: {command[0]} did not finish within {TIMEOUT} s") from error
     files = list(folder.iterdir())
     if done.returncode or len(files) != 1:
         raise FixtureError(f"{archive.requirement}: {command[0]} failed: {done.stderr.strip()[-500:]}")

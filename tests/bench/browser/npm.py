@@ -29,7 +29,7 @@ def fetch(cache: Path) -> Path:
         return folder / "node_modules"
     program = shutil.which("npm")
     if program is None:
-        raise ArgumentError("bench: npm, which fetches the peers, is not installed; apt-get install npm")
+        raise ArgumentError("bench: cannot install the JavaScript peers without npm; run apt-get install npm")
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache, prefix=".bench-peers-") as temporary:
         workplace = Path(temporary) / "peers"
