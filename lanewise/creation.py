@@ -144,7 +144,7 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None, *, de
     chosen = as_dtype(int if whole else float) if dtype is None else as_dtype(dtype, operation="arange")
     if chosen.kind == "b" or (chosen.kind == "i" and not whole):
         raise DTypeError(
-            f"arange: expected a dtype that holds start {first}, stop {last} and step {distance}, got {chosen}; use float32"
+            f"arange: expected a dtype that can hold start {first} and step {distance}, got {chosen}; use float32"
         )
     end = first + max(count - 1, 0) * distance
     if whole and dtype is None and dtypes.int64 in map(_dtype_of_value, (first, end)):
@@ -215,7 +215,7 @@ def randn(shape: Shape, *, seed: int | None = None, offset: int = 0, device: Any
 def _random(operation: str, shape: Shape, seed: int | None, offset: int, device: Any) -> Tensor:
     if seed is None:
         if offset:
-            raise ArgumentError(f"{operation}: expected offset only with a seed, got offset {offset} without one; give both")
+            raise ArgumentError(f"{operation}: expected a seed beside offset {offset}, got none; give both")
         # Allocate before advancing the stream: a call with an invalid shape must not use up random numbers.
         seed, offset = _stream.advance(_ext.allocate(shape, dtypes.float32).size)
     for name, value in (("seed", seed), ("offset", offset)):

@@ -201,7 +201,7 @@ def format_item(self: Tensor, specification: str) -> str:
 def rounded(self: Tensor, ndigits: None = None, /) -> Tensor:
     """Rounds each element to the nearest whole number, halves to the even one: round(tensor)."""
     if ndigits is not None:
-        raise ArgumentError(f"round: expected ndigits to be None, got {describe(ndigits)}; write round(x * 10) / 10 for 1")
+        raise ArgumentError(f"round: expected no digits, got {describe(ndigits)}; write round(x * 10) / 10 for 1")
     return _ext.round(self)
 
 

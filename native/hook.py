@@ -95,4 +95,4 @@ def _refuse_interpreters() -> None:
     if sys.implementation.name != "cpython":
         raise BuildError(f"expected CPython, got {sys.implementation.name}; build with CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):
-        raise BuildError("expected a Python with the GIL, got a free-threaded one; use the standard build of this version")
+        raise BuildError("expected a Python with the GIL, got a free-threaded one; use the standard build")

@@ -54,7 +54,7 @@ def complaint(operation: str, got: np.ndarray, bound: Bound) -> str:
     expected = results[operation]
     wrong = ~near(got, expected, bound, None, strict=True)
     return (
-        f"{wrong.sum()} results are wrong: {operation}({x[wrong][0]!r}): expected {expected[wrong][0]!r}, got {got[wrong][0]!r}"
+        f"{wrong.sum()} wrong results; {operation}({x[wrong][0]}): expected {expected[wrong][0]}, got {got[wrong][0]}"
         if wrong.any()
         else ""
     )

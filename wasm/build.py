@@ -80,7 +80,7 @@ def inspect(wheel: Path, *, tag: str | None = None) -> None:
         )
     if wheel.stat().st_size > LARGEST_WHEEL:
         raise WheelError(
-            f"{describe(wheel)}\nexpected a wheel of at most {LARGEST_WHEEL // 1000} KB; leave out files that no browser needs"
+            f"{describe(wheel)}\nexpected at most {LARGEST_WHEEL // 1000} KB; leave out what no browser needs"
         )
 
 

@@ -37,7 +37,7 @@ def compress(wheel: Path) -> None:
     try:
         import zopfli.zlib  # noqa: F401
     except ImportError:
-        raise BuildError(f"cannot compress {wheel.name}: the package zopfli is not installed; run pip install zopfli") from None
+        raise BuildError(f"cannot compress {wheel.name}: zopfli is not installed; run pip install zopfli") from None
     smaller = wheel.with_name(f".{wheel.name}")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(smaller, "w", zipfile.ZIP_DEFLATED) as new:
         for entry in old.infolist():

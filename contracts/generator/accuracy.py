@@ -53,10 +53,10 @@ def check(contract: Contract) -> None:
     allowed, found = contract.tolerance.bound, contract.measured
     if allowed.is_exact:
         if found:
-            raise _error(contract, "expected no field `measured` beside a tolerance of 0, got one; remove it")
+            raise _error(contract, "expected no `measured` beside a tolerance of 0, got one; remove it")
         return
     if found is None:
-        raise _error(contract, f"expected a field `measured` beside a tolerance above 0, got none; {REMEDY} {contract.operation}")
+        raise _error(contract, f"expected `measured` beside tolerance, got none; {REMEDY} {contract.operation}")
     if contract.is_unary != (found.draws is None):
         number = "draws, the number of results compared"
         expected = "no draws, because every float is measured" if contract.is_unary else number
@@ -68,7 +68,7 @@ def check(contract: Contract) -> None:
         sizes = [getattr(each.bound, measure) for each in found.worst.values()]
         if any((size == 0) != (limit == 0) for size in sizes):
             raise _error(
-                contract, f"expected {measure} in both `tolerance` and `measured` or in neither, got it in one; {REMEDY}"
+                contract, f"expected {measure} in both tolerance and measured or in neither, got it in one; {REMEDY}"
             )
         if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
             raise _error(

@@ -53,7 +53,7 @@ def load_kinds(folder: Path) -> dict[str, Kind]:
         layout = fields.choice("layout", LAYOUTS, default=None)
         backends = fields.mapping("backends")
         if set(backends) != set(FAMILIES) or not set(backends.values()) <= set(SUPPORT):
-            raise fields.error(f"expected one of {', '.join(SUPPORT)} for each of {', '.join(FAMILIES)}, got {backends}")
+            raise fields.error(f"expected {' or '.join(SUPPORT)} for each of {', '.join(FAMILIES)}, got {backends}")
         kinds[str(name)] = Kind(
             name=str(name),
             summary=fields.text("summary"),
@@ -460,7 +460,7 @@ def _check_fact(fields: Fields, fact: str, value: bool, shown: list[bool], examp
         raise fields.error(f"expected a special row that demonstrates {fact}, got none; add one such as {example}")
     if (not value) in shown:
         shows, says = ("false", "true") if value else ("true", "false")
-        raise fields.error(f"expected {fact}: {shows}, because a special row demonstrates it, got {says}")
+        raise fields.error(f"expected {fact}: {shows}, as a special row demonstrates, got {says}")
 
 
 def _check_names(contracts: tuple[Contract, ...]) -> None:

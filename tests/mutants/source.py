@@ -1,5 +1,5 @@
-"""Splits sources into code and what is not code: comments, strings and the prose of contracts become blanks of the same
-length, so that positions in the code are positions in the text."""
+"""Splits sources into code and the rest: comments, strings, annotations and the prose of contracts become blanks of
+the same length, so that positions in the code are positions in the text."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _YAML = re.compile(rf'#[^\n]*|\b(?:{_PROSE}):\s*(?:"(?:[^"\\]|\\.)*"|[^\s\[{{"][
 def code_lines(text: str, suffix: str) -> list[str]:
     """Returns the lines of a source with blanks for everything that is not code."""
     if suffix == ".py":
-        code = _without_python_strings(text)
+        code = _without_annotations(_without_python_strings(text), text)
     elif suffix == ".yaml":
         code = _YAML.sub(_blank, text)
     else:
@@ -71,3 +71,22 @@ def _without_python_strings(text: str) -> str:
                 stop = end if number == last else len(line.rstrip("\n"))
                 lines[number - 1] = line[:begin] + " " * (stop - begin) + line[stop:]
     return "".join(lines)
+
+
+def _without_annotations(code: str, text: str) -> str:
+    """Blanks the annotations of a Python source, which mypy checks and which do nothing at run time."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:  # a part of a statement
+        return code
+    nodes = list(ast.walk(tree))
+    annotations = [node.annotation for node in nodes if isinstance(node, ast.arg | ast.AnnAssign)]
+    annotations += [node.returns for node in nodes if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+    lines = [line.encode() for line in code.split("\n")]  # ast counts columns in bytes
+    for each in filter(None, annotations):
+        for number in range(each.lineno, (each.end_lineno or each.lineno) + 1):
+            line = lines[number - 1]
+            start = each.col_offset if number == each.lineno else 0
+            end = (each.end_col_offset or start) if number == each.end_lineno else len(line)
+            lines[number - 1] = line[:start] + b" " * (end - start) + line[end:]
+    return b"\n".join(lines).decode()

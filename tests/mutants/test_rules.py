@@ -26,6 +26,7 @@ EXAMPLES = [
     ("dropped_term", ".h", "q = vf32_fma(q, r, vf32_set(c));", {"q = ((q) * (r));"}),
     ("dropped_term", ".c", "y = a +", set()),
     ("dropped_term", ".py", "def f(x: int | None = None) -> int:", set()),
+    ("dropped_term", ".py", "def f(x: a | b) -> a | b: return x | 2", {"def f(x: a | b) -> a | b: return x"}),
     ("off_by_one", ".c", "x = y[3];", {"x = y[4];", "x = y[2];"}),
     ("off_by_one", ".wgsl", "x = 0u;", {"x = 1u;"}),
     ("off_by_bit", ".c", "x = 0x1.8p-3f;", {"x = 0x1.cp-3f;", "x = 0x1.9p-3f;"}),

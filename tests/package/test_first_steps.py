@@ -58,7 +58,7 @@ def test_masked_arrays_without_masked_elements_are_read(mask):
         (lambda: lw.round([1.25], decimals=1), r"round: .* 'decimals'; write round\(x \* 10\) / 10"),
         (
             lambda: round(lw.ones(1), 1),
-            r"round: expected ndigits to be None, got 1; write round\(x \* 10\) / 10 for 1",
+            r"round: expected no digits, got 1; write round\(x \* 10\) / 10 for 1",
         ),
         (lambda: lw.asarray(x for x in [1]), r"asarray: expected numbers, got a generator; use asarray\(list\(x\)\)"),
         (lambda: lw.asarray(object()), "asarray: expected numbers, got an object; give .*"),
