@@ -55,13 +55,14 @@ class LanewiseBuildHook(BuildHookInterface[Any]):
         using, target = self._compiler, self._target
         files = build.binaries_of(target, using)
         here = sysconfig.get_platform().replace("-", "_").replace(".", "_")
-        # wasm/build.py --tag sets this variable to one tag; `pyodide build` replaces all tags by that of its Pyodide
+        # wasm/build.py --tag sets this variable to a single tag. `pyodide build` replaces all tags of the wheel
+        # by the tag of its own Pyodide version.
         platform = os.environ.get("LANEWISE_WHEEL_PLATFORM") or (target.wheel_platform if using.portable else here)
         build_data["tag"] = f"{target.python_tag}-abi3-{platform}"
         build_data["pure_python"] = False
         if target.binary_format == "wasm":
-            # Exclude all Python files: _python_for_browsers() makes copies to pack instead. This still takes effect,
-            # because hatchling reads `exclude` after this hook, when it collects files.
+            # Exclude all Python files: _python_for_browsers() makes copies to pack instead. hatchling reads
+            # `exclude` only after this hook, when it collects files, so the change takes effect.
             config = self.build_config.target_config
             left_out = {*config.get("exclude", ()), *NOT_IN_BROWSERS}
             config["exclude"] = [*left_out, "lanewise/**/*.py"]
@@ -91,7 +92,7 @@ def _python_for_browsers(left_out: Collection[str]) -> build.Files:
 
 
 def _refuse_interpreters() -> None:
-    """Raises BuildError for a Python that cannot load the extension: it supports only CPython with the GIL."""
+    """Raises BuildError unless this Python is CPython with the GIL: no other Python can load the extension."""
     if sys.implementation.name != "cpython":
         raise BuildError(f"expected CPython, got {sys.implementation.name}; build with CPython")
     if sysconfig.get_config_var("Py_GIL_DISABLED"):

@@ -313,7 +313,7 @@ void PyEval_RestoreThread(PyThreadState *);
 #endif
 #endif /* LW_PYABI_CHECK */
 
-/* Type checks, most of them by a flag of the type, as the macros PyLong_Check etc. of the limited API do. */
+/* Type checks, like the macros PyLong_Check etc. of the limited API. Most of them test a flag of the type. */
 static inline int lw_has_type_flag(PyObject *object, unsigned long flag) {
     return (PyType_GetFlags(Py_TYPE(object)) & flag) != 0;
 }

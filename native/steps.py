@@ -1,6 +1,6 @@
 """Runs a build command only if the command, its tool or its inputs changed since the last run.
 
-A file next to the output, with the suffix .stamp, holds a hash of them.
+A file next to the output, with the suffix .stamp, holds a hash of these three.
 """
 
 from __future__ import annotations

@@ -69,8 +69,8 @@ _AARCH64 = (
     Isa("neon", ("neon",), "generic", ("-march=armv8-a",)),
 )
 
-# The features, besides SIMD, that all WebAssembly engines have had since 2021. zig's default has some that Node 20
-# lacks.
+# The features, besides SIMD, that all WebAssembly engines have had since 2021. zig enables further
+# ones by default, some of which Node 20 lacks.
 _MVP = "mvp+sign_ext+mutable_globals+bulk_memory+bulk_memory_opt+nontrapping_fptoint"
 
 _WASM32 = (

@@ -147,7 +147,7 @@ def required() -> str:
     """Returns the value for LANEWISE_REQUIRE, the list of what tests must not skip: all that this machine can test.
 
     LANEWISE_ALSO_REQUIRE adds names to the list even if this machine lacks what they stand for. CI sets it, so that a
-    browser whose installation failed is an error, and to require PyTorch, with which results are compared."""
+    browser whose installation failed is an error, and so that results are compared with PyTorch."""
     names = [name for name, reason in testable().items() if not reason]
     return ",".join([*names, *sorted(_named("LANEWISE_ALSO_REQUIRE") - set(names))])
 

@@ -1,5 +1,5 @@
-"""Removes comments from the Python files of the browser's wheel, because a page downloads the wheel, which is 3 KB
-smaller without comments. Docstrings and line numbers stay, so help() and tracebacks read the same."""
+"""Removes comments from the Python files of the wheel for Pyodide, which makes the wheel that a page downloads 3 KB
+smaller. Docstrings and line numbers stay, so help() and tracebacks read the same."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """Lists what the extension, a WebAssembly module, may import. The linker accepts undefined symbols, because Python and
-the C library are in Pyodide's main module. If the build did not check them, a function that Pyodide lacks would be
+the C library are in Pyodide's main module. Without a check in the build, a function that Pyodide lacks would be
 noticed only when somebody imports the package. tests/wasm checks the imports and their signatures for each Pyodide."""
 
 from __future__ import annotations

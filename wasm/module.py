@@ -22,7 +22,7 @@ MAGIC = b"\0asm\x01\0\0\0"
 
 
 class MalformedError(ValueError):
-    """The file is no WebAssembly module of version 1, is truncated, or has something that this parser does not know."""
+    """The file is not a WebAssembly module of version 1, is truncated, or has parts that this parser does not know."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Module:
     imports: list[Import] = field(default_factory=list)
     exports: dict[str, str] = field(default_factory=dict)  # name -> kind
     signatures: dict[str, str] = field(default_factory=dict)  # name -> signature of an exported function
-    memory_bytes: int = 0  # static data, from dylink.0
+    memory_bytes: int = 0  # size of the static data, from dylink.0
     needed: list[str] = field(default_factory=list)  # libraries that the linker must open first
 
 

@@ -8,13 +8,13 @@ from .fields import ContractError, Fields
 from .schema import GROUPS, MEASURES, Bound, Contract, Measured, Tolerance, Worst
 
 GPU_BACKENDS = ("cuda", "wgpu")
-LARGEST_MARGIN = 1.5  # the largest ratio of the tolerance to the measured error
-FEWEST_DRAWS = 1000  # the fewest results that a measurement must compare
+LARGEST_MARGIN = 1.5  # the tolerance is at most this many times the largest measured error
+FEWEST_DRAWS = 1000  # a measurement must compare at least this many results
 REMEDY = "run: python tests/native/measure.py --write"
 
 
 def tolerance(fields: Fields) -> Tolerance:
-    """Returns the field `tolerance`; without it, results must equal the reference rounded once."""
+    """Returns the field `tolerance`; without it, results must equal the reference, rounded once to their dtype."""
     section = fields.section("tolerance")
     if section is None:
         return Tolerance(Bound(), {})

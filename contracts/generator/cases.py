@@ -79,8 +79,8 @@ def cases(contract: Contract) -> Iterator[Case]:
 def settings_of(contract: Contract, dtype: str) -> Iterator[dict[str, Any]]:
     """Yields the parameters to test: the defaults, then the defaults with one choice or float changed.
 
-    If the contract has the field `cases`, yields only the defaults, because its rows set the other parameters. For a
-    cast, yields the defaults with each target dtype.
+    If the contract has the field `cases`, yields only the defaults, because the rows of `cases` set the parameters.
+    For a cast, yields the defaults with each target dtype.
     """
     defaults = {each.name: each.default for each in contract.parameters}
     if contract.kind.name == "cast":

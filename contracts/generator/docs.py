@@ -134,7 +134,7 @@ def _errors(contract: Contract) -> dict[str, str]:
         errors = {name: when for name, when in errors.items() if name in raised or implied.get(name)}
     else:
         if contract.kind.name in ("elementwise", "rows") and len(contract.inputs) == 1:
-            del errors["ShapeError"]  # a single input has no shape to mismatch
+            del errors["ShapeError"]  # a single input has no other shape to match
         if not has_axis:
             errors.pop("AxisError", None)
     if contract.refuses_empty:

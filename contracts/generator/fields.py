@@ -18,7 +18,7 @@ class ContractError(Exception):
 
 
 class _StrictLoader(yaml.SafeLoader):
-    """Refuses duplicate keys, of which SafeLoader silently keeps the last."""
+    """Refuses duplicate keys; SafeLoader would silently use the last value."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         seen = set()

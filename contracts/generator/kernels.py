@@ -1,4 +1,4 @@
-"""Emits kernels.c and cuda_kernels.cu, the only translation units of the kernel libraries for CPUs and for CUDA.
+"""Emits kernels.c, the only translation unit of each CPU kernel library, and cuda_kernels.cu, that of the CUDA library.
 
 Both files apply the expressions of elementwise operations and casts to arrays, and end with a table of the kernels.
 kernels.c also includes the kernels of the other kinds, which the headers in core/ops define with a macro per kind.
@@ -69,7 +69,7 @@ class Loop:
     expression: str  # name of the C function that computes one vector
     inputs: tuple[tuple[str, Vector], ...]
     output: Vector
-    parameters: tuple[tuple[str, str], ...]  # C name of each parameter broadcast to a vector, and its scalar value in C
+    parameters: tuple[tuple[str, str], ...]  # C name of the vector that holds a parameter in every lane; the value in C
     computed: Vector  # the type of the broadcast parameters
     lanes: str  # elements per iteration
     grain: int

@@ -163,7 +163,7 @@ def _rotation(x: Operand, out: Operand, axis: int) -> bytes:
 
 
 def _matrix(inputs: Sequence[Operand | None], out: Operand, transposed: bool) -> bytes:
-    """Returns an lw_matrix_layout. A 1-D left factor is a row, a 1-D right factor a column.
+    """Returns an lw_matrix_layout. A 1-D left factor becomes a row, a 1-D right factor becomes a column.
 
     If `transposed`, inputs[1] holds the transpose of the right factor.
     """
@@ -203,7 +203,7 @@ def _eigen(x: Operand, values: Operand) -> bytes:
 
 
 def _attention(inputs: Sequence[Operand | None], out: Operand, parameters: dict[str, Any]) -> bytes:
-    """Returns an lw_attention_layout. enable_gqa splits the heads' axis into (key heads, query heads per key head)."""
+    """Returns an lw_attention_layout. enable_gqa splits the head axis into (key heads, query heads per key head)."""
     query, key, value, mask = inputs
     operands = [_required(query), _required(key), _required(value), mask, out]
     batch = list(out.shape[:-2])

@@ -208,7 +208,7 @@ def _limits(fields: Fields, kind: str) -> Limits | None:
 
 
 def _dtypes(fields: Fields, kind: Kind) -> tuple[bool, dict[str, str]]:
-    """Returns whether the operation only moves data, of any dtype; and {dtype computed in: dtype of the result}."""
+    """Returns whether the operation only moves data (then of any dtype), and {computed dtype: result dtype}."""
     raw = fields.mapping("dtypes")
     if kind.name == "cast":
         if raw != {"any": "chosen"}:

@@ -195,7 +195,7 @@ def _kernel(contract: Contract, case: Case) -> str:
 
 
 def _kernel_inputs(contract: Contract, case: Case) -> list[Array | None]:
-    """Returns the input arrays in order. An absent input is replaced by its default, or by None without one."""
+    """Returns the input arrays in order. An absent input is replaced by its default, or by None if it has none."""
     arrays: list[Array | None] = []
     for each in contract.inputs:
         value = case.inputs[each.name]

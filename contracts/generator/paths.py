@@ -1,4 +1,4 @@
-"""Lists test cases at the sizes where an algorithm of core/ changes its path, computed from the code's constants.
+"""Lists test cases at the sizes where an algorithm of core/ switches paths, computed from the constants of core/.
 
 These cases are larger than those of cases.py. tests/native/runner.c runs them on the kernels of every instruction set,
 with contiguous and with strided operands. Where many operations share the code of their kind, a few stand for all of
@@ -83,7 +83,7 @@ def _reduction(contract: Contract, dtype: str) -> Iterator[Row]:
     if (contract.operation, dtype) == ("sum", "float32"):
         shapes += [((3, grain // 400, 201), 2)]  # the second task begins in the middle of axis 1
     if (contract.operation, dtype) in (("sum", "float32"), ("argmax", "int32"), ("vecdot", "int32")):
-        # Each shape takes three chunks: one output has long chunks, nine adjacent outputs have shorter ones.
+        # Each shape is reduced in 3 chunks: long ones for a single output, shorter ones for nine adjacent outputs.
         shapes += [((2 * chunk + block + 5,), 0), ((2 * block + 9, 9), 0)]
     several: list[tuple[tuple[int, ...], Any]] = [((2, 70, 100), (1, 2)), ((2, 3, block + 9), (1, 2)), ((3, 4), ())]
     several += [((3, 2, block // 2 + 5), (0, 2)), ((5, 6, 7), (0, 2))]

@@ -39,7 +39,7 @@ def rows(contract: Contract, dtype: str) -> Iterator[tuple[dict[str, Any], dict[
 
 
 def _unpacked() -> Iterator[Product]:
-    """Small products: every n up to a little more than the columns that registers hold, then several blocks of k."""
+    """Small products: every n up to slightly more columns than the registers hold, then several blocks of k."""
     columns = largest("UNPACKED_NR_VECTORS") * LANES
     for n in range(1, columns + LANES + 2):
         yield FEW + n % FEW, 5, n
@@ -91,7 +91,7 @@ def _packed() -> Iterator[Product]:
 
 
 def _transposed() -> Iterator[Product]:
-    """B transposed: dot products if the product is small or A has few rows, otherwise packing."""
+    """B transposed: small products and those whose A has few rows are computed as dot products, others are packed."""
     columns, block = largest("UNPACKED_NC"), largest("UNPACKED_KC")
     for k in range(1, 2 * LANES + 2):
         yield 1 + k % (2 * FEW), k, 1 + k % 9

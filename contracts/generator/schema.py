@@ -28,7 +28,7 @@ MEASURES = ("ulp", "absolute", "relative", "magnitude")  # the measures of error
 GROUPS: Mapping[str, tuple[str, ...]] = {  # CPU backends that give the same bits even where `reproducible` is false
     "fma": ("avx512", "avx2", "neon"),
     "plain": ("avx", "sse2", "simd128", "scalar"),
-    "avx512": ("avx512",),  # for operations that use tables or other tiles on avx512, so its bits differ from fma's
+    "avx512": ("avx512",),  # where avx512's bits differ from fma's: operations with tables or other tiles on avx512
 }
 MIXED = "relaxed_simd"  # gives the bits of the group fma or plain, depending on the machine that runs it
 
@@ -69,7 +69,7 @@ class Input:
     doc: str
     dtype: str | None = None
     optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # this value of its dtype replaces a missing input
+    default: Literal["lowest", "highest"] | None = None  # a missing input is replaced by this value of its dtype
     sequence: bool = False  # a sequence of tensors (concat)
     ndim: int | None = None  # the required number of dimensions
 
@@ -94,7 +94,7 @@ class Parameter:
     default: Value
     positional: bool = False
     optional: bool = False  # accepts None, although the default is another value
-    host: bool = False  # kernels do not receive it, although they can receive its type
+    host: bool = False  # kernels do not receive it, although its type is in KERNEL_PARAMETERS
     choices: tuple[str, ...] = ()
     limits: Limits | None = None  # only for float and int
 
@@ -105,7 +105,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Variants:
-    """The choice parameter that selects the C expression: the kernels of choice i have names <stems[i]>_<dtype>."""
+    """The choice parameter that selects the C expression: the kernels of choice i are named <stems[i]>_<dtype>."""
 
     parameter: str
     stems: tuple[str, ...]
@@ -145,9 +145,9 @@ class Special:
 
 @dataclass(frozen=True)
 class Bound:
-    """An allowed or measured error, stated in four measures; the largest of the errors that they give counts.
+    """An allowed or measured error, stated in four measures. The measure that gives the largest error applies.
 
-    If all are 0, results are the reference rounded once.
+    If all are 0, results equal the reference, rounded once to the result's dtype.
     """
 
     ulp: float = 0.0  # in units in the last place of the reference, in the result's dtype
@@ -174,7 +174,7 @@ class Tolerance:
 
 @dataclass(frozen=True)
 class Worst:
-    """The largest error measured. If the tolerance has several measures, `bound` is each of them times one factor."""
+    """The largest error measured. `bound` is the tolerance with all its measures multiplied by the same factor."""
 
     bound: Bound
     at: tuple[float, ...] | str  # the arguments that gave this error, or the name of the case
@@ -186,7 +186,7 @@ class Measured:
     """The largest errors measured on CPU backends: over every float32, or over drawn inputs."""
 
     draws: int | None  # the number of results compared; None means every float32
-    worst: Mapping[str, Worst]  # group of backends -> error; the only key is "all", or the keys are names of GROUPS
+    worst: Mapping[str, Worst]  # group of backends -> error; the keys are either just "all" or names of GROUPS
 
     def of(self, backend: str) -> Worst | None:
         """Returns the largest error measured in the backend's group (for MIXED: in any group), or None for a GPU."""

@@ -24,7 +24,7 @@ static struct {
     int64_t last_used; /* value of allocation_count when a block was last added to the list */
 } pool[CLASS_COUNT];
 
-/* Numbers of bytes, without headers. They are atomic because threads that free scratch read both without the GIL. */
+/* Byte counts, headers excluded. Atomic, because a thread that frees scratch memory reads both without the GIL. */
 static _Atomic int64_t cached_bytes,
     cache_limit =
         (int64_t)256 << 20; /* 1/16 of WebAssembly's 4 GB; read_cache_limit() replaces it on other platforms */

@@ -18,7 +18,7 @@ int64_t lw_row_major(int ndim, const int64_t *shape, int64_t item_size, int64_t 
     for (int i = ndim - 1; i >= 0; i--) {
         strides[i] = bytes;
         if (shape[i] == 0) {
-            empty = 1; /* go on: as in NumPy, the product of the other extents must not overflow */
+            empty = 1; /* no early return: as in NumPy, the product of the other extents must not overflow */
         } else if (shape[i] < 0 || __builtin_mul_overflow(bytes, shape[i], &bytes)) {
             return -1;
         }
@@ -255,8 +255,8 @@ static PyMemberDef members[] = {
     {NULL, 0, 0, 0, NULL},
 };
 
-/* Joins the generated methods of operations and those of other files, as a type has only one method table. Called
- * once. */
+/* Concatenates the method tables of operations (generated) and of other files, because a type takes only one table.
+ * Called once. */
 static PyMethodDef *join_methods(void) {
     PyMethodDef *const tables[] = {lw_operation_methods, lw_exchange_methods, lw_backend_methods};
     size_t count = 1;

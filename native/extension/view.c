@@ -33,7 +33,8 @@ static int infer_extent(int64_t size, int ndim, int64_t *shape, const lw_tensor 
 
 /* Computes the strides with which a view of another shape visits the elements in the same order. Returns 0 if no
  * strides do so, which means that a copy is needed. Splits both shapes into the shortest runs of dimensions with equal
- * products; within each run, a single stride must lead through all elements of the old dimensions. */
+ * products. In each run, the old dimensions must be mergeable into one, that is, a single stride must visit all of
+ * their elements in order. */
 static int restride(const lw_tensor *tensor, int ndim, const int64_t *shape, int64_t *strides) {
     int64_t old_shape[LW_MAX_NDIM], old_strides[LW_MAX_NDIM];
     int old_ndim = 0;
@@ -159,7 +160,7 @@ static lw_tensor *broadcast_to(lw_tensor *tensor, PyObject *argument) {
     }
     lw_tensor *view = lw_tensor_view(tensor, tensor->data, ndim, shape, strides);
     if (view) {
-        view->read_only = 1; /* even if no element repeats: the shapes should not decide whether a view is writable */
+        view->read_only = 1; /* even if no element repeats, so that writability does not depend on the shapes */
     }
     return view;
 }

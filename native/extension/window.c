@@ -9,7 +9,7 @@ static int parse_named_pair(const lw_arguments *arguments, const char *name, int
             return lw_parse_pair(arguments, i, minimum, pair);
         }
     }
-    return 0; /* the operation has no such parameter: leave the caller's values */
+    return 0; /* the operation has no such parameter: `pair` keeps the values that the caller has set */
 }
 
 /* Returns the number of windows along one dimension, or -1 with an error set if the window exceeds the padded image. */

@@ -19,8 +19,8 @@ RELATIVE = 1e-4  # allowed error relative to the element
 OF_LARGEST = 1e-5  # also allowed, relative to the largest element or sum of magnitudes: terms may cancel
 LEAST = 2.0**-126  # also allowed: the smallest normal float32, because products of many factors may underflow
 EDGE = 128
-# At least about this many elements between the ends are compared. Prime, so that the distance between them is rarely a
-# divisor of a row's length.
+# Between the ends of a result, every n-th element is compared, where n is the number of elements divided by SPREAD.
+# SPREAD is prime, so that n rarely divides the length of a row, and elements of many columns are compared.
 SPREAD = 4099
 
 UNCHECKED = ("rand", "randn")  # every library generates different random numbers

@@ -88,7 +88,7 @@ def _goals(words: Sequence[str], settings: Settings) -> tuple[Program, Sequence[
     if settings.sizes or settings.dtype or settings.plot or settings.threads is not None:
         raise ArgumentError("bench: --goals excludes --sizes, --dtype, --threads and --plot; leave them out")
     table, *more = settings.backends or ["cpu"]
-    words = [*words, *more]  # argparse takes goals that follow `--backends browser` for backends
+    words = [*words, *more]  # goals that follow `--backends browser`, which argparse reads as backends
     if table not in TABLES:
         raise ArgumentError(f"bench: expected {' or '.join(TABLES)} as --backends with --goals, got {table}")
     if table == "browser":

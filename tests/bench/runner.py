@@ -162,7 +162,7 @@ def _wait(result: lw.Tensor) -> None:
 
 
 def _one(result: Any) -> Any:
-    """Joins several results into one of one dimension, so that they are compared together."""
+    """Concatenates several results into one 1-dimensional tensor, so that they are compared together."""
     return lw.concat([each.reshape(-1) for each in result]) if isinstance(result, list | tuple) else result
 
 

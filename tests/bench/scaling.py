@@ -58,7 +58,7 @@ def run(names: Sequence[str], settings: Settings) -> int:
 def compare(works: Sequence[Work], names: Sequence[str], settings: Settings) -> int:
     """Prints a row for each of `works` (operations and sizes), or for the named operations only.
 
-    A named operation that `works` lacks has the size 1M. Sizes in the settings replace all others.
+    A named operation that `works` lacks is measured at size 1M. Sizes in the settings replace all others.
     """
     number = settings.threads or 2
     if number < 2:

@@ -1,7 +1,7 @@
 """Tests `python -m tests.bench --goals --backends browser`, and its errors.
 
-In Chromium, only one small matrix product is timed, with every other library, and the wheel's size is taken. The whole
-table of goals takes minutes and needs a quiet machine, so people start it by hand.
+In Chromium, only the time of one small matrix product, with Lanewise and every other library, and the wheel's size are
+measured. The whole table of goals takes minutes and needs a quiet machine, so people start it by hand.
 """
 
 import contextlib

@@ -48,8 +48,8 @@ def place(peers=(), absent=(), loops=None):
 
 @pytest.fixture
 def clock(monkeypatch):
-    """Replaces measure(): calls and records each contestant, and reports that its time was 100 ns, or what a
-    test sets under its name."""
+    """Replaces measure() by a function that calls and records each contestant. The time that it reports is 100 ns, or
+    the time that the test has set for the contestant's name."""
     times, seen = {}, {}
 
     def measure(contestants, **settings):

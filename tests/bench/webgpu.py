@@ -1,4 +1,4 @@
-"""The group `webgpu` of the benchmark command: times operations with a shader on the GPU and on the CPU."""
+"""The group `webgpu` of the benchmark command: times each operation that has a shader, on the GPU and on the CPU."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tests.bench import operations, suite
 from tests.bench.settings import Settings
 
 GPU = "wgpu"
-SIZES = ("64K", "4M")  # elements: few, so that launching takes most of the time, and many, so that computing does
-EDGES = ("256", "1024")  # numbers of rows, and of columns, of square matrices
+SIZES = ("64K", "4M")  # elements: launching takes most of the time at the first, computing at the second
+EDGES = ("256", "1024")  # numbers of rows of square matrices
 
 
 def with_shader() -> list[str]:

@@ -25,7 +25,7 @@ def measured(operation):
 
 
 def claims(path):
-    """Returns the errors claimed in a file, each with the operation it is measured through."""
+    """Returns the errors claimed in a file, each with the operation in which it was measured."""
     text = path.read_text(encoding="utf-8")
     return [(float(error), through or path.stem) for error, through in CLAIM.findall(text)]
 

@@ -21,8 +21,8 @@ def listed():
 
 
 def _judged(contract):
-    """Yields the special values and laws of a contract, and its tolerances of GPU backends, which no measured error
-    limits. Leaves out the texts that explain them."""
+    """Yields the special values and laws of a contract, and its tolerances for GPU backends, which no rule compares
+    with measured errors. Leaves out the texts that explain them."""
     for row in contract.special:
         yield row.inputs, row.parameters, row.out, row.raises, row.dtypes, sorted(row.unless)
     for law in contract.laws:

@@ -76,7 +76,7 @@ def skip_reason(run: Run) -> str:
 
 def _compile(run: Run, folder: Path) -> Path:
     """Compiles vocabulary.c for the instruction set, but links it for the platform's least capable processor, so that
-    all programs share one C library: zig compiles another for each kind of processor that it links for."""
+    all programs share one C library: zig compiles a C library for each processor that it links for."""
     isas = TARGETS[run.target].isas
     isa = next(isa for isa in isas if isa.name == run.isa)
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", run.triple]

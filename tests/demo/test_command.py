@@ -250,7 +250,7 @@ def test_torch_runs_on_one_thread_without_gradients():
 
     before = torch.get_num_threads()
     try:
-        with ThreadPoolExecutor(1) as pool:  # a thread of its own, because gradients stay turned off in it
+        with ThreadPoolExecutor(1) as pool:  # a new thread, because use_one_thread() turns gradients off for its thread
             assert pool.submit(state_in_use).result() == (1, False)
     finally:
         torch.set_num_threads(before)

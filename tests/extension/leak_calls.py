@@ -387,7 +387,7 @@ def function_calls(name: str) -> list[Call]:
 
 
 def _on_tensors(name: str, function: Any, arguments: Sequence[tuple[Any, ...]]) -> Iterator[Call]:
-    """Yields calls of a method: the first tensor gets all of `arguments`, one per call, the others the first four."""
+    """Yields calls of a method: on the first tensor, one for each of `arguments`; on the others, for the first four."""
     for number, x in enumerate(tensors()):
         for each in arguments[: 4 if number else None]:
             for keywords in KEYWORDS.get(name, [{}]):

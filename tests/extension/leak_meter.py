@@ -21,7 +21,7 @@ __all__ = ["HAS_BLOCKS", "Call", "is_counted", "losses"]
 
 HAS_BLOCKS = sys.getallocatedblocks() > 0  # false with PYTHONMALLOC=malloc: then a leak sanitizer has to find losses
 ROUNDS = 8  # repetitions: a leak in each adds 8 or more to a count; other growth, such as that of a dict, stays below 4
-IMMORTAL = 1 << 30  # immortal objects have at least this count; small ints of Python 3.11 (999,999,999) are mortal
+IMMORTAL = 1 << 30  # least reference count of immortal objects; small ints of Python 3.11 (999,999,999) are mortal
 ATTEMPTS = 3  # measurements; only growth in each of them is a loss
 
 ERRORS = [each for each in vars(errors).values() if isinstance(each, type)]

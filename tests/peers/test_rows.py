@@ -46,8 +46,8 @@ def test_layer_norm(torch, data):
     normalized = torch.nn.functional.layer_norm(
         last(torch, *wide(x), axis), (x.shape[axis],), *tensors(torch, weight, bias), eps
     )
-    # the mean is rounded, which may cost 4 UNIT times the row's largest number; this error is divided by the spread
-    # and multiplied by a weight of at most 2
+    # the mean's rounding error, at most 4 UNIT times the row's largest number, is divided by the spread and multiplied
+    # by a weight of at most 2
     spread = np.sqrt(np.var(*wide(x), axis=axis, keepdims=True) + eps)
     allowed = 2 * 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / spread
     expected = np.moveaxis(normalized.numpy(), -1, axis)

@@ -36,7 +36,7 @@ def test_cumulative_sum(data):
 def test_zscore(data):
     x = shifted(data, data.draw(SHAPES))
     axis, correction = data.draw(st.integers(-x.ndim, x.ndim - 1)), data.draw(st.sampled_from([0.0, 1.0]))
-    # the mean is rounded, which may cost 4 UNIT times the row's largest number; this error is divided by std(x)
+    # the mean's rounding error, at most 4 UNIT times the row's largest number, is divided by std(x)
     allowed = 4 * UNIT * np.abs(x).max(axis=axis, keepdims=True) / np.std(*wide(x), axis=axis, keepdims=True)
     expected = stats.zscore(*wide(x), axis=axis, ddof=int(correction))
     agree("zscore", expected, x, axis=axis, correction=correction, allowed=allowed)

@@ -34,7 +34,7 @@ FOLDED = {  # a pattern -> an example that it matches, and a description that sa
         "a sum that cancels; protect it by lw_rounded",
     ),
 }
-ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why it is right
+ALLOWED: dict[str, str] = {}  # "file: the line's code" -> why this line is correct
 
 
 def complaints(sources: dict[str, str]) -> list[str]:

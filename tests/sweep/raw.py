@@ -127,7 +127,8 @@ def call(
     out: Placed,
     context: Context,
 ) -> int:
-    """Runs a kernel and returns its status. Asserts that it released its scratch memory and wrote nothing beside it."""
+    """Runs a kernel and returns its status. Asserts that the kernel released its scratch memory and did not write to
+    the bytes around it."""
     words = ffi.from_buffer("int64_t[]", bytearray(layout))
     read = ffi.new("const void *[]", [each.pointer if each else ffi.NULL for each in inputs] or [ffi.NULL])
     written = ffi.new("void *[]", [out.pointer])

@@ -43,7 +43,7 @@ def test_attention(data):
         with lw.use_backend(backend):
             result = np.asarray(lw.scaled_dot_product_attention(query, key, value, mask, **settings))
         assert result.shape == expected.shape
-        # scores reach about 100 (depth 40, products of 25, |scale| 0.1), where an ulp is 8e-6
+        # scores reach about 100: depth 40, times products of up to 25, times |scale| 0.1; an ulp of 100 is 8e-6
         assert np.abs(result - expected).max(initial=0) < 1e-4
 
 
@@ -79,8 +79,8 @@ def test_keys_outside_the_window_are_not_read(backend):
 
 
 # Kernels divide queries into chunks and blocks, and keys into blocks (core/attention.h). 40 queries are less than a
-# block, 900 are more than a chunk, and all keys take several blocks. Widths 3 and 33 are not multiples of the width of
-# the tiles in which kernels multiply weights by values.
+# block, 900 are more than a chunk; 300 keys already take several blocks. Widths 3 and 33 are not multiples of the width
+# of the tiles in which kernels multiply weights by values.
 @pytest.mark.parametrize(("queries", "keys", "width"), [(2, 1100, 3), (40, 300, 33), (900, 300, 8)])
 @pytest.mark.parametrize("value_of_masked", [np.nan, np.inf, -np.inf])
 def test_masked_keys_and_values_do_not_matter(queries, keys, width, value_of_masked):

@@ -36,7 +36,7 @@ def test_unit_is_numpy_spacing(dtype):
         (math.nan, math.nan, EXACT, True, True),
         (math.inf, 1e39, EXACT, False, True),
         (3.4028235e38, math.inf, Bound(2, 0, 0, 0), False, False),
-        (math.inf, 3.4028234e38, Bound(2, 0, 0, 0), False, True),  # infinity counts as 2^128, about one ulp larger
+        (math.inf, 3.4028234e38, Bound(2, 0, 0, 0), False, True),  # infinity counts as 2^128, about an ulp above 3.4e38
         (math.inf, 3.0e38, Bound(2, 0, 0, 0), False, False),
         (-math.inf, math.inf, EXACT, False, False),
     ],

@@ -15,7 +15,7 @@ def long_array():
 
 
 def test_argmax_beyond_float32_integers(backend, long_array):
-    """argmax and argmin find extremes near the end: the first of two equal ones, a unique integer, and NaN (argmax)."""
+    """argmax and argmin find an extreme near the end: the first of two equal floats, an integer, or (argmax) NaN."""
     values = np.zeros(SIZE, "float32")
     values[SIZE - 2 :] = 1
     x = lw.asarray(values)

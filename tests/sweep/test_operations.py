@@ -17,7 +17,7 @@ from tests.bench.runner import tensor
 LARGE = (300_001,)
 LARGE_BY_KIND = {"window": (3, 30, 40, 41), "eigen": (150,)}
 LARGE_BY_NAME = {"outer": (700,)}
-STREAMS = ("rand", "randn")  # need a seed, which benchmark cases do not have
+STREAMS = ("rand", "randn")  # operations that need a seed, which benchmark cases do not have
 
 
 def of_dtype(oracle, dtype):

@@ -69,7 +69,8 @@ def test_control_c_stops_a_sort_of_one_long_row(contract, host, count):
     x = raw.copy_of(draw(contract, "x", dtype, (length,), "long"))
     out = raw.place((length,), contract.result(dtype))
     made = raw.layouts.call(contract, {"shape": (length,), "axis": 0}, [x.place], out.place)
-    # 1 means descending order: in ascending order, the first bools are False, as all of `out` is before a call
+    # 1 selects descending order: sorted bools then begin with True, so that a write to `out`, which is all False
+    # before a call, can be seen
     scalars = struct.pack("<2q", count, 1)
 
     def run(context):

@@ -1,5 +1,5 @@
 """Tests that results are bit-identical for any number of threads, for every operation on large inputs, because only
-shapes determine how work is split. This also holds where a contract allows other bits on other instruction sets."""
+shapes determine how work is split. This also holds if the contract lets instruction sets give different bits."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.bench.runner import on_backend
 SIZES = {"matrix": (300,), "window": (3, 30, 40, 41), "attention": (3, 500, 40), "eigen": (150,)}  # by kind
 SIZES |= {"matvec": (1500,), "vecmat": (1500,), "outer": (700,)}  # by operation
 ELEMENTS = (300_001,)
-DRAWN = ("rand", "randn")  # return different numbers in every call
+DRAWN = ("rand", "randn")  # operations that return different numbers in every call
 
 
 @pytest.fixture(autouse=True)

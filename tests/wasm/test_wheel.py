@@ -79,7 +79,7 @@ def test_kernels_import_nothing_and_export_their_table(unpacked: Path, libraries
 
 
 def test_every_pyodide_has_what_the_extension_imports(unpacked: Path, pyodide: Path) -> None:
-    """Compares signatures as well as names, because calling an import that has another signature traps."""
+    """Compares signatures as well as names, because a call to an import with a different signature traps."""
     main = module.read(pyodide / "pyodide.asm.wasm")
     needed = [entry for entry in module.read(unpacked / "_ext.abi3.so").imports if entry.name not in imports.LINKER]
     assert {entry.module for entry in needed} <= {"env", "GOT.mem", "GOT.func"}
@@ -145,7 +145,7 @@ def test_a_wheel_of_another_platform_is_refused_by_name(wheel: Path, pyodide: Pa
 
 
 def test_auditwheel_finds_nothing_missing(unpacked: Path, libraries: dict[str, str]) -> None:
-    """Checks the unpacked folder: given a wheel, auditwheel reads only one of the tags, maybe one it does not know."""
+    """Checks the unpacked folder, because auditwheel reads only one of a wheel's tags, and may not know that tag."""
     needed = auditwheel_emscripten.show(unpacked.parent)
     modules = (f"_lib/{name}" for name in libraries.values())
     assert needed == {f"lanewise/{name}": [] for name in ("_ext.abi3.so", *modules)}

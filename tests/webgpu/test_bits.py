@@ -1,5 +1,5 @@
-"""Tests that kernels which examine the bits of a float examine all of them. Inputs are infinity, 1 and 0, and the same
-with any one bit flipped, the sign bit included. Oracle files have such numbers for some bits only."""
+"""Tests that kernels which examine the bits of a float examine all of them. Inputs are infinity, 1 and 0, and each of
+these with one bit flipped, for every bit including the sign. Oracle files have such numbers for some bits only."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Tests of lanewise/webgpu/desktop.py: with a made-up list of adapters, that it leaves out OpenGL; on a real device,
-that a destroyed buffer cannot be used."""
+"""Tests that lanewise/webgpu/desktop.py leaves OpenGL out of a made-up list of adapters, and that a destroyed buffer of
+a real device cannot be used."""
 
 from __future__ import annotations
 

@@ -34,8 +34,8 @@ RANDOM = np.random.default_rng(12)
 
 
 def evaluate(result: str, rows: Iterable[tuple[int, ...]]) -> list[tuple[int, int]]:
-    """Returns the value of a WGSL expression of type vec2<u32> for each row of up to four 32-bit words, which is the
-    vector x in the expression. `result` is the expression, or statements and the expression, separated by "; "."""
+    """Returns the value of a WGSL expression of type vec2<u32> for each row. A row has up to four 32-bit words, and is
+    the vector x in the expression. `result` is the expression, or statements and the expression, separated by "; "."""
     from wgpu.utils.compute import compute_with_buffers
 
     arguments = np.array([[*row, 0, 0, 0, 0][:4] for row in rows], np.uint32)
@@ -69,7 +69,7 @@ def words(count: int) -> list[tuple[int, ...]]:
 
 
 def positive(count: int) -> list[int]:
-    """Returns the bits of positive finite floats: each power of two, its neighbors, and random ones."""
+    """Returns the bits of positive finite floats: each power 2^k, its neighbors, 2^k sqrt(2), and random ones."""
     edges = [bits for e in range(255) for bits in ((e << 23) - 1, e << 23, (e << 23) + 1, (e << 23) + 0x3504F3)]
     return [bits for bits in edges if 0 < bits < 0x7F800000] + RANDOM.integers(1, 0x7F800000, count).tolist()
 
@@ -174,7 +174,7 @@ def test_quotients() -> None:
         exact /= Fraction(2) ** signed(exponent)
         assert SIGN >> 1 <= mantissa < SIGN
         whole, rest = divmod(exact, 32)
-        assert mantissa == 32 * whole + (16 if rest else 0)  # 16: the sticky bit, for all lower bits
+        assert mantissa == 32 * whole + (16 if rest else 0)  # 16 is the sticky bit, set if any lower bit is
 
 
 def test_reduction_of_logarithms() -> None:

@@ -185,8 +185,8 @@ def test_reductions_and_products_copy_an_input_that_is_the_result_too(
 def test_a_copy_without_its_dispatch_does_not_overwrite_an_upload(
     executor: WebGpuExecutor, device: RecordingDevice, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """If a shader does not compile, the copy of its input that was recorded before still runs at the next submission.
-    By then, another tensor may own the buffer that the copy writes to."""
+    """If a shader does not compile, the copy of its input, recorded before, still runs at the next submission. Another
+    tensor may then own the buffer that the copy writes to, so an upload to that buffer must submit the copy first."""
 
     def fail(*_: Any) -> None:
         raise DeviceError("compiling")

@@ -196,7 +196,7 @@ def test_memory_survives_the_collection_of_a_cycle(gpu: Runner) -> None:
 
 
 def test_shaders_come_from_the_given_file(gpu: Runner, tmp_path: Path) -> None:
-    """webgpu.open() takes shaders from the file in its second argument or, without it, from the file of the build."""
+    """webgpu.open() reads shaders from the file named by its second argument, or by default from the build's file."""
     x = numbers(100)
     built = Runner(webgpu.open(gpu.executor.device))
     np.testing.assert_array_equal(built.elementwise("negative_float32", [x], np.float32), -x)

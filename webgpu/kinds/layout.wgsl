@@ -1,5 +1,5 @@
 // The layout of strided operands. The parameters of a dispatch are padded to 256 bytes, the largest alignment of
-// dynamic offsets that an adapter may require, so that those of many dispatches fit side by side in one uniform buffer.
+// dynamic offsets that an adapter may require, so that one uniform buffer can hold the parameters of many dispatches.
 // Component n of `offsets` and of each vector in `strides` belongs to operand n: inputs first, then the result. Offsets
 // and strides are in bytes, modulo 2^32, so negative strides work.
 struct LwLayout {
@@ -8,7 +8,7 @@ struct LwLayout {
     shape: array<vec4<u32>, 2>,    // extent of dimension d: shape[d / 4][d % 4]
     strides: array<vec4<u32>, 8>,  // strides of all operands along each dimension
     count: u32,                    // number of elements of the result
-    packed: u32,                   // 1 if a packed result is contiguous and starts at a word boundary
+    packed: u32,                   // 1 if an elementwise result is contiguous and starts at a word boundary
     outer: u32,                    // number of the result's dimensions; dimensions outer .. ndim - 1 are reduced
     ndim: u32,
     length: u32,                   // number of elements that are reduced to one

@@ -1,5 +1,5 @@
-// Conversions between dtypes through one intermediate format, in integers: WGSL has no 64-bit types and does not
-// promise correct rounding.
+// Converts between dtypes through one intermediate format, with integer arithmetic, because WGSL has no 64-bit types
+// and does not promise correct rounding.
 struct LwNumber {
     sign: u32,            // 0 or 1
     category: u32,        // one of the constants below

@@ -10,7 +10,7 @@ const lw_LOG2_E_Q31 = 3098164009u;
 
 // e^x for |x| < 128.
 // 1. k + f = x log2 e, |f| <= 1/2, in fixed point with 32 bits after the binary point. core/math/exp.h instead computes
-//    x - k*LN2_HI_9BIT - k*LN2_LO_9BIT, but WGSL lets a compiler merge the two constants into one, rounded.
+//    x - k*LN2_HI_9BIT - k*LN2_LO_9BIT, but WGSL lets a compiler replace the constants by their rounded sum.
 // 2. Evaluate 2^f with a polynomial.
 fn lw_exp_parts(x: f32) -> LwExpParts {
     let product = lw_multiply_wide(lw_mantissa(bitcast<u32>(x)), lw_LOG2_E_Q31);
@@ -43,7 +43,7 @@ fn lw_logistic(x: f32) -> f32 {
 }
 
 // x / (1 + e^-u) for finite x and u of the same sign. For u <= -20 this equals x e^u to float32 accuracy. The power of
-// two is applied after multiplying by x, because e^u may be denormal, and thus flushed to zero, where x e^u is not.
+// two is applied after multiplying by x, because e^u may be denormal, and so flushed to zero, even if x e^u is not.
 fn lw_times_logistic(x: f32, u: f32) -> f32 {
     if (u > -20.0) {
         return x * lw_logistic(u);

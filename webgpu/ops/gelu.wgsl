@@ -4,7 +4,7 @@
 // 2. e^(-z^2/2) = e^(-high^2/2) e^(-(z - high)(z + high)/2), where high is z with the low bits cleared, so that high^2
 //    is exact. This matters because an absolute error of the exponent is a relative error of the result.
 // 3. For x < -1, the mantissa of Phi(x) is multiplied by x before the power of two is applied, because Phi(x) may be
-//    denormal where x Phi(x) is not.
+//    denormal, and so flushed to zero, even if x Phi(x) is not.
 fn lw_gelu_float32(x: f32) -> f32 {
     if (lw_is_nan(x) || x > 10.0) {
         return x;

@@ -29,8 +29,8 @@ fn lw_norm_l2_float32_combine(a: LwSquares, b: LwSquares) -> LwSquares {
 }
 
 // Takes the first nonzero sum in the order large, medium, small, and adds the next one, times 2^-160 to match scales.
-// If the first is `large`, `small` is too small to change the result. lw_scale() applies the factor, which is 0 in
-// float32. Two factors of 2^-80 would not do, because a compiler may merge them.
+// If the first is `large`, `small` is too small to change the result. lw_scale() multiplies by 2^-160, because this
+// number is 0 in float32. Two factors of 2^-80 would not do, because a compiler may merge them.
 fn lw_norm_l2_float32_finish(total: LwSquares, count: u32) -> f32 {
     if (bitcast<u32>(total.large) != 0u) {
         let root = lw_sqrt_float32(total.large + lw_scale(total.medium, -160));

@@ -1,5 +1,5 @@
-// Long division of the mantissas, up to 8 bits per step: a remainder of 24 bits leaves room for 8 more in 32 bits.
-// Shorter steps would give the same remainder. Signs are as in core/ops/remainder.h.
+// Long division of the mantissas, up to 8 bits per step, so that the remainder of at most 24 bits and the next 8 bits
+// fit into 32 bits. Shorter steps would give the same remainder. Signs are as in core/ops/remainder.h.
 fn lw_remainder_float32(x1: f32, x2: f32) -> f32 {
     let a = lw_magnitude_bits(x1);
     let b = lw_magnitude_bits(x2);

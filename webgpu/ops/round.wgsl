@@ -1,4 +1,4 @@
-// Rounds half to even. To the bits of x, adds the largest fraction below 1/2, plus one unit in the last place if the
+// Rounds half to even. Adds the largest fraction below 1/2 to the bits of x, plus one unit in the last place if the
 // integral part is odd, and then clears the fraction. A carry may go into the exponent. For |x| in [1, 2) the integral
 // part is the implicit bit 1; the bit read in its place is the lowest bit of the exponent, which is then also 1.
 fn lw_round_float32(x: f32) -> f32 {

@@ -33,6 +33,6 @@ def build() -> dict[str, Path]:
         machine = ("-target", TARGET.zig_triple, f"-mcpu={isa.zig_cpu}")
         command = [*using.command, *machine, *FLAGS, "-Wl,--no-entry", "-s", str(SOURCE), "-o", str(output)]
         due.append(steps.Step(output, command, (SOURCE,), using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # steps.run prints; standard output is only for the table or JSON
+    with contextlib.redirect_stdout(sys.stderr):  # steps.run prints, but standard output is only for the table or JSON
         steps.run(due)
     return modules

@@ -8,9 +8,9 @@
 
 enum {
     LARGEST = 64 << 20, /* bytes per stream; three streams together exceed any cache */
-    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle and take up to 6 cycles; fits 16 registers */
+    CHAINS = 12,        /* multiply-adds in flight: 2 start per cycle, each takes up to 6; they fit in 16 registers */
     APART = 341 << 6,   /* padding, a third of 64 KB: streams a multiple of 64 KB apart would use the same cache sets */
-    STREAMS = 8,        /* sums in flight in `read` */
+    STREAMS = 8,        /* independent sums in `read` */
 };
 
 static v128_t stream[3][(LARGEST + APART) / sizeof(v128_t)];

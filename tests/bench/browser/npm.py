@@ -25,7 +25,7 @@ def fetch(cache: Path) -> Path:
     """Returns the folder node_modules with the peers, and fetches them unless they are in the cache."""
     pinned = b"".join((HERE / name).read_bytes() for name in FILES)
     folder = cache / f"bench-peers-{hashlib.sha256(pinned).hexdigest()[:16]}"
-    if folder.is_dir():  # complete: a download gets this name when it has finished
+    if folder.is_dir():  # complete, because a download is renamed to this only when it has finished
         return folder / "node_modules"
     program = shutil.which("npm")
     if program is None:

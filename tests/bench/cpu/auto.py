@@ -29,7 +29,7 @@ OPERATIONS = ("add", "where", "relu", "exp", "tanh", "sum", "max", "argmax", "do
 LARGEST_PRODUCT = 1_000_000  # elements of a matrix; products of larger ones take more than a second
 SAME_NANOSECONDS = 2_000.0
 AUTO = "auto"
-SHOWN = 3  # the note names this many cases: those in which AUTO is furthest behind
+SHOWN = 3  # number of cases that the note names: those in which AUTO is furthest behind
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,6 @@ def build(names: Iterable[str]) -> dict[str, Path]:
             output = libraries[isa.name] = folder / f"limits_{isa.name}{target.library_suffix}"
             command = using.kernels(target, isa, SOURCE, INCLUDE, output)
             due.append(steps.Step(output, command, inputs, using.version))
-    with contextlib.redirect_stdout(sys.stderr):  # steps.run prints; standard output is only for the table or JSON
+    with contextlib.redirect_stdout(sys.stderr):  # steps.run prints, but standard output is only for the table or JSON
         steps.run(due)
     return libraries

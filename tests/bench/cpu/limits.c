@@ -7,8 +7,8 @@
 #define EXPORT __attribute__((visibility("default"), used))
 
 enum {
-    CHAINS = 12, /* multiply-adds in flight: 2 start per cycle and take up to 6 cycles; fits 16 registers */
-    SUMS = 8,    /* additions in flight: 2 start per cycle, one for each load, and take 4 cycles */
+    CHAINS = 12, /* multiply-adds in flight: 2 start per cycle, each takes up to 6; they fit in 16 registers */
+    SUMS = 8,    /* additions in flight: 2 start per cycle, one for each load, and each takes 4 cycles */
 };
 
 /* Returns the sum of all lanes of `count` registers. `count` is a compile-time constant. */

@@ -31,8 +31,8 @@ FLOAT = ITEM_BYTES["float32"]
 MADD_ITERATIONS = 1 << 16  # takes about 200 microseconds
 WARM_ITERATIONS = 1 << 14  # enough for a processor to reach full speed with wide instructions
 
-ARITHMETIC = 4  # with this many operations per byte or more, arithmetic takes at least as long as DRAM traffic
-MOSTLY_READ = 8  # with this many bytes read per byte written or more, a loop that only reads measures the limit
+ARITHMETIC = 4  # at this many operations per byte or more, arithmetic takes at least as long as DRAM traffic
+MOSTLY_READ = 8  # if a case reads at least this many bytes per byte written, its limit is a loop that only reads
 
 
 def compiled(names: Sequence[str]) -> dict[str, Limits]:

@@ -130,7 +130,7 @@ def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     layout = ffi.new("lw_layout *", {"ndim": 1, "inner": int(reduces), "shape": [count], "strides": strides})
     buffers = [ffi.from_buffer(each) for each in (*given, result)]
     inputs, outputs = ffi.new("const void *[]", buffers[:-1]), ffi.new("void *[]", buffers[-1:])
-    parameters = ffi.new("lw_scalar[4]")  # all 0, which for a choice stands for its first value
+    parameters = ffi.new("lw_scalar[4]")  # all 0; for a parameter that is a choice, 0 selects the first value
     loop = limits.repeat(*(int(ffi.cast("intptr_t", each)) for each in (kernel, layout, inputs, outputs, parameters)))
 
     def batch(times: int, kept: object = (layout, buffers, inputs, outputs, parameters)) -> None:

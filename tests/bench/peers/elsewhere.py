@@ -54,7 +54,7 @@ class Elsewhere:
         return Batch(lambda count: self._ask("run", count), lambda at: self._ask("read", list(at)), timed=True)
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Not used: a Batch reads its own results."""
+        """Not used: call() returns a Batch, whose `read` returns the elements of its result."""
         raise NotImplementedError
 
     def _ask(self, verb: str, value: object = None) -> Any:

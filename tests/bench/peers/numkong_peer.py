@@ -46,7 +46,7 @@ class NumkongPeer:
     def call(self, case: Case) -> Call | None:
         """Returns a call of the function, or None if there is none or the dtype is not float32.
 
-        In other dtypes, the sums that NumKong computes have another dtype than Lanewise's.
+        For inputs of other dtypes, the dtype of NumKong's sums differs from that of Lanewise's.
         """
         function = _FUNCTIONS.get(case.operation.name)
         if function is None or case.dtype != "float32":

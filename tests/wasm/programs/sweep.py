@@ -1,6 +1,6 @@
 """Runs every operation on every backend of this engine, and compares the results with those expected in the oracle's
-files of test cases. tests/sweep does so with NumPy, this program with the standard library only, because a bare Pyodide
-has no NumPy. test_sweep.py also runs it natively, to compare the bits.
+files of test cases. tests/sweep does so with NumPy; this program uses only the standard library, because a bare Pyodide
+has no NumPy. test_sweep.py also runs this program natively, to compare the bits.
 
 In Pyodide, the repository's tests/ must be mounted as /tests, and the folder of the oracle's files as /oracle."""
 

@@ -54,7 +54,7 @@ class JavaScriptPeer:
         return Batch(lambda count: run_sync(made.run(count)), lambda at: _elements(run_sync(made.result()), at))
 
     def numbers(self, result: Any, positions: Sequence[int]) -> list[float]:
-        """Not used: a Batch reads its own results."""
+        """Not used: call() returns a Batch, whose `read` returns the elements of its result."""
         raise NotImplementedError
 
     def free(self) -> None:

@@ -1,6 +1,6 @@
-// Runs operations in ONNX Runtime Web, with its WASM provider on one thread. Each is a model of one node in its own
-// session. Weights, and the second matrix of a product, are constants of the model, which the session may repack. Each
-// run copies the other inputs and the result; the API offers no way to avoid that.
+// Runs operations in ONNX Runtime Web, with its WASM provider on one thread. Each operation is a model of one
+// node in its own session. Weights, and the second matrix of a product, are constants of the model, so that the session
+// may repack them. Each run copies the other inputs and the result; the API offers no way to avoid that.
 import * as ort from "/npm/onnxruntime-web/dist/ort.wasm.min.mjs";
 import { model } from "./onnx.mjs";
 
