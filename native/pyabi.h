@@ -200,7 +200,8 @@ LW_PYDATA extern PyObject _Py_NoneStruct, _Py_NotImplementedStruct, _Py_TrueStru
 LW_PYDATA extern PyTypeObject PyFloat_Type, PyLong_Type, PyBool_Type, PyList_Type, PyTuple_Type, PySlice_Type;
 LW_PYDATA extern PyTypeObject PyUnicode_Type, PyByteArray_Type;
 LW_PYDATA extern PyObject *PyExc_TypeError, *PyExc_ValueError, *PyExc_IndexError, *PyExc_MemoryError,
-    *PyExc_OverflowError, *PyExc_BufferError, *PyExc_RuntimeError, *PyExc_ImportError, *PyExc_AttributeError;
+    *PyExc_OverflowError, *PyExc_BufferError, *PyExc_RuntimeError, *PyExc_ImportError, *PyExc_AttributeError,
+    *PyExc_Exception;
 
 #define Py_None (&_Py_NoneStruct)
 #define Py_NotImplemented (&_Py_NotImplementedStruct)

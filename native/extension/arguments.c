@@ -63,6 +63,9 @@ int lw_parse_bool(const char *operation, const char *parameter, PyObject *object
         if (is_equal > 0) {
             return truth;
         }
+        if (is_equal < 0 && !PyErr_ExceptionMatches(PyExc_Exception)) {
+            return -1; /* KeyboardInterrupt */
+        }
         PyErr_Clear(); /* an object that cannot be compared is neither True nor False */
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_TYPE_ERROR), "%s: expected True or False for %s, got %S", operation,

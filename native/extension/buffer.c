@@ -221,6 +221,9 @@ static int has_mask(PyObject *object) {
         Py_DECREF(method);
         return is_masked(object);
     }
+    if (!PyErr_ExceptionMatches(PyExc_AttributeError)) {
+        return -1;
+    }
     PyErr_Clear();
     Py_INCREF((PyObject *)type);
     Py_XDECREF((PyObject *)unmasked);

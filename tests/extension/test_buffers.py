@@ -196,3 +196,17 @@ def test_an_unreadable_array_method_is_an_error():
         lw.asarray(Unreadable())
     with pytest.raises(lw.ArgumentTypeError, match=r"^exp: "):
         lw.exp(Unreadable())
+
+
+def test_keyboard_interrupt_while_a_type_is_examined():
+    class Interrupting(type):
+        def __getattribute__(cls, name):
+            if name == "soften_mask":
+                raise KeyboardInterrupt
+            return super().__getattribute__(name)
+
+    class Array(array.array, metaclass=Interrupting):
+        pass
+
+    with pytest.raises(KeyboardInterrupt):
+        lw.asarray(Array("f", [1.0]))

@@ -303,6 +303,20 @@ def test_errors_name_what_is_wrong(call, error, message):
         call(lw.ones(3))
 
 
+def test_errors_while_a_flag_is_compared():
+    class Raises:
+        def __init__(self, error):
+            self.error = error
+
+        def __eq__(self, other):
+            raise self.error
+
+    with pytest.raises(lw.ArgumentTypeError, match="expected True or False for keepdims, got a Raises"):
+        lw.sum(lw.ones(3), keepdims=Raises(ValueError()))
+    with pytest.raises(KeyboardInterrupt):
+        lw.sum(lw.ones(3), keepdims=Raises(KeyboardInterrupt()))
+
+
 def test_windows_larger_than_the_image():
     with pytest.raises(lw.ShapeError, match=r"window of at most 4 rows \(the padded image has no more\), got 5"):
         lw.conv2d(lw.ones((1, 1, 4, 4)), lw.ones((1, 1, 5, 5)))
