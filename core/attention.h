@@ -56,8 +56,8 @@ typedef struct attention_range {
     int64_t begin, end;
 } attention_range;
 
-/* Returns the range of keys that at least one of the queries first .. last sees, leaving aside the mask. The range is
- * counted from key number `key`. */
+/* Returns the range of keys that at least one of the queries first .. last sees, ignoring the mask. Positions in the
+ * range are relative to key number `key`. */
 static attention_range attention_visible(const lw_attention_layout *l, int64_t first, int64_t last, int64_t key) {
     int64_t begin = first + l->first, end = min_int64(last + l->last + 1, l->keys);
     return (attention_range){(begin > 0 ? begin : 0) - key, end - key};
@@ -332,7 +332,7 @@ static void attention_finish(const attention_chunk *c) {
 }
 
 /* Reserves `count` floats of scratch memory, rounded up to 64 bytes, and adds them to `used`. If `memory` is NULL, only
- * adds, to find out how much memory is needed. */
+ * updates `used`, to find out how much memory is needed. */
 INLINE float *attention_carve(float *memory, int64_t *used, int64_t count) {
     float *part = memory ? memory + *used : NULL;
     *used += divide_up(count, 16) * 16;

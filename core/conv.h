@@ -1,6 +1,6 @@
 /* Convolution, by one of two algorithms:
  *
- * 1. As a matrix product (implicit im2col). A is the weight, B the patches of the images, and a row of C an output
+ * 1. As a matrix product (implicit im2col). A holds the weight, B the patches of the images, and a row of C one output
  *    channel. B[(c, p, q), (image, i, j)] is the element of channel c that is multiplied by weight (p, q) for result
  *    (i, j) of the image. B is never stored as a matrix: its packed panels are made directly from x. A large image
  *    is one product per group. Small images share products, to amortize packing A and to fill whole panels of B. In
@@ -26,7 +26,7 @@ enum {
 
 typedef struct conv {
     const lw_window_layout *layout;
-    gemm product;    /* for the first image and the first group; conv_product() adapts copies to the others */
+    gemm product;    /* for the first image and the first group; conv_product() adapts a copy to its images and group */
     int64_t x_group; /* bytes from one group of channels of x to the next */
     int64_t images;  /* images per product */
     int64_t products, per_task;
@@ -38,7 +38,8 @@ typedef struct conv_images {
     const char *x;
 } conv_images;
 
-/* Taps that conv_pack collects: those whose elements for all columns of a panel are adjacent in x. */
+/* Taps that conv_pack collects, to pack them together. It collects a tap if the tap's elements for all columns of a
+ * panel are adjacent in x. */
 typedef struct conv_taps {
     int64_t count;
     int64_t number[CONV_TAPS], from[CONV_TAPS]; /* row-major index in the window; byte offset in a channel */

@@ -210,9 +210,9 @@ static lw_status eigen_accumulate(lw_context *context, eigen *m) {
  * m->s[i], and the first and the last such i in m->first and m->last.
  *
  * The divisor r is never 0, because f * f never underflows. Let L be the largest |d[k]| + |e[k]| before the first
- * step. In rows first .. last - 1, |e[i]| is larger than 2^-53 L (see eigen_diagonal), and |s| >= |e[i]| / (K L), with
- * K < 100 because the shift is within 3 L of d[first]. So |f| > 2^-113 L. As L is at least 2^-150, half of the smallest
- * positive float32, f * f is far from underflow. */
+ * step. In rows first .. last - 1, |e[i]| is larger than 2^-53 L (see eigen_diagonal), and |s| >= |e[i]| / (K L) for
+ * a constant K < 100, because the shift is within 3 L of d[first]. So |f| > 2^-113 L. As L is at least 2^-150, half of
+ * the smallest positive float32, f * f is far from underflow. */
 static void eigen_step(eigen *m, int64_t first, int64_t last) {
     double *d = m->d, *e = m->e, c = 1, s = 1, left = 0;
     double g = (d[first + 1] - d[first]) / (2 * e[first]), r = __builtin_sqrt(g * g + 1);

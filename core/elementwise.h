@@ -48,7 +48,7 @@ typedef struct elementwise_call {
     int64_t row;       /* length of the last dimension; the total if all operands are contiguous or FILLED */
     int64_t max_count; /* maximum elements per call of the body */
     int by_row;        /* whether each call must stay within a row */
-    int64_t lead;      /* elements of a task's first call, so that later calls stream from the start of a cache line */
+    int64_t lead;      /* elements in a task's first call, chosen so that later calls begin at a cache line boundary */
     passage passage[LW_MAX_OPERANDS];
 } elementwise_call;
 

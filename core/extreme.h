@@ -5,7 +5,7 @@
  * zeros are ignored, one fast instruction suffices, so:
  * 1. Reduce the block with the fast instruction, and sum its elements; the sum is NaN if an element is.
  * 2. Only if the sum is NaN or the result is zero, read the block again to find NaN and to combine the signs.
- * Elements may be combined in any order and more than once, so a step need not keep to the order of reduce_block.h. */
+ * Elements may be combined in any order and more than once, so neither step follows the order of reduce_block.h. */
 #pragma once
 
 #include "reduction.h"
@@ -36,8 +36,8 @@ INLINE extreme extreme_pair(const float *x, const float *y, extreme_one *one, ex
 
 enum { EXTREME_CHAINS = 4 };
 
-/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration may read elements
- * again that the one before it has read. */
+/* Reduces at least 2 * `chains` vectors of elements, in independent chains. The last iteration may reread some
+ * elements of the previous iteration. */
 INLINE extreme extreme_run(const float *x, int64_t count, int chains, extreme_one *one, extreme_join *value,
                            extreme_join *other) {
     extreme all[EXTREME_CHAINS];

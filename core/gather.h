@@ -57,8 +57,8 @@ static lw_status gather_check(lw_context *context, const lw_layout *layout, cons
     return run_tasks(context, divide_up(all.count, SPAN_GRAIN), gather_check_task, &all);
 }
 
-/* Copies a span's items, of `size` bytes each, from operand 0 to operand 2. `indexed` is the operand that the index
- * applies to. */
+/* Copies a span's items, of `size` bytes each, from operand 0 to operand 2. `indexed` is the operand in which the
+ * index selects a position: 0 for take, 2 for put. */
 INLINE void gather_span(const span *p, const lw_scalar *parameters, int indexed, int size) {
     int64_t extent = parameters[0].i, stride = parameters[1].i;
     for (int64_t i = 0; i < p->count; i++) {

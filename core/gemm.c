@@ -21,7 +21,7 @@
 typedef struct gemm_part {
     const gemm *g;
     int64_t i, rows, j, columns, p, depth;
-    int64_t unpacked_rows;                  /* rows of A, from i on, that are read in place; others are packed */
+    int64_t unpacked_rows;                  /* rows of A, from row i on, read in place; later rows are packed */
     float *a, *b;                           /* packed panels; b is NULL if each task packs its own panels of B */
     int64_t a_panels, b_panels, pack_tasks; /* panels to pack; number of tasks that pack them */
     int64_t block, task_columns;            /* rows and columns of C that a task computes */

@@ -95,8 +95,8 @@ INLINE void gemm_edge_tile_of(int64_t rows, int vectors, int64_t depth, const ch
     }
 }
 
-/* Computes a tile at the edge of C. Rounds `rows` up to a multiple of GEMM_EDGE_MR, and computes only one vector
- * per row if it holds all columns. */
+/* Computes a tile at the edge of C. Rounds `rows` up to a multiple of GEMM_EDGE_MR. If all columns fit in one
+ * vector, computes only one vector per row. */
 static void gemm_edge_tile(int64_t rows, int64_t columns, int64_t depth, const char *a, const char *b, int64_t b_step,
                            char *tile, int64_t tile_row, gemm_store_mode mode) {
     if (columns <= VF32_LANES && VF32_LANES < GEMM_NR) {

@@ -1,8 +1,8 @@
 /* Skinny GEMM: products with few rows. Each element of B is used only a few times, so B is read in place, along
  * its rows, instead of packed.
  *
- * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while blocks of SKINNY_KC rows of B
- * are added to them. */
+ * C is cut into strips of columns. The sums of a strip stay in the L1 and L2 caches while the products with successive
+ * blocks of SKINNY_KC rows of B are added to them. */
 #pragma once
 
 #include "gemm_kernel.h"

@@ -12,8 +12,8 @@
  *
  * Measured, also in GFLOP/s, on one core of an Intel Xeon with AMX (48 KB L1, 2 MB L2, 28 GB/s from L3; twice as many
  * multiply-adds per cycle as the EPYC), 2026-11:
- *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12; a
- *     larger MR of 14 gains nothing.
+ *   - Without cache misses, loads limit the micro-kernel to 197. It reaches 184 with MR = 8 and 195 with MR = 12;
+ *     MR = 14 gains nothing more.
  *   - For square matrices of 512, 1024 and 2048 rows, KC = 256 reaches 160, 159 and 154; KC = 384 reaches 160, 151 and
  *     149; KC = 512 reaches 151, 147 and 150, because panels and the block of B outgrow their caches.
  *   - Packing B panel by panel would lose 8 at 1024 x 1024. Prefetching a tile of C all at once would lose 10 at 2048 x

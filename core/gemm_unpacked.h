@@ -137,8 +137,8 @@ static void unpacked_by_streaming(const gemm *g) {
     }
 }
 
-/* Computes the dot products of a row of A with columns j .. j + 3 of B; reads column `last` in place of any after it.
- * Requires A and B to be contiguous along k. */
+/* Computes the dot products of a row of A with columns j .. j + 3 of B. `last` is the last column of B; it is read in
+ * place of columns beyond it. Requires A and B to be contiguous along k. */
 INLINE void unpacked_dots(const gemm *g, int64_t i, int64_t j, int64_t last, float *results) {
     const float *a = (const float *)(g->a + i * g->a_row), *b[4];
     for (int c = 0; c < 4; c++) {
@@ -194,7 +194,7 @@ static void unpacked_by_dots(const gemm *g) {
                     unpacked_dots(g, i + r, j + c, g->n - 1, tile + r * UNPACKED_NC + c);
                 }
             }
-            for (int64_t r = 0; r < rows; r++) { /* padding, to which gemm_store_tile applies the activation, too */
+            for (int64_t r = 0; r < rows; r++) { /* clear padding: gemm_store_tile applies the activation to it, too */
                 for (int64_t c = divide_up(columns, 4) * 4; c < UNPACKED_NC; c++) {
                     tile[r * UNPACKED_NC + c] = 0;
                 }

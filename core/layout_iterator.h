@@ -72,7 +72,7 @@ static inline lw_status run_tasks(lw_context *context, int64_t count, lw_task *t
     return status;
 }
 
-#ifdef LW_COUNT_PATHS /* counts, for every `task`, calls with one task and calls that pass several to context->run */
+#ifdef LW_COUNT_PATHS /* counts, per task function, calls that run one task and calls that give context->run several */
 #define run_tasks(context, tasks, task, argument)                     \
     ({                                                                \
         int64_t path_tasks = (tasks);                                 \

@@ -50,8 +50,8 @@ INLINE void moments_square(const char *x, const char *y, int n, vi32 mean, vi32 
 }
 
 /* Computes deviations and squares in one pass. Each vector takes a subtraction, a multiplication and two additions.
- * The addition to the sum of deviations is an FMA instruction, so that of these four operations, the adder and the FMA
- * unit have two each. */
+ * The addition to the sum of deviations is an FMA instruction, so that the adder and the FMA unit each execute two of
+ * these four operations. */
 INLINE void moments_both(const char *x, const char *y, int n, vi32 mean, vi32 *sums) {
     moments_deviation(x, y, n, mean, sums);
     sums[1] = (vi32)((vf32)sums[0] * (vf32)sums[0]);
@@ -87,8 +87,8 @@ static void moments_block(const reduce_source *from, int64_t start, int64_t coun
 
 /* Like moments_block, but reads the block only once, and rounds differently: uses deviations from `center`, the mean of
  * four of the block's elements. If `center` is within 1.7 standard deviations of the block's mean, correcting the sum
- * of squares for the difference cancels at most two of its bits. If not, or if there is NaN or overflow,
- * moments_block reads the block again. */
+ * of squares for the distance between `center` and the mean cancels at most two bits. If it is farther away, or if
+ * there is NaN or overflow, moments_block reads the block again. */
 static void moments_block_once(const reduce_source *from, int64_t start, int64_t count, reduced *result) {
     const float *x = (const float *)from->x;
     float deviations, squares;
@@ -130,9 +130,9 @@ RARE void moments_scaled(const char *x, int64_t stride, int64_t count, float fac
     result->moments.squares /= (double)factor * (double)factor;
 }
 
-/* Computes a block's moments again from scaled elements if its sums overflowed float32, or if its squares are so small
- * that denormals lose bits that matter, as in norm_l2.h. If |mean| is 2^-20 or more, deviations other than 0 are at
- * least 2^-44 in size, so squares that small are exactly 0 and need no scaling. */
+/* As in norm_l2.h, computes a block's moments again from scaled elements if its sums overflowed float32, or if its sum
+ * of squares is so small that bits lost in denormals may matter. If |mean| is 2^-20 or more, nonzero deviations are at
+ * least 2^-44 in size, so a sum of squares below 2^-100 is exactly 0 and needs no scaling. */
 INLINE void moments_rescue(const char *x, int64_t stride, int64_t count, reduced *result) {
     double mean = result->moments.mean, squares = result->moments.squares;
     if (squares >= 0x1p-100 && squares < __builtin_inf()) {

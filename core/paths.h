@@ -1,6 +1,6 @@
 /* Counts how often an algorithm takes each of its paths, for tests. PATH marks a point where a size, a stride or the
  * caller's lw_context decides which code runs. With -DLW_COUNT_PATHS every mark is a counter in the section lw_paths,
- * so nobody keeps a list of them; tests/native/runner.c reads the section. Otherwise a mark compiles to nothing.
+ * where tests/native/runner.c finds all of them without a list of names. Otherwise a mark compiles to nothing.
  *
  * A mark that cannot be reached on some instruction set must be behind a condition that is constant and false there, so
  * that it is not compiled. */

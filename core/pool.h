@@ -13,8 +13,8 @@
 #include "window.h"
 
 enum {
-    /* The limit, in elements of a row of x, for each of two sizes: the distance between the first elements of a block's
-     * first and last window, and the width of the part of a window that is processed at once. */
+    /* Limits two widths, both in elements of a row of x: the distance from the first element of a block's first window
+     * to that of its last window, and the part of a window that is processed at once. */
     POOL_SPAN = 256,
     POOL_BUFFER = 2048,
     POOL_RESULTS = 1024
@@ -31,8 +31,8 @@ typedef struct pool {
     int64_t columns;        /* columns of results in a block */
     int64_t window;         /* columns of the window that are processed at once */
     int out_is_contiguous;
-    /* 1 if no window has rows of padding, and from each row of results to the next, also in the next channel or image,
-     * the windows move by the same number of bytes of x */
+    /* 1 if no window has rows of padding, and the distance in x between the windows of two consecutive rows of results
+     * is always the same number of bytes, even if the rows belong to different channels or images */
     int rows_are_even;
 } pool;
 
@@ -108,8 +108,8 @@ INLINE vf32 pool_lanes(const float *from, int64_t step, int64_t count) {
     return vf32_load(lanes);
 }
 
-/* Step 2 above for `count` results: to[n] joins from[n * step + q * dilation] for q < window, and the previous to[n] if
- * `add`. */
+/* Step 2 above for `count` results: to[n] becomes the join of from[n * step + q * dilation] for all q < window and, if
+ * `add`, of its previous value. */
 INLINE void pool_columns(float *to, int sums, const float *from, int64_t step, int64_t dilation, int64_t window,
                          int64_t count, int add) {
     for (int64_t c = 0; c < count; c += VF32_LANES) {
@@ -255,7 +255,7 @@ static lw_status pool_task(lw_context *context, int64_t task, const void *argume
     for (int64_t j = 0; j < w->out_size[1]; j += s->columns) {
         int64_t columns = min_int64(w->out_size[1] - j, s->columns);
         int64_t width = (columns - 1) * w->stride[1] + (s->window - 1) * dilation + 1;
-        int64_t step = columns == 1 ? width : w->stride[1]; /* with one result per row, a step is the whole row */
+        int64_t step = columns == 1 ? width : w->stride[1]; /* one result per row: the whole row is one step */
         int64_t steps = divide_up(width, step), pitch = steps * step;
         int64_t max_rows = min_int64(POOL_BUFFER / pitch, POOL_RESULTS / steps);
         for (int64_t row = first; row < end; row += rows) {

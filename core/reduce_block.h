@@ -8,10 +8,10 @@
  *
  * reduce_block() reduces one block of contiguous elements, reduce_columns() a block of each of several adjacent
  * columns. Both treat elements and partials as the bits of 32-bit lanes, and inline the two functions that define the
- * operation: map() computes from elements what join() joins to partials. Elements come from one input, or pairwise from
- * two. A block can be reduced in two ways at once, to two sets of partials: for example, of deviations and of their
- * squares. Loops over partials are unrolled explicitly: only then does every compiler keep them in registers, even with
- * -Os. */
+ * operation: map() converts elements to the values that join() combines with the partials. Elements come from one
+ * input, or pairwise from two. A block can be reduced in two ways at once, to two sets of partials: for example, sums
+ * of deviations and sums of their squares. Loops over partials are unrolled explicitly: only then does every compiler
+ * keep the partials in registers, even with -Os. */
 #pragma once
 
 #include "paths.h"
@@ -23,8 +23,8 @@ enum {
     REDUCE_REGISTERS = REDUCE_PARTIALS / VF32_LANES,
     REDUCE_MAX_SETS = 2,
     /* The partials fill REDUCE_REGISTERS registers. One pass over a block computes at most REDUCE_PASS_REGISTERS of
-     * these. It computes the same number in every group of REDUCE_PERIOD adjacent registers, so that the first pass
-     * already loads every cache line. Further passes compute the remaining registers. */
+     * these: the same number from every group of REDUCE_PERIOD adjacent registers, so that the first pass already
+     * loads every cache line. Further passes compute the remaining registers. */
     REDUCE_PASS_REGISTERS = VF32_LANES == 4 ? 12 : 8,
     REDUCE_PERIOD = VF32_LANES == 1 ? 16 : 4,
     REDUCE_PERIODS = REDUCE_REGISTERS / REDUCE_PERIOD,
@@ -135,8 +135,9 @@ INLINE void reduce_block(const reduce_source *from, int64_t count, int size, int
 
 /* Reduces `registers` registers of adjacent columns, beginning `at` bytes after the first column. The last register has
  * n columns. If columns have fewer than REDUCE_PARTIALS elements, computes only as many partials as elements, rounded
- * up to a power of two, since joining an empty partial changes nothing. Computes the partials in bit-reversed order, so
- * that `level`, a stack with one value per level, joins the same pairs as halving. */
+ * up to a power of two, since joining an empty partial changes nothing. Computes the partials in bit-reversed order (0,
+ * 32, 16, 48 ...), so that those which halving joins follow each other. `level` is a stack with one value per level of
+ * the tree, each of which waits for the value to join it with. */
 INLINE void reduce_strip(const reduce_source *from, int64_t at, int64_t count, int size, int registers, int n,
                          vi32 identity, const vi32 *state, reduce_map *map, reduce_join *join, vi32 *results) {
     const char *x = from->x + at, *y = from->y + at;

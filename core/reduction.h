@@ -89,7 +89,7 @@ static void reduction_start(reduction_iterator *it, const reduction *r, int64_t 
     it->number = number;
 }
 
-/* Returns an operand's stride between adjacent outputs, which is that of the last kept dimension. */
+/* Returns an operand's stride in the last kept dimension, along which outputs are adjacent; 0 if none is kept. */
 static int64_t reduction_step(const reduction *r, int32_t operand) {
     return r->kept ? r->layout->strides[operand][r->kept - 1] : 0;
 }
@@ -225,8 +225,8 @@ static void reduction_chunk(const reduction *r, const reduction_group *g, int64_
     *results = part[0];
 }
 
-/* Reduces chunks by a tree: the number of chunks in the left subtree is the largest power of two below `chunks`; the
- * right subtree has the others. */
+/* Reduces chunks by a tree: the number of chunks in the left subtree is the largest power of two below `chunks`; all
+ * further chunks are in the right subtree. */
 static void reduction_tree(const reduction *r, const reduction_group *g, int64_t first, int64_t chunks,
                            reduced *results) {
     if (chunks == 1) {
@@ -402,8 +402,8 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     }
 
 /* Defines the steps of a block reduction of one or two inputs: <op>_map_<in>, <op>_join_<in> and
- * <op>_join_partials_<in>. `mapped` is an expression of the elements x and y, vectors of `in`, for the values that
- * they contribute to the reduction. `joined` is an expression of two partials a and b, vectors of `out`. */
+ * <op>_join_partials_<in>. `mapped` is an expression in x and y, vectors of elements of type `in`, and gives the
+ * values to reduce. `joined` is an expression in a and b, vectors of partials of type `out`, and combines them. */
 #define BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                       \
     INLINE void op##_map_##in(const char *p, const char *q, int n, vi32 state, vi32 *result) {   \
         lane_##in x = lane_load_##in(p, n), y = lane_load_##in(q, n);                            \
@@ -423,7 +423,7 @@ static void reduced_join_sums(reduced *left, int64_t left_count, const reduced *
     }
 
 /* Defines the functions of BLOCK_REDUCTION_STEPS, and <op>_reduce_<in> and <op>_block_<in>, which reduce a block.
- * `identity` is a vector of `out`. */
+ * `identity` is a vector of type `out`. */
 #define BLOCK_REDUCTION(op, in, out, identity, mapped, joined)                                                        \
     BLOCK_REDUCTION_STEPS(op, in, out, mapped, joined)                                                                \
     INLINE scalar_##out op##_reduce_##in(const reduce_source *from, int64_t count) {                                  \

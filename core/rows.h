@@ -27,7 +27,7 @@ enum {
 typedef struct row {
     int64_t length;
     row_operand in[ROW_INPUTS];
-    row_operand out;      /* its `data` is for functions that read back the output they wrote */
+    row_operand out;      /* for functions that read back what they wrote: `data` equals out_data */
     char *out_data;       /* where to write the output; NULL to compute only the sum of the results */
     const char *prefetch; /* the next row; or this row, if there is nothing to prefetch */
     const lw_scalar *parameters;

@@ -6,16 +6,16 @@
  * invert the keys. The algorithm depends on the row:
  *   up to SORT_SHORT elements     Rank sort: compares each element with all others, one lane per element.
  *   longer rows                   LSD radix sort of (key, position) pairs, four digits of 8 bits.
- *   longer rows, few results      Selection: collects elements that come before the last of those kept so far;
+ *   longer rows, few results      Selection: collects elements that sort before the last result kept so far;
  *                                 when the buffer is full, radix-sorts it and keeps the first results.
  *   longer rows, values only      LSD radix sort of the keys without positions, if the keys identify the values: no
  *                                 element is NaN or -0.
  *   rows of bools, any length     Counting: counts the true elements, then writes the result.
- * Radix sort is not vectorized on any instruction set. It moves each element up to four times.
+ * Radix sort is not vectorized on any instruction set; it moves each element up to four times, once per digit.
  * Source: Knuth, The Art of Computer Programming 3, 5.2 (comparison counting) and 5.2.5 (radix sorting).
  *
- * A row is sorted in passes, and a pass in blocks of SORT_BLOCK elements that go through context->run one at a time, so
- * that the host can interrupt the sort of a long row between two blocks.
+ * Sorting a row takes several passes over its elements. A pass calls context->run once for each block of SORT_BLOCK
+ * elements, so that the host can interrupt the sort of a long row between two blocks.
  *
  * The layout is that of rows.h. Parameters: the number of results to write, and whether to sort in descending order.
  * core/ops/<op>.h defines the kernels lw_<op>_<dtype> with the macro SORT; kernels.c includes that header and lists the
@@ -31,7 +31,7 @@ enum {
     : VF32_LANES > 1             ? 64
                                  : 32,
     SORT_CHUNK = 4096,    /* elements whose keys are computed together; a multiple of VF32_LANES */
-    SORT_BLOCK = 1 << 16, /* elements between two interruption points, less than 1 ms apart; a multiple of SORT_CHUNK */
+    SORT_BLOCK = 1 << 16, /* elements from one interruption point to the next (< 1 ms); a multiple of SORT_CHUNK */
     SORT_GRAIN = 1 << 14  /* elements per task, when rows are short */
 };
 
@@ -251,7 +251,7 @@ typedef struct sort_selection {
 } sort_selection;
 
 /* Collects candidates from up to SORT_BLOCK elements; returns early when there are enough to sort. Once `limit` is
- * known, only smaller keys are candidates: an equal one comes later in the row, and so in the result. */
+ * known, candidates have smaller keys: an equal key is that of a later element, which sorts after those kept. */
 static lw_status sort_collect(lw_context *context, int64_t task, const void *argument) {
     (void)context, (void)task;
     sort_selection *state = *(sort_selection *const *)argument;
@@ -299,8 +299,8 @@ static lw_status sort_select(lw_context *context, const sort_row *s, uint64_t *p
     return status == LW_OK ? sort_in_blocks(context, s->count, sort_write_pairs, &results) : status;
 }
 
-/* Maps the bits of a float32 to an integer that compares like the float, and such an integer back to the bits: inverts
- * all bits but the sign in negative numbers. */
+/* Maps the bits of a float32 to an integer that compares like the float, by inverting all bits but the sign if the
+ * number is negative. Applied to such an integer, returns the bits of the float32 again. */
 INLINE vi32 sort_ordered(vi32 bits) {
     return vi32_xor(bits, vi32_and(vi32_shift_right(bits, 31), vi32_set(INT32_MAX)));
 }

@@ -35,8 +35,8 @@ INLINE window_range window_inside(int64_t first, int64_t step, int64_t count, in
 }
 
 /* A run: consecutive results of one image for which a tap reads equally spaced elements of x. `image` is the byte
- * offset of that image in x. `from` is the byte offset of the first element that the tap reads: in a window_strip, from
- * the start of the channel in that image; in a window_tap, `image` is added to it. */
+ * offset of that image in x. `from` is the byte offset of the first element that the tap reads. In a window_strip, it
+ * is relative to the start of the channel in that image; in a window_tap, to the start of the channel in image 0. */
 typedef struct window_run {
     int64_t image, from;
     int64_t to, count; /* index of the run's first result in the strip; number of results */
@@ -46,7 +46,7 @@ typedef struct window_strip {
     const lw_window_layout *layout;
     int64_t count, step;     /* number of results; bytes from one element of a run to the next */
     int64_t lowest, highest; /* lowest and highest byte offset of an element of a channel */
-    int64_t runs;            /* number of runs; `run` has those of the window's first tap, padding included */
+    int64_t runs;            /* number of runs in `run`: those of the window's first tap, padding included */
     window_run run[WINDOW_STRIP];
     int64_t first_row, first_column;                 /* row and column of the first result */
     int32_t row[WINDOW_STRIP], column[WINDOW_STRIP]; /* row and column of each result, mapped by window_place() */
@@ -94,7 +94,7 @@ static void window_strip_start(window_strip *s, const lw_window_layout *w, int64
     }
     s->first_row = i;
     s->first_column = j;
-    int64_t next = 0; /* offset at which the last run would continue */
+    int64_t next = 0; /* the value of `from` that continues the last run */
     for (int64_t done = 0; done < count;) {
         int64_t part = min_int64(w->out_size[1] - j, count - done);
         int64_t row = i * w->stride[0] - w->padding[0], column = j * w->stride[1] - w->padding[1];

@@ -33,7 +33,7 @@ __all__ = ["ffi", "lib"]
 
 
 def _declarations() -> str:
-    """Returns the headers in the subset of C that cffi parses: of the preprocessor lines, only constants remain."""
+    """Returns the headers in the subset of C that cffi parses: no preprocessor lines except integer constants."""
     folder = DIRECTORY / "include"
     try:
         text = "\n".join((folder / name).read_text(encoding="utf-8") for name in ("lanewise.h", "lanewise_table.h"))

@@ -1,4 +1,4 @@
-"""Creation functions: full and its relatives, arange, linspace, eye, rand, randn, asarray, from_dlpack.
+"""Creation functions: full, zeros, ones, empty, their _like variants, arange, linspace, eye, rand, asarray and others.
 
 Most of them have a contract, which defines signature and documentation; the extension passes their calls through
 dispatch.py to the functions here. They fill tensors with `_ext.create` (a kernel) or `_ext.from_object` (lists,
@@ -169,7 +169,7 @@ def linspace(
     intervals = max(count - 1 if ends else count, 1)
     distance = (last - first) / intervals
     if not (math.isfinite(first) and math.isfinite(distance)):
-        raise ArgumentError(f"linspace: expected a finite start, stop and difference, got {first} and {last}")
+        raise ArgumentError(f"linspace: expected finite start, stop and stop - start, got {first} and {last}")
     if chosen is dtypes.float32:
         result = _ext.create("arange", count, chosen, (first, distance), "linspace")
     else:

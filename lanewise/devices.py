@@ -1,7 +1,7 @@
 """Devices: the description for users (DeviceInfo), and the interface that runs kernels on a device (Executor).
 
-registry.py lists devices and opens them. In this version only lanewise.webgpu implements Executor, which users and
-tests call directly: operations do not use it, and tensors are always stored in host memory.
+registry.py lists devices and opens them. In this version, only lanewise.webgpu implements Executor. Users and tests
+call that executor directly: operations do not use it, and tensors are always stored in host memory.
 """
 
 from __future__ import annotations

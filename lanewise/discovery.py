@@ -70,7 +70,7 @@ def best_available_backend() -> Backend:
 
 
 def free_memory_of(backend: Backend) -> int | None:
-    """Returns the largest free memory of a backend's devices (total if free is unknown), None if neither is known."""
+    """Returns the most free memory (total if free is unknown) of any device of a backend, None if both are unknown."""
     memories = [
         device.total_memory if device.free_memory is None else device.free_memory
         for device in registry.devices(backend)

@@ -97,7 +97,7 @@ def _refuse_loose_arguments(operation: str, arguments: tuple[Any, ...]) -> None:
 
 
 def _rename(error: LanewiseError, operation: str) -> None:
-    """Replaces the name of an operation called internally, at the start of an error's message, by `operation`."""
+    """If an error's message begins with the name of an operation called internally, puts `operation` in its place."""
     message = str(error)
     name, colon, reason = message.partition(": ")
     if colon and name != operation and (name in ("getitem", "index") or hasattr(_ext, name) or hasattr(Tensor, name)):

@@ -63,7 +63,7 @@ def free_memory() -> int | None:
 
 
 def _fields(path: Path, max_characters: int = -1) -> dict[str, str]:
-    """Reads `name: value` lines in the first `max_characters` of a file (-1: all). Of equal names the first is kept."""
+    """Reads `name: value` lines in the first `max_characters` of a file (-1: all). Keeps a name's first value."""
     fields: dict[str, str] = {}
     try:
         with path.open(errors="replace") as file:
@@ -82,7 +82,7 @@ def _meminfo(name: str) -> int | None:
 
 
 def _container(name: str) -> int | None:
-    """Returns the number of bytes in a file of a Linux container's control group, None if the file has no number."""
+    """Returns the number of bytes that a Linux cgroup file such as memory.max states, None if it states no number."""
     try:
         text = Path("/sys/fs/cgroup", name).read_text().strip()
     except OSError:

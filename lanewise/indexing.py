@@ -132,8 +132,8 @@ def _resolve(tensor: Tensor, key: Any) -> _Plan:
     _expand_ellipsis(tensor, entries)
     basic: list[Any] = []
     groups: list[_Group] = []
-    arrays_at: list[int] = []  # places of the arrays in the key, and of its ints, which count as arrays
-    axis = dimension = position = 0  # the next axis of the view and of the tensor, and _Plan.position
+    arrays_at: list[int] = []  # where in the key the arrays are, and the ints, which count as arrays here
+    axis = dimension = position = 0  # next axis of the view, next axis of the tensor, and _Plan.position
     for place, entry in enumerate(entries):
         if entry is Ellipsis:  # this Ellipsis covers no dimension, but separates the arrays around it
             continue
@@ -210,7 +210,7 @@ def _group(tensor: Tensor, entry: Any, axis: int, dimension: int) -> tuple[_Grou
     covered = tensor.shape[dimension : dimension + entry.ndim]
     if entry.shape != covered:
         raise ShapeError(
-            f"getitem: expected a mask of shape {covered}, that of the dimensions it indexes, got {entry.shape}"
+            f"getitem: expected a mask of shape {covered}, to match the dimensions it indexes, got {entry.shape}"
         )
     return _Group(axis, dimension, entry.ndim, _ext.mask_indices(entry)), entry.ndim
 
@@ -242,7 +242,7 @@ def _positions(plan: _Plan, extents: Sequence[int]) -> Tensor:
 
 
 def _nonnegative_indices(group: _Group, extent: int) -> Tensor:
-    """Returns a group's indices, plus `extent` where negative. Raises IndexOutOfRangeError if one is out of range."""
+    """Returns a group's indices, negative ones plus `extent`. Raises IndexOutOfRangeError if any is out of range."""
     indices = group.indices
     outside = _outside(indices, extent)
     if bool(_ext.any(outside)):

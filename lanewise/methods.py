@@ -132,8 +132,8 @@ def to_js(self: Tensor, /) -> Any:
 
 
 def array_ufunc(self: Tensor, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
-    """Runs a NumPy ufunc on arrays that share the tensors' memory. For a binary operator, runs Lanewise's operation
-    if the first input is not a tensor and there are no keywords: `array += tensor` passes `out`, so NumPy runs it."""
+    """Runs a NumPy ufunc on arrays that share the tensors' memory. Exception: a binary operator with no tensor on
+    the left, such as `array + tensor`, runs Lanewise's operation. NumPy runs `array += tensor`, which passes `out`."""
     operation = _OPERATORS.get(ufunc.__name__) if method == "__call__" and not keywords else None
     if operation and not isinstance(inputs[0], Tensor):
         return operation(*inputs)

@@ -12,7 +12,7 @@ from lanewise.errors import ArgumentTypeError
 
 __all__ = ["FUNCTIONS", "HINTS", "PARAMETERS", "attribute_suggestion", "refuse_keyword", "suggestion"]
 
-# Parameters of NumPy and PyTorch, and Lanewise's names for them; errors show the first one that the operation has.
+# Maps NumPy's and PyTorch's parameters to Lanewise's names; errors show the first name that the operation has.
 PARAMETERS: Final[dict[str, str]] = {
     "a": "x x1 obj", "a_max": "max", "a_min": "min", "b": "x2", "ddof": "correction", "diagonal": "k", "dim": "axis",
     "dims": "axis axes repetitions", "input": "x x1 indices query", "keepdim": "keepdims", "M": "n_cols",
@@ -88,7 +88,7 @@ _TEXTS: Final[dict[str, str]] = {
     "vstack": "use stack(arrays) for 1-D arrays, concat(arrays) for others",
 }
 HINTS: Final[dict[str, str]] = {name: text for names, text in _TEXTS.items() for name in names.split()}
-# What to use in place of attributes of PyTorch's tensors for which FUNCTIONS and HINTS have no hint, or a wrong one.
+# What to use in place of attributes of PyTorch's tensors; these hints take precedence over FUNCTIONS and HINTS.
 _ATTRIBUTES: Final[dict[str, str]] = {
     "add_ mul_ sub_ div_": "use +=, *=, -= or /=",
     "clone contiguous": "use copy()",
@@ -112,7 +112,7 @@ def refuse_keyword(operation: str, name: str) -> None:
     own = operations.arguments(operation)
     if (operation, name) == ("round", "decimals"):
         raise ArgumentTypeError("round: there is no parameter 'decimals'; write round(x * 10) / 10") from None
-    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # not in PARAMETERS: attention has it
+    names = "constant_values" if name == "value" else PARAMETERS.get(name, "")  # attention has its own 'value'
     called = next((one for one in names.split() if one in own), None)
     hint = f"it is called {called} here, " if called else ""
     raise ArgumentTypeError(f"{operation}: there is no parameter '{name}'; {hint}see help(lw.{operation})") from None

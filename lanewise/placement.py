@@ -30,7 +30,7 @@ def move(tensor: Tensor, backend: Backend) -> Tensor:
 
 
 def place(tensor: Tensor, device: Any, operation: str) -> Tensor:
-    """Returns the tensor placed on `device`, or unchanged if `device` is None or its current device."""
+    """Returns the tensor placed on `device`, or unchanged if `device` is None or the tensor's current device."""
     if device is None or device == device_of(tensor):
         return tensor
     return move(tensor, selection.open_backend(device, operation))

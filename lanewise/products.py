@@ -35,7 +35,7 @@ def vecmat(x1: Any, x2: Any, *, out: Tensor | None = None) -> Tensor:
 
 
 def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[int, ...], shapes: str) -> None:
-    """Raises ShapeError unless the vector's last extent is `extent`, that of the matrix axis that is summed over."""
+    """Raises ShapeError unless the vector's last extent equals `extent`, the extent of the matrix axis to sum over."""
     if matrix.ndim < 2 or vector.ndim < 1 or vector.shape[-1:] != extent:
         raise ShapeError(
             f"{operation}: expected shapes {shapes}, got a matrix of shape {matrix.shape} and a vector of shape "
@@ -44,7 +44,7 @@ def _check_shapes(operation: str, matrix: Tensor, vector: Tensor, extent: tuple[
 
 
 def _product(operation: str, left: Tensor, right: Tensor, axis: int, out: Tensor | None) -> Tensor:
-    """Multiplies matrices, one of which is a vector with `axis` added, and removes this axis from the product."""
+    """Multiplies a matrix and a vector, to which the caller has added `axis`, and removes this axis from the result."""
     if out is None:
         return _ext.squeeze(_ext.matmul(left, right), axis)
     try:

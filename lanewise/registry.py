@@ -178,7 +178,7 @@ _providers: dict[Backend, Provider] = {
     **{backend: CpuLibrary(backend) for backend in CPU_BACKENDS},
 }
 _missing: dict[Backend, str] = {}
-_opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backend; None stands for its first one
+_opened: dict[Backend, DeviceInfo | None] = {}  # the device of each open backend; None: its first device
 _lock = threading.RLock()
 
 
@@ -202,7 +202,7 @@ def missing(backend: Backend) -> str:
 
 
 def damage(backend: Backend) -> str:
-    """Returns what is wrong with the library of a backend that this machine can run, "" if nothing is."""
+    """Returns what is wrong with a backend's library, "" if nothing is or if this machine cannot run the backend."""
     if missing(backend) or backend in _opened or not isinstance(_providers[backend], CpuLibrary):
         return ""
     try:

@@ -238,7 +238,7 @@ def _triangle(operation: str, keeps: Callable[[Tensor, Tensor], Tensor], x: Any,
     if tensor.ndim < 2:
         raise ShapeError(f"{operation}: expected x of shape (..., rows, columns), got {tensor.shape}")
     rows, columns = tensor.shape[-2:]
-    k = min(max(to_int(operation, "k", k), -rows), columns)  # k has no further effect beyond the matrix's corners
+    k = min(max(to_int(operation, "k", k), -rows), columns)  # all diagonals beyond a corner have the same effect
     diagonal = creation.arange(k, k + rows).reshape((rows, 1))
     return _ext.where(keeps(creation.arange(columns), diagonal), tensor, creation.filled_like(operation, tensor, (), 0))
 

@@ -35,7 +35,7 @@ def nonzero(x: Any) -> tuple[Tensor, ...]:
             f"nonzero: expected at least 1 dimension and fewer than 2^31 elements, got shape {tensor.shape}"
         )
     mask = tensor if tensor.dtype is dtypes.bool else _ext.not_equal(tensor, 0)
-    positions = _ext.mask_indices(mask)  # row-major; the loop splits off the index along the last axis first
+    positions = _ext.mask_indices(mask)  # row-major; the loop splits them into indices, last axis first
     indices = []
     for extent in reversed(tensor.shape[1:]):
         indices.append(_ext.remainder(positions, extent))

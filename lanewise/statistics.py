@@ -72,7 +72,7 @@ def corrcoef(x: Any, y: Any = None, *, rowvar: bool = True) -> Tensor:
 
 
 def _centered(x: Tensor, axis: int) -> Tensor:
-    """Subtracts the mean twice: since a large mean is rounded, the first difference still has a small mean."""
+    """Subtracts the mean twice: a large mean has a rounding error, so the first difference still has a small mean."""
     x = _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
     return _ext.subtract(x, _ext.mean(x, axis=axis, keepdims=True))
 

@@ -129,7 +129,7 @@ class Ratio:
     """The time of one contestant divided by that of another."""
 
     minimum: float  # the ratio of the two minima over all rounds
-    median: float  # the median of the rounds' ratios: within a round, both run under the same conditions
+    median: float  # the median of the rounds' ratios: within a round, both contestants run under the same conditions
 
 
 def ratio(timing: Timing, base: Timing) -> Ratio:
@@ -146,7 +146,7 @@ def measure(
     warm_seconds: float = 0.0,
     progress: Progress | None = None,
 ) -> list[Timing]:
-    """Times the contestants in turn, in `repeats` rounds, each starting one contestant later than the round before.
+    """Times the contestants in turn, in `repeats` rounds. Each round starts one contestant later than the previous one.
 
     Before the first round each contestant runs for `warm_seconds`, which just-in-time compilers need, and then until
     it is known how many evaluations fill `sample_seconds`. Garbage collection is off. `progress` is called with a

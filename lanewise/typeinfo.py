@@ -51,7 +51,7 @@ class IntInfo(NamedTuple):
 
 
 def _dtype_of(value: Any, operation: str) -> DType:
-    """Returns the DType that `value` names, or that of the array `value`."""
+    """Returns the DType that `value` names or, if `value` is an array, the DType of its elements."""
     if not isinstance(value, type) and not isinstance(value, DType | str) and hasattr(value, "dtype"):
         value = value.dtype
     return as_dtype(value, operation=operation)

@@ -259,7 +259,7 @@ def main() -> None:
         )
     if arguments.sanitize and (using.family == "zig" or not arguments.into):
         raise BuildError(
-            "--sanitize: expected CC=gcc or CC=clang, because zig has no sanitizer runtimes, and a folder with --into, "
+            "--sanitize: expected CC=gcc or CC=clang (zig has no sanitizer runtimes) and a folder given by --into, "
             f"got {using.family} and {arguments.into or 'no folder'}"
         )
     files = binaries_of(using.target, using, arguments.only)

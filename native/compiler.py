@@ -20,7 +20,7 @@ __all__ = ["SANITIZERS", "Compiler", "choose"]
 _LANGUAGE = ("-std=c11", "-ffp-contract=off", "-fwrapv", "-fvisibility=hidden", "-Wall", "-Wextra")
 # A kernel library calls nothing outside itself: no C library, no runtime checks that a distribution's CFLAGS insert.
 _KERNEL = ("-ffreestanding", "-nostdlib", "-fno-stack-protector", "-fno-math-errno")
-# The scalar library is the baseline of speedups, and a reference that a bug of the vectorizer cannot affect.
+# The scalar library is the baseline for measuring speedups, and a reference free of the vectorizer's bugs.
 _NOT_VECTORIZED = {
     "zig": ("-fno-vectorize", "-fno-slp-vectorize"),
     "clang": ("-fno-vectorize", "-fno-slp-vectorize"),
@@ -88,7 +88,7 @@ class Compiler:
     def kernels(self, target: Target, isa: Isa, source: Path, include: Iterable[Path], output: Path) -> list[str]:
         """Returns the command that compiles and links a kernel library."""
         command = [*self._kernel_flags(target, isa, include), str(source), *self._shared("lanewise_kernels")]
-        if target.binary_format == "pe":  # omit start-up code; large frames call the stack probe of compiler_rt
+        if target.binary_format == "pe":  # no start-up code; compiler_rt has the stack probe for large stack frames
             command += ["-Wl,--no-entry", "-lcompiler_rt"]
         return [*command, "-o", str(output)]
 
@@ -136,7 +136,7 @@ class Compiler:
         if target.binary_format != "wasm":
             command += ["-falign-loops=32"]  # a short loop that crosses a fetch line can take twice as long
         if self.family == "gcc":
-            command += ["-Wno-psabi"]  # vector arguments may have any ABI, as all kernels are in one file
+            command += ["-Wno-psabi"]  # the ABI of vector arguments does not matter, as all kernels are in one file
         return [*command, *_directories(include)]
 
     def _machine(self, target: Target, isa: Isa) -> tuple[str, ...]:

@@ -10,8 +10,8 @@ from generator.schema import Bound
 from judge import near
 
 OPERATIONS = ("sin", "cos", "tan")
-# The number of floats drawn for each power of two, and how many of them are kept: those closest to multiples of pi/2,
-# from which they are about 2^-17 quadrants away.
+# The number of floats drawn for each power of two, and how many of them are kept: those closest to a multiple of pi/2.
+# The distance between a kept float and this multiple is about 2^-17 * pi/2.
 DRAWN, KEPT = 1 << 18, 6
 
 
@@ -39,7 +39,7 @@ def angles() -> tuple[np.ndarray, dict[str, np.ndarray]]:
             fraction = turns * Decimal(2) ** exponent
             step = np.uint64(int((fraction - int(fraction)) * 2**64))
             mantissas = random.integers(1 << 23, 1 << 24, DRAWN).astype(np.uint64)
-            beyond = mantissas * step  # x * 2/pi modulo 1, in units of 2^-64: the product wraps
+            beyond = mantissas * step  # x * 2/pi modulo 1, in units of 2^-64: uint64 wraps
             distance = np.minimum(beyond, -beyond)
             closest = np.argpartition(distance, KEPT)[:KEPT]
             found += [float(mantissas[i]) * 2.0**exponent for i in closest]

@@ -51,30 +51,31 @@ def measured(fields: Fields) -> Measured | None:
 def check(contract: Contract) -> None:
     """Checks that `measured` is complete and the tolerance is 1 to LARGEST_MARGIN times the largest error in it."""
     allowed, found = contract.tolerance.bound, contract.measured
+    remedy = f"{REMEDY} {contract.operation}"
     if allowed.is_exact:
         if found:
             raise _error(contract, "expected no `measured` beside a tolerance of 0, got one; remove it")
         return
     if found is None:
-        raise _error(contract, f"expected `measured` beside tolerance, got none; {REMEDY} {contract.operation}")
+        raise _error(contract, f"expected `measured` beside tolerance, got none; {remedy}")
     if contract.is_unary != (found.draws is None):
         number = "draws, the number of results compared"
         expected = "no draws, because every float is measured" if contract.is_unary else number
-        raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {REMEDY}")
+        raise _error(contract, f"measured: expected {expected}, got {found.draws or 'none'}; {remedy}")
     if found.draws is not None and found.draws < FEWEST_DRAWS:
-        raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {REMEDY}")
+        raise _error(contract, f"measured: expected at least {FEWEST_DRAWS} draws, got {found.draws}; {remedy}")
     for measure in MEASURES:
         limit = getattr(allowed, measure)
         sizes = [getattr(each.bound, measure) for each in found.worst.values()]
         if any((size == 0) != (limit == 0) for size in sizes):
             raise _error(
-                contract, f"expected {measure} in both tolerance and measured or in neither, got it in one; {REMEDY}"
+                contract, f"expected {measure} in both tolerance and measured or in neither, got it in one; {remedy}"
             )
         if not max(sizes) <= limit <= LARGEST_MARGIN * max(sizes):
             raise _error(
                 contract,
                 f"expected a tolerance of 1 to {LARGEST_MARGIN} times {max(sizes):g}, the largest {measure} measured, "
-                f"got {limit:g}; change the tolerance or, if the code changed, {REMEDY} {contract.operation}",
+                f"got {limit:g}; change the tolerance or, if the code changed, {remedy}",
             )
 
 

@@ -412,7 +412,7 @@ def _check(fields: Fields, contract: Contract) -> None:
     _check_facts(fields, contract)
     several = contract.returns != "Tensor"
     if several and contract.reference:
-        raise fields.error("expected no reference for several results, got one; compare each with NumPy in the laws")
+        raise fields.error("expected no reference for several results, got a reference; compare with NumPy in laws")
     for dtype in contract.computed:
         text = contract.expression(dtype)
         if not (text or several or contract.internal or contract.kind.name in ("creation", "composed")):

@@ -63,8 +63,9 @@ typedef lw_status lw_task(lw_context *context, int64_t index, const void *argume
 struct lw_context {
     /* Runs task(context, 0 .. count-1, argument), in any order, on any threads. Stops early when a task does not return
      * LW_OK or the user interrupts, and returns the status of the first task that fails, or LW_INTERRUPTED. A task may
-     * get another context than the caller's, one whose `run` may be NULL. Tasks may allocate and release on any thread.
-     * A kernel with long serial work calls `run` for one piece after another, so that the host can interrupt it. */
+     * get a different context from the caller's, and its `run` may be NULL. Tasks may allocate and release on any
+     * thread. A kernel with long serial work calls `run` for one piece after another, so that the host can interrupt
+     * it. */
     lw_status (*run)(lw_context *context, int64_t count, lw_task *task, const void *argument);
     void *(*allocate)(lw_context *context, size_t bytes); /* returns memory aligned to 64 bytes, or NULL */
     void (*release)(lw_context *context, void *memory);
@@ -76,9 +77,9 @@ struct lw_context {
 };
 
 /* Where the elements of each operand are in memory. Inputs are numbered before outputs. Strides are in bytes, may be
- * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where all
- * operands allow it, but never a reduced one with one that is kept. So an elementwise layout of contiguous operands has
- * one dimension. Row-major: the last dimension is the innermost. */
+ * negative, and are 0 along dimensions where an operand is broadcast. The host merges adjacent dimensions where the
+ * strides of all operands allow it, but never a reduced dimension with one that is kept. So an elementwise layout of
+ * contiguous operands has one dimension. Row-major: the last dimension is the innermost. */
 typedef struct lw_layout {
     int32_t ndim;
     int32_t inner; /* number of trailing dimensions that are reduced; 1 for row kernels, 0 for elementwise kernels */
@@ -99,8 +100,8 @@ typedef struct lw_matrix_layout {
 
 /* Attention for every index of the batch, which includes heads. Query i sees keys i + first to i + last, as far as they
  * exist. Operands: query (queries, depth), key (keys, depth), value (keys, value_depth), mask (queries, keys), which is
- * added to the scores, and the result. Where heads share keys and values, the batch strides of these are 0. Requires
- * lw_context.allocate. */
+ * added to the scores, and the result. Along batch dimensions where heads share keys and values, the strides of key
+ * and value are 0. Requires lw_context.allocate. */
 typedef struct lw_attention_layout {
     int64_t batch_ndim;
     int64_t batch_shape[LW_MAX_NDIM];
@@ -122,8 +123,8 @@ typedef struct lw_window_layout {
     int64_t strides[LW_MAX_OPERANDS][4];        /* in bytes; of a bias, only strides[operand][0] is used */
 } lw_window_layout;
 
-/* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). An optional input that is
- * not given is NULL, or holds the contract's default. */
+/* A kernel. The type of the layout depends on the operation's kind (contracts/kinds.yaml). If an optional input is not
+ * given, its pointer is NULL or points to the contract's default. */
 typedef lw_status lw_kernel(lw_context *context, const void *layout, const void *const *inputs, void *const *outputs,
                             const lw_scalar *parameters);
 
@@ -136,8 +137,8 @@ typedef struct lw_memory {
     lw_status (*synchronize)(lw_context *context);
 } lw_memory;
 
-/* The first fields of every library. Their layout is the same in every version of the ABI: check abi_version before
- * reading what follows them. */
+/* The first fields of every library. Their layout is the same in every version of the ABI. Check abi_version before
+ * reading the fields that follow this struct. */
 typedef struct lw_library_head {
     uint32_t abi_version;
     uint32_t kernel_count;

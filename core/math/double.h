@@ -5,11 +5,11 @@
 
 #include "math/constants.h"
 
-#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* x plus this has no bits for a fraction, so the sum is an integer */
+#define DOUBLE_ROUND_MAGIC 0x1.8p52 /* x plus this has no fraction bits, so the addition rounds x to an integer */
 #define DOUBLE_LOG2_E 0x1.71547652b82fep0
 
-/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. The product of the first part and k, the integer of up to 11 bits in
- * double_exp, is exact. */
+/* ln 2 = DOUBLE_LN2_HI_42BIT + DOUBLE_LN2_LO. In double_exp, k has up to 11 bits, so its product with the first
+ * part, which has 42 bits, is exact. */
 #define DOUBLE_LN2_HI_42BIT 0x1.62e42fefa3800p-1
 #define DOUBLE_LN2_LO 0x1.ef35793c76730p-45
 

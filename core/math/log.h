@@ -30,7 +30,8 @@ INLINE int log_is_normal(vf32 x) {
     return vm32_all(vm32_and(vf32_ge(x, vf32_set(FLOAT32_MIN_NORMAL)), vf32_lt(x, vf32_set(__builtin_inff()))));
 }
 
-/* Step 1 above for a normal x > 0: its k and f. The bits of x minus those of sqrt(1/2) hold k above the mantissa. */
+/* Step 1 above for a normal x > 0: its k and f. Subtracting the bits of sqrt(1/2) from those of x, as integers, leaves
+ * k in the bits above the mantissa. */
 INLINE log_parts log_split(vf32 x) {
     vi32 k = vi32_shift_right(vf32_bits(x) - vi32_set(SQRT_HALF_BITS), 23);
     log_parts parts;

@@ -33,12 +33,12 @@ typedef struct trig_parts {
 
 /* Step 2 above, in four parts, for lanes with |x| >= 2^16; the results of other lanes are meaningless.
  * 1. |x| = mantissa * 2^(8*index - 7) with an integer mantissa < 2^31.
- * 2. Take 96 bits of 2/pi, from bit 8*index of the table on; earlier bits contribute multiples of 4.
- * 3. Of their product with mantissa, keep 2 bits before the binary point and 62 after it, in high and low. This is
- *    enough: no float32 is closer than 2^-30 to a multiple of pi/2.
+ * 2. Take 96 bits of 2/pi, from bit 8*index of the table on; earlier bits add only multiples of 4 to the product.
+ * 3. Of the product of these bits and mantissa, keep 2 bits before the binary point and 62 after it, in high and low.
+ *    This is enough: no float32 is closer than 2^-30 to a multiple of pi/2.
  * 4. Round to the nearest integer, which gives the quadrant; the remainder, times pi/2 * 2^-62, is r. */
 RARE trig_parts trig_reduce_far(vf32 size) {
-    /* Word i has the 32 bits of 2/pi from bit 8*i on. Bits 0 to 8, for 2^8 to 2^0, are zeros. */
+    /* Word i has the 32 bits of 2/pi from bit 8*i on. Bit b stands for 2^(8 - b), so bits 0 to 8 are zeros. */
     static const uint32_t two_over_pi[] = {
         0x00517cc1, 0x517cc1b7, 0x7cc1b727, 0xc1b72722, 0xb727220a, 0x27220a94, 0x220a94fe, 0x0a94fe13,
         0x94fe13ab, 0xfe13abe8, 0x13abe8fa, 0xabe8fa9a, 0xe8fa9a6e, 0xfa9a6ee0, 0x9a6ee06d, 0x6ee06db1,

@@ -1,6 +1,6 @@
 /* acosh x = ln(x + sqrt(x^2 - 1)); error < 2.5 ulp.
  * 1. Compute it as log1p(y + sqrt(y (x + 1))), y = x - 1, where nothing cancels.
- * 2. Above 2^30, where x^2 could overflow and sqrt(x^2 - 1) = x: ln x + ln 2, by adding 1 to k (log.h). */
+ * 2. Above 2^30, where x^2 could overflow and sqrt(x^2 - 1) rounds to x: ln x + ln 2, by adding 1 to k (log.h). */
 #pragma once
 
 #include "math/log.h"

@@ -1,6 +1,6 @@
 /* asinh x = ln(|x| + sqrt(1 + x^2)), with the sign of x. Error < 1.9 ulp.
  * 1. Compute it as log1p(|x| + x^2 / (1 + sqrt(1 + x^2))), where nothing cancels.
- * 2. Above 2^30, where x^2 could overflow and sqrt(1 + x^2) = |x|: ln |x| + ln 2, by adding 1 to k (log.h). */
+ * 2. Above 2^30, where x^2 could overflow and sqrt(1 + x^2) rounds to |x|: ln |x| + ln 2, by adding 1 to k (log.h). */
 #pragma once
 
 #include "math/log.h"

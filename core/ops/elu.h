@@ -1,5 +1,5 @@
-/* x, or alpha * expm1(x) for x <= 0. Error < 1.7 ulp; for alpha = 1 below one ulp, like that of expm1 for x <= 0,
- * because a product with 1 is not rounded. */
+/* x, or alpha * expm1(x) for x <= 0. Error < 1.7 ulp. For alpha = 1 the error is that of expm1 for x <= 0, which is
+ * below 1 ulp, because multiplying by 1 does not round. */
 #pragma once
 
 #include "ops/expm1.h"

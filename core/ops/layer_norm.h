@@ -17,8 +17,8 @@ INLINE vf32 layer_norm_scaled(const vf32 *x, const vf32 *numbers) {
 
 INLINE vf32 layer_norm_rescaled(const vf32 *x, const vf32 *scale) { return x[0] * scale[0]; }
 
-/* The power of two that brings the squares of x into the range of float32; 1 if they need none. An overflow makes
- * `squares` infinite or NaN. */
+/* The power of two that brings the squares of x into the range of float32; 1 if they are in range. An overflow
+ * makes `squares` infinite or NaN. */
 static float layer_norm_scale(double squares, double eps) {
     if (!(squares < __builtin_inf())) {
         return 0x1p-100f;

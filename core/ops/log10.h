@@ -1,6 +1,6 @@
 /* log10 x = k log10(2) + f (1 + t) log10(e), with k, f and t of math/log.h. Error < 1.7 ulp.
- * 1. Compute (1 + t) log10(e), rather than f log10(e), which can be twice as large as the result, so that its rounding
- *    error would show.
+ * 1. Compute (1 + t) log10(e) first. The product f log10(e) is avoided: it can be twice as large as the result, so its
+ *    rounding error would show.
  * 2. Multiply by f, then add k*LOG10_2_LO, then k*LOG10_2_HI_11BIT, a product that is exact. */
 #pragma once
 

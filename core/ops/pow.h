@@ -1,4 +1,5 @@
-/* |x|^y = 2^(y log2 |x|). Error < 0.9 ulp, or 0.6 ulp if the result is normal; exact where the power is a float.
+/* |x|^y = 2^(y log2 |x|). Error < 0.9 ulp, or 0.6 ulp if the result is normal; exact where a float32
+ * can represent the power.
  * 1. log2 |x| = k + s P(s^2), |x| = 2^k (1 + f), s = f/(2 + f). Computed in double: |y log2 |x|| is up to 150, and its
  *    absolute error becomes a relative error of the result. P is a minimax polynomial of degree 4 by Remez exchange on
  *    [0, 0.0295], with an error of 4.2e-12.
@@ -24,8 +25,8 @@ INLINE wf64 pow_log2(log_parts parts) {
 }
 
 /* Steps 2 and 3 above: 2^exponent. n is the exponent, clamped to +-160, where the result is already infinite or 0,
- * and then rounded. r is computed from the exponent itself, so it is out of range if the exponent is outside +-160; the
- * bounds on the mantissa keep the result infinite or 0 then. */
+ * and then rounded. r is computed from the unclamped exponent, so |r| is too large if the exponent is outside +-160;
+ * then the bounds on the mantissa keep the result infinite or 0. */
 INLINE vf32 pow_exp2(wf64 exponent) {
     vf32 bounded = vf32_at_most(vf32_at_least(wf64_to_vf32(exponent), vf32_set(-160)), vf32_set(160));
     vf32 n_magic = bounded + vf32_set(SIMD_ROUND_MAGIC);

@@ -1,4 +1,5 @@
-/* The sum of products. Each product is rounded before it is added: with FMA, the bits would depend on the processor. */
+/* The sum of products. Each product is rounded before it is added: FMAs, which not all processors have, would give
+ * different bits. */
 #pragma once
 
 #include "reduction.h"

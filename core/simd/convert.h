@@ -22,8 +22,8 @@ INLINE vi32 vf32_to_vi32(vf32 x) {
     whole = vi32_select(vf32_ge(x, vf32_set(0x1p31f)), vi32_set(INT32_MAX), whole);
     return vi32_select(vf32_le(x, vf32_set(-0x1p31f)), vi32_set(INT32_MIN), whole);
 }
-/* The largest double below 2^63 is 2^63 - 1024. Larger elements are replaced by it before the conversion; setting
- * the last ten bits of the result then makes that INT64_MAX. */
+/* The largest double below 2^63 is 2^63 - 1024. Larger elements are replaced by this value before the conversion;
+ * then the last ten bits of their results are set, which gives INT64_MAX. */
 INLINE wi64 wf64_to_wi64(wf64 x) {
     const wf64 low = wf64_set(-0x1p63), high = wf64_set(0x1.fffffffffffffp62);
     wm64 over = wf64_gt(x, high);

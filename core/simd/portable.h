@@ -1,5 +1,5 @@
-/* Primitives for instruction sets that have no instruction for them, in plain GNU vectors. The header of an instruction
- * set calls them by name, so that it shows what each primitive costs. */
+/* Primitives in plain GNU vectors, for instruction sets that have no instruction for them. The header of an instruction
+ * set calls them explicitly as portable_<name>, so that a reader sees which of its primitives are emulated. */
 #pragma once
 
 #include "simd/lanes.h"
@@ -19,7 +19,7 @@ INLINE vf32 portable_fma_strict(vf32 x, vf32 y, vf32 z) {
     wf64 lost = (product - (sum - part)) + (addend - part);
     wm64 inexact = wf64_lt(lost, zero) | wf64_gt(lost, zero);
     wm64 even = ((wi64)sum & 1) == (wi64)zero;
-    wm64 inwards = wf64_gt(lost, zero) ^ wf64_gt(sum, zero); /* the sum was rounded away from zero */
+    wm64 inwards = wf64_gt(lost, zero) ^ wf64_gt(sum, zero); /* the sum was rounded away from 0: step towards 0 */
     wi64 step = wi64_select(inwards, wi64_set(-1), wi64_set(1)) & inexact & even;
     return __builtin_convertvector((wf64)((wi64)sum + step), vf32);
 }

@@ -33,7 +33,7 @@
 #endif
 
 #ifndef SIMD_PARTIAL
-#define SIMD_PARTIAL 1 /* 1 if elementwise kernels have a second body for partial registers */
+#define SIMD_PARTIAL 1 /* 1 if elementwise kernels end with partial loads and stores, 0 if they pad the last vector */
 #endif
 
 #ifndef SIMD_STREAM

@@ -16,11 +16,11 @@ from lanewise.webgpu.device import Device
 __all__ = ["DeviceBuffer", "Pool"]
 
 SMALLEST: Final = 256  # bytes of the smallest buffer
-MAX_UNUSED: Final = 256 * 1024**2  # bytes of unused buffers above which a pool frees them before it creates a buffer
+MAX_UNUSED: Final = 256 * 1024**2  # bytes; above this, a pool frees its unused buffers before it creates one
 
 
 def size_class(size: int) -> int:
-    """Rounds `size` up to a multiple of 256; above 4096, of p / 8, where p is the largest power of two <= `size`."""
+    """Rounds `size` up to a multiple of 256 or, above 4096, of p / 8, where p is the largest power of two <= `size`."""
     step = max(SMALLEST, (1 << size.bit_length()) // 16)
     return max(SMALLEST, -(-size // step) * step)
 

@@ -189,7 +189,7 @@ class WebGpuExecutor:
         self._record(shader, "main", access, [*buffers, out[0]], values, (columns, rows, self._groups(batch)))
 
     def _unaliased(self, inputs: list[Operand], out: Operand, keep: bool = False) -> list[DeviceBuffer]:
-        """Returns the inputs' buffers. If one is the result's, returns a copy of it, except for input 0 if `keep`."""
+        """Returns the inputs' buffers, replacing the result's buffer by a copy (except as input 0 if `keep`)."""
         buffers = [buffer for buffer, _ in inputs]
         shared = [buffer.handle is out[0].handle for buffer in buffers]
         if keep:

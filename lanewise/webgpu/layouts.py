@@ -21,7 +21,7 @@ MAX_ELEMENTS: Final = 2**31 - 1  # indices in shaders have 32 bits
 
 
 class Strided:
-    """The fields of an lw_layout, and the work: `count` results, each from `length` elements in `blocks` blocks."""
+    """The fields of an lw_layout. A kernel computes `count` results, each from `length` elements in `blocks` blocks."""
 
     __slots__ = ("blocks", "count", "length", "ndim", "outer", "shape", "strides")
 

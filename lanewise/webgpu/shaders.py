@@ -1,4 +1,4 @@
-"""Reads the WGSL modules, which contracts/generator/wgsl.py packs into one file, without repeating shared parts."""
+"""Reads the file of WGSL modules that contracts/generator/wgsl.py writes. The file has each shared part only once."""
 
 from __future__ import annotations
 

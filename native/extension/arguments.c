@@ -123,8 +123,8 @@ int lw_parse_axis_parameter(const lw_arguments *arguments, int ndim) {
     return parsed;
 }
 
-/* Parses one int, or a sequence of ints, which the caller has found to have at most LW_MAX_NDIM elements. Returns the
- * number of ints. */
+/* Parses one int, or a sequence of ints, and returns their number. The caller has checked that the sequence has at most
+ * LW_MAX_NDIM elements. */
 static int parse_ints(const char *operation, const char *parameter, PyObject *object, const char *expected,
                       lw_error too_large, int64_t values[LW_MAX_NDIM]) {
     Py_ssize_t count = lw_is_sequence(object) ? lw_sequence_size(object) : 1;

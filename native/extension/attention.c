@@ -36,7 +36,7 @@ static int check_shapes(const lw_operation *operation, const lw_operand *operand
         }
     }
     if (query->shape[query->ndim - 1] != key->shape[key->ndim - 1]) {
-        return refuse(operation, query, key, "query and key of equal depth, their last extent");
+        return refuse(operation, query, key, "query and key with the same last extent");
     }
     if (key->shape[key->ndim - 2] != value->shape[value->ndim - 2]) {
         return refuse(operation, key, value, "as many values as keys");
@@ -107,7 +107,7 @@ static int convert_bool_mask(const lw_operation *operation, PyObject *const *inp
 static int broadcast_batch(const lw_operation *operation, const lw_operand *operands, int64_t group, int64_t *shape,
                            lw_attention_layout *layout) {
     lw_operand leading[4];
-    int64_t heads[2]; /* heads of key and of value; broadcasting counts each head `group` times */
+    int64_t heads[2]; /* the number of heads of key and of value, before it is multiplied by `group` */
     for (int i = 0; i < 4; i++) {
         const lw_operand *operand = &operands[i];
         leading[i].data = NULL;

@@ -76,7 +76,7 @@ static int backend_argument(PyObject *object) {
     }
     if (lw_is_host(backend) && !lw_libraries[backend]) {
         PyErr_Format(lw_error_class(LW_BACKEND_UNAVAILABLE_ERROR),
-                     "backend: the kernels of %s are not open; see lw.backends()", name);
+                     "backend: the kernel library of %s is not open; see lw.backends()", name);
         return -1;
     }
     return backend;
@@ -250,7 +250,7 @@ static PyObject *pop_backend(PyObject *module, PyObject *unused) {
     (void)module, (void)unused;
     if (chosen.depth == 0) {
         return PyErr_Format(lw_error_class(LW_BACKEND_ERROR),
-                            "use_backend: expected a block to leave, got more exits than entries in this thread");
+                            "use_backend: expected a block that this thread has entered, got an exit without an entry");
     }
     threads_with_choice -= --chosen.depth == 0;
     return none();

@@ -4,7 +4,7 @@
 #include "operand.h"
 #include <string.h>
 
-/* Returns the type code in a buffer's format, without the leading mark of the byte order. Returns NULL if the elements
+/* Returns the type code in a buffer's format, without the leading byte-order character. Returns NULL if the elements
  * are big-endian; all supported machines are little-endian. */
 static const char *element_code(const char *format, Py_ssize_t item_size) {
     if (*format == '>' || *format == '!') {

@@ -278,7 +278,8 @@ static lw_tensor *tensor_from_view(const dl_tensor *view, lw_storage *storage) {
         lw_shape_text(text, view->ndim, view->shape);
         lw_storage_release(storage); /* may free the view */
         PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                     "from_dlpack: expected extents of at least 0 and fewer than 2^63 bytes, got shape %s", text);
+                     "from_dlpack: expected extents of at least 0 and an array of fewer than 2^63 bytes, got shape %s",
+                     text);
         return NULL;
     }
     for (int i = 0; view->strides && i < view->ndim; i++) {

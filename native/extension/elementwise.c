@@ -90,7 +90,7 @@ static PyObject *run_elementwise(lw_tensor *out, const lw_operation *operation, 
 
 /* Returns the dtype in which comparing integers with any Python int is exact. For floats, and for operations other than
  * comparisons, returns `dtype`. A Python int outside int32 is compared in int64. One beyond 64 bits is replaced by an
- * infinity of its sign, which compares with every integer of at most 64 bits as the int does. */
+ * infinity of its sign: comparisons with 64-bit integers give the same results. */
 static int widen_for_comparison(const lw_operation *operation, lw_operand *operands, int dtype) {
     int compares = operation->kernels[0][LW_INT64] >= 0 && operation->results[LW_INT64] == LW_BOOL;
     if (!compares || dtype > LW_INT64) {
@@ -154,7 +154,7 @@ static int refuses_negative_power(const lw_operation *operation, const lw_operan
     }
     PyErr_Format(lw_error_class(LW_ARGUMENT_ERROR),
                  "%s: expected an exponent of at least 0 for int32, got %lld; give it as a float, %lld.0, or convert "
-                 "the base with astype",
+                 "the base to a float dtype with astype",
                  operation->name, (long long)operands[1].scalar.i, (long long)operands[1].scalar.i);
     return 1;
 }
@@ -347,7 +347,7 @@ PyObject *lw_call_cast(const lw_arguments *arguments) {
     lw_outcome status = lw_read_operand(name, x, &operand);
     PyObject *result = NULL;
     if (status == LW_DONE) {
-        /* Convert a Python number to the dtype of its type first (int64 for an int), then cast it like a tensor. */
+        /* Convert a Python number to the dtype of its Python type (int64 for an int), then cast it like a tensor. */
         int own_dtype = operand.weakness == LW_WEAK_BOOL  ? LW_BOOL
                         : operand.weakness == LW_WEAK_INT ? LW_INT64
                                                           : LW_FLOAT64;

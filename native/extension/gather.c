@@ -75,7 +75,7 @@ static int plan_take(const char *operation, const lw_operand *x, const lw_operan
 static int plan_take_along_axis(const char *operation, const lw_operand *x, const lw_operand *indices, int axis,
                                 gather_plan *result) {
     if (x->ndim != indices->ndim) {
-        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected indices with as many dimensions as x, %d, got %d",
+        PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected indices with %d dimensions, like x, got %d",
                      operation, x->ndim, indices->ndim);
         return -1;
     }
@@ -281,7 +281,7 @@ static PyObject *mask_indices_function(PyObject *module, PyObject *object) {
     lw_tensor *result =
         flat ? lw_tensor_new("mask_indices", LW_INT32, 1, &count, mask->backend, mask->committed) : NULL;
     int32_t *positions = result ? (int32_t *)result->data : NULL;
-    for (int64_t i = 0, next = 0; result && next < count; i++) { /* avoids a branch that is hard to predict */
+    for (int64_t i = 0, next = 0; result && next < count; i++) { /* no branch: it would be hard to predict */
         positions[next] = (int32_t)i;
         next += flat->data[i] != 0;
     }

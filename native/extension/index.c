@@ -30,7 +30,7 @@ static lw_outcome add_dimension(selection *result, int64_t extent, int64_t strid
 }
 
 static lw_outcome select_integer(const lw_tensor *tensor, int axis, PyObject *object, selection *result) {
-    Py_ssize_t index = PyNumber_AsSsize_t(object, NULL); /* clips ints beyond Py_ssize_t, which stay out of range */
+    Py_ssize_t index = PyNumber_AsSsize_t(object, NULL); /* ints beyond Py_ssize_t are clipped, and stay out of range */
     if (index == -1 && PyErr_Occurred()) {
         return LW_FAILED;
     }

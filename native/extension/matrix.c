@@ -64,7 +64,7 @@ static int broadcast_batch(const lw_operation *operation, const lw_operand *oper
     layout->batch_ndim = lw_broadcast_shape(operation->name, leading, 2, layout->batch_shape);
     if (layout->batch_ndim < 0) { /* this error shows only leading dimensions: raise one with whole shapes */
         PyErr_Clear();
-        refuse_shapes(operation, "dimensions before the last two to broadcast", operands, 0, 1, "");
+        refuse_shapes(operation, "batch dimensions (all but the last two) that broadcast", operands, 0, 1, "");
         return -1;
     }
     for (int i = 0; i < 2; i++) {

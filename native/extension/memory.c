@@ -12,8 +12,8 @@
 #include <stdlib.h>
 
 /* 4K aliasing: a processor delays a load if the lowest 12 bits of its address equal those of an unfinished store. If
- * a result starts slightly behind an operand in these bits, every load conflicts with the store before it. On Zen 4
- * (2026-11), with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, and an addition of 128K
+ * these bits of a result's address are slightly above an operand's, every load conflicts with the store before it. On
+ * Zen 4 (2026-11), with a distance of 64 bytes, relu of 16K elements takes 1.6 times as long, and an addition of 128K
  * elements 1.4 times. Blocks that start on a page boundary cannot conflict in this way. Small blocks are not aligned to
  * pages, because that would waste too much memory. */
 enum { CACHE_LINE = 64, PAGE = 4096, PAGE_ALIGNED_FROM = 16 * PAGE };
@@ -55,7 +55,7 @@ static void unmap(void *block, size_t bytes) { (void)block, (void)bytes; }
 
 #endif
 
-/* In front of a block that is not mapped, a word holds the address that malloc() returned. */
+/* A block from malloc() is aligned afterwards; the word before the block holds the address that malloc() returned. */
 void *lw_block_allocate(size_t bytes) {
     if (is_mapped(bytes)) {
         return map(bytes);

@@ -155,7 +155,7 @@ static __attribute__((noinline)) void refuse_dtype(const lw_operation *operation
                                                    const lw_operand *operands, int count) {
     char text[DTYPE_LIST_TEXT];
     const char *dtypes = list_kernel_dtypes(text, operation, variant);
-    int target = LW_FLOAT32; /* the suggestion: the last of bool to float32, in promotion order, that has a kernel */
+    int target = LW_FLOAT32; /* the suggestion: the last dtype up to float32, in promotion order, with a kernel */
     for (int dtype = LW_BOOL; dtype <= LW_FLOAT32; dtype++) {
         target = operation->kernels[variant][dtype] >= 0 ? dtype : target;
     }
@@ -196,7 +196,7 @@ static uint16_t encode_half(double value) {
         return sign | 0x7e00;
     }
     double absolute = value < 0 ? -value : value;
-    if (absolute >= 65520.0) { /* halfway from the largest finite value, 65504, to 2^16 */
+    if (absolute >= 65520.0) { /* the midpoint of 65504 (the largest finite value) and 2^16: rounds to infinity */
         return sign | 0x7c00;
     }
     /* With e the exponent of the value, adding 2^(e+42) rounds the 53-bit sum to a multiple of 2^(e-10), ties to even,

@@ -178,9 +178,9 @@ static int check_row_operand(const lw_operation *operation, int input, const lw_
         return 0;
     }
     char got[LW_SHAPE_TEXT];
-    PyErr_Format(lw_error_class(LW_SHAPE_ERROR), "%s: expected %s of shape (%lld,), the extent of a row, got %s",
-                 operation->name, operation->inputs[input].name, (long long)row,
-                 lw_shape_text(got, operand->ndim, operand->shape));
+    PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
+                 "%s: expected %s of shape (%lld,), one value per element of a row, got %s", operation->name,
+                 operation->inputs[input].name, (long long)row, lw_shape_text(got, operand->ndim, operand->shape));
     return -1;
 }
 

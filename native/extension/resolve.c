@@ -83,8 +83,8 @@ int lw_broadcast_shape(const char *operation, const lw_operand *operands, int co
             } else if (extent != 1 && extent != shape[axis]) {
                 char first[LW_SHAPE_TEXT], second[LW_SHAPE_TEXT];
                 PyErr_Format(lw_error_class(LW_SHAPE_ERROR),
-                             "%s: expected shapes that broadcast, got %s and %s; extents must be equal or 1, aligned "
-                             "at the last",
+                             "%s: expected shapes that broadcast, got %s and %s; extents, compared from the last "
+                             "axis, must be equal or 1",
                              operation, lw_shape_text(first, ndim, shape),
                              lw_shape_text(second, operands[i].ndim, operands[i].shape));
                 return -1;
@@ -102,8 +102,8 @@ void lw_broadcast_strides(const lw_operand *operand, int ndim, const int64_t *sh
     }
 }
 
-/* Returns whether `axis`, of this extent, can be merged into `last`, the last dimension of the layout so far: every
- * operand must step through both with a single stride. */
+/* Returns whether `axis`, whose extent is `extent`, can be merged into `last`, the last dimension of the layout so far:
+ * every operand must step through both with a single stride. */
 static int merges(const lw_layout *layout, int last, int operand_count, const int64_t strides[][LW_MAX_NDIM], int axis,
                   int64_t extent) {
     for (int i = 0; i < operand_count; i++) {

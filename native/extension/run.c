@@ -172,7 +172,7 @@ static void raise_status(const lw_operation *operation, lw_status status, const 
                      "%s: cannot allocate the kernel's scratch memory; use smaller arrays, or release some",
                      operation->name);
         break;
-    case LW_BAD_INDEX: /* only from kernels that gather.c runs: parameters[0] is the axis's extent, [2] the axis */
+    case LW_BAD_INDEX: /* only kernels run by gather.c: parameters[0] is the axis's extent, [2] its number */
         lw_raise_index(operation->name, context->bad_index, (int)parameters[2].i, parameters[0].i);
         break;
     default:
@@ -197,7 +197,7 @@ int lw_run(const lw_operation *operation, int backend, int kernel_index, const v
     context.release = release;
     context.host = &host;
     context.stream = NULL;
-    context.cache_bytes = 0; /* 0: no streaming stores, which pay only for large results; set below for more work */
+    context.cache_bytes = 0; /* 0 disables streaming stores, which help only large results; long runs set it below */
     lw_float_modes modes = lw_float_modes_set_default();
     lw_status status;
     if (work < WORK_WITHOUT_GIL) {

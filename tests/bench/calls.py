@@ -28,7 +28,9 @@ def run(names: Sequence[str], settings: Settings) -> int:
     chosen = [name for name in rows if not names or name.startswith(tuple(names))]
     imports = not names or IMPORT.startswith(tuple(names))
     if not chosen and not imports:
-        raise ArgumentError(f"bench: expected the beginning of {'; '.join([*rows, IMPORT])}, got {' '.join(names)}")
+        raise ArgumentError(
+            f"bench: expected the beginning of a name among {'; '.join([*rows, IMPORT])}, got {' '.join(names)}"
+        )
     status = cpu.run(chosen, settings) if chosen else 0
     if imports and not settings.as_json:
         print(f"\n{IMPORT}: {duration(import_nanoseconds(settings.repeats))}")

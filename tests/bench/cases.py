@@ -201,7 +201,7 @@ def _shape(operation: Operation, described: Any, context: Mapping[str, Any]) -> 
     if prod(extents) > LARGEST:
         raise ArgumentError(
             f"bench: {operation.name}: expected at most {LARGEST:,} elements per tensor, got {prod(extents):,}; "
-            "choose a smaller size (for matrices and images, one number is their edge)"
+            "choose a smaller size (for matrices and images, a single number is the edge length)"
         )
     return tuple(extents)
 

@@ -67,7 +67,7 @@ def test_plot(tmp_path):
         (["add", "--peers", "fortran"], "expected peers from numpy, numpy-out"),
         (["exp", "--dtype", "bool"], "exp: expected a dtype of float32, got bool"),
         (["threads", "--threads", "1"], "expected --threads of at least 2"),
-        (["call", "fly"], "expected the beginning of x + y 1K, whole call"),
+        (["call", "fly"], "expected the beginning of a name among x + y 1K, whole call"),
         (["add", "--firm"], "--firm works only with --goals; add it"),
     ],
 )

@@ -155,7 +155,7 @@ def test_without_the_compiled_loop_a_kernel_has_no_figure_and_says_why(clock, mo
     monkeypatch.setattr("tests.bench.cpu.measure.KERNELS", (goal,))
     row = place().row(goal)
     assert row.measured is None
-    assert row.notes == ("lanewise was not timed (its loop is in limits.c, which could not be compiled)",)
+    assert row.notes == ("lanewise was not timed (the loop that calls it is in limits.c, which could not be compiled)",)
 
 
 def test_two_threads_are_compared_with_one(clock, monkeypatch):

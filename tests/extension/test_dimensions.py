@@ -1,4 +1,4 @@
-"""Tests that every way to a tensor's shape accepts 8 dimensions, the maximum, and refuses 9."""
+"""Tests that every way to make a tensor accepts 8 dimensions, the maximum, and refuses 9."""
 
 from __future__ import annotations
 

@@ -140,9 +140,9 @@ def test_a_capsule_without_a_deleter(kind):
     assert _ext.from_dlpack_capsule(lender.capsule).tolist() == [0, 1, 2]
 
 
-# The programs below make the C library call the deleter of a capsule: in a thread that Python does not know, by
-# pthread_create(), or after Python has ended, by __cxa_atexit(). The deleter of a tensor made by borrowed() frees an
-# array whose __del__ runs Python code, which needs the GIL.
+# The programs below make the C library call the deleter of a capsule: pthread_create() calls it in a thread that Python
+# does not know, and __cxa_atexit() after Python has ended. The deleter of a tensor made by borrowed() frees an array
+# whose __del__ runs Python code, which needs the GIL.
 PROGRAM = """
 import ctypes, gc, threading
 import numpy as np

@@ -62,7 +62,7 @@ def test_functions(name: str) -> None:
 
 
 class Buffer(ctypes.Structure):
-    """Room for the struct Py_buffer."""
+    """Memory that is large enough for the struct Py_buffer."""
 
     _fields_ = (("words", ctypes.c_void_p * 16),)
 

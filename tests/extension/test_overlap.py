@@ -42,7 +42,7 @@ def lines(base: np.ndarray, other: np.ndarray, length: int) -> Iterator[Views]:
 
 def rectangles(base: np.ndarray) -> Iterator[Views]:
     """Yields pairs of 2-dimensional views: shifted, reversed, strided and transposed ones. The second
-    view of a pair may also be of sliding windows, whose rows share elements, or be a repeated row or column."""
+    view of a pair may also have sliding windows as its rows, which share elements, or repeat one row or column."""
     half = len(base) // 2
     cuts = [slice(half), slice(3, half + 3), slice(half, None), slice(None, None, 2), slice(None, None, -2)]
     cuts += [slice(half - 1, None, -1), slice(half, 0, -1)]
@@ -141,7 +141,7 @@ def test_out(kind):
     wrong, written = [], 0
     for place, out in enumerate(outs):
         for label, source, _ in rectangles(memory[:40]):
-            if not label.endswith(" 0"):  # the first view of "views i and j" is the same for every j
+            if not label.endswith(" 0"):  # "views i and j": view i is the same for every j
                 continue
             memory[...] = initial
             expected = np.asarray(function(lw.asarray(source.copy()), out=lw.empty(shape)))

@@ -20,7 +20,7 @@ PARTIALS = 16
 
 
 class Tridiagonal(NamedTuple):
-    """Householder's reduction: the diagonal, the elements beside it, the vectors v, and h = v^T v / 2 for each."""
+    """Householder's reduction: the diagonal, the off-diagonal elements, the vectors v, and h = v^T v / 2 for each."""
 
     diagonal: list[float]
     beside: list[float]
@@ -36,7 +36,7 @@ def eigh(x: Array) -> tuple[Array, Array]:
 
 
 def eigvalsh(x: Array) -> Array:
-    """Returns eigenvalues in ascending order: those of eigh."""
+    """Returns the eigenvalues that eigh returns, in ascending order."""
     return eigh(x)[0]
 
 
@@ -101,8 +101,8 @@ def _accumulate(size: int, reduced: Tridiagonal) -> Array:
 
 
 def _diagonal(d: list[float], e: list[float], rows: Array) -> list[float]:
-    """Returns the eigenvalues of the matrix with diagonal d and elements e beside it, and turns the rows of Q^T into
-    eigenvectors. Elements of e that are at most 2^-53 times the largest |d| + |e| count as zero."""
+    """Returns the eigenvalues of the tridiagonal matrix with diagonal d and off-diagonal elements e, and turns the rows
+    of Q^T into eigenvectors. Elements of e that are at most 2^-53 times the largest |d| + |e| count as zero."""
     threshold = max(abs(one) + abs(other) for one, other in zip(d, e, strict=True)) * 2.0**-53
     for first in range(len(d)):
         while True:

@@ -33,7 +33,8 @@ def sums_around(block: Array, center: Array) -> tuple[Array, Array]:
 
 
 def twice_read(block: Array) -> Moments:
-    """Reads a block twice: for its mean, then for the deviations from it, whose sum corrects its rounding error."""
+    """Reads a block twice: for its mean, then for the deviations from this mean. The sum of the deviations corrects the
+    rounding error of the mean."""
     count = block.shape[1]
     mean = (reduce_block(block, -0.0, np.add).astype("f8") / np.float64(count)).astype("f4")
     deviations, squares = sums_around(block, mean)
@@ -43,8 +44,8 @@ def twice_read(block: Array) -> Moments:
 
 
 def once_read(block: Array) -> Moments:
-    """Reads a block once, and adds deviations from a center, which is the mean of four of its elements. Reads the block
-    as twice_read does if the center is more than 1.7 standard deviations from the block's mean."""
+    """Reads a block once, and adds the deviations from a center, the mean of four elements of the block. If this center
+    is more than 1.7 standard deviations from the block's mean, uses twice_read instead."""
     count = block.shape[1]
     first, quarter, half, last = (block[:, at] for at in (0, count // 4, count // 2, count - 1))
     center = ((first + quarter) + (half + last)) * np.float32(0.25)

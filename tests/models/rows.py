@@ -77,7 +77,7 @@ def _cumulative_sum(rows: Array) -> Array:
     half = 1
     while half < TILE:
         groups = tiles.reshape(*tiles.shape[:2], -1, 2, half)
-        groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # the last sum of the lower half
+        groups[:, :, :, 1] += groups[:, :, :, :1, -1]  # adds the lower half's total to each sum of the upper
         half *= 2
     before = np.full(len(rows), zero, wide)
     for tile in range(tiles.shape[1]):

@@ -40,8 +40,9 @@ with localcontext() as context:
     }
     EXACT = {name: Fraction(value) for name, value in VALUES.items()}
 
-# A row has a constant, the parts in C or WGSL whose sum it is, largest part first, and the dtype of the parts. Parts
-# whose names end in _<n>BIT have at most n significant bits, so that their products with small integers are exact.
+# A row has a constant, the C or WGSL names of its parts, largest part first, and the dtype of the parts. The sum of the
+# parts is the constant. Parts whose names end in _<n>BIT have at most n significant bits, so that their products with
+# small integers are exact.
 SPLIT = [
     ("pi / 2", ["PI_2_HI", "PI_2_LO"], np.float32),
     ("pi / 2", ["PI_2_1", "PI_2_2", "PI_2_3", "PI_2_4", "PI_2_5", "PI_2_6"], np.float32),
@@ -103,7 +104,7 @@ def _number(name: str, dtype: type[np.floating]) -> Fraction:
 
 
 def _significant_bits(number: Fraction) -> int:
-    """Returns the number of a float's bits from the first 1 to the last."""
+    """Returns how many bits a float's significand has from its first 1 to its last 1."""
     numerator = abs(number.numerator)
     return numerator.bit_length() - ((numerator & -numerator).bit_length() - 1)
 

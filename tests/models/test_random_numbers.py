@@ -56,8 +56,8 @@ class TestStreams:
 
 
 def test_tails(host):
-    """rand and randn use the same random word at a position, so rand tells where a number of randn is beyond 3.1
-    standard deviations: one in 512. For most of these, randn uses its polynomial for the tails."""
+    """rand and randn use the same random word at a position, so the results of rand next to 0 and 1 mark the positions
+    where randn is beyond 3.1 standard deviations: one in 512. For most of them, randn uses its polynomial for tails."""
     count = 1 << 24
     uniform = np.asarray(lw.rand(count, seed=1))
     positions = np.flatnonzero((uniform < 2.0**-10) | (uniform >= 1 - 2.0**-10)).astype("u8")

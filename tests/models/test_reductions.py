@@ -10,7 +10,7 @@ from tests.models.tree import BLOCK, CHUNK, PARTIALS
 # Around the sizes of a register, of a block's partial results, of a block, and of a chunk (the elements of a task).
 LENGTHS = [1, 2, 31, 63, 64, 65, 100, 129, 1000, BLOCK - 1, BLOCK, BLOCK + 1, BLOCK + PARTIALS, 3 * BLOCK + 77]
 LENGTHS += [7 * BLOCK, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK + 5 * BLOCK + 9]
-WIDTHS = [3, 5, 40]  # columns: fewer than a register has lanes, fewer than are reduced in one call (32), and more
+WIDTHS = [3, 5, 40]  # columns: fewer than a register's lanes, fewer than the 32 that one call reduces, and more
 
 CASES = [(name, dtype) for name in (*ALONG_AXES, "vecdot") for dtype in BY_NAME[name].computed]
 each_operation = pytest.mark.parametrize(

@@ -15,7 +15,7 @@ each_operation = pytest.mark.parametrize("operation", MODELS)
 
 
 def weights(operation, length):
-    """Returns lists of optional inputs: none; `weight`, if there is one; `weight` and `bias`, if there are both."""
+    """Returns lists of optional inputs: [], [weight] if the operation has `weight`, [weight, bias] if it has both."""
     vectors = drawn(operation, (length,))[1:]
     return [vectors[:count] for count in range(OPTIONAL.get(operation, 0) + 1)]
 

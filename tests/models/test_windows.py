@@ -5,9 +5,9 @@ import pytest
 
 from tests.models.comparison import SPECIAL, agree, drawn, planted
 
-# Shapes of images, and parameters. There are windows of one part and of several (windows.py says what a part is). The
-# kernel computes results in rectangular blocks: one or several side by side, with one row or many. Large results are
-# split into tasks for threads.
+# Shapes of images, and parameters. They cover windows of one part and of several (windows.py says what a part is); rows
+# of results that fit into one of the kernel's rectangular blocks, or need several; blocks of one row and of many; and
+# large results, which are split into tasks for threads.
 CASES = [
     ((1, 1, 4, 4), {"kernel_size": 2}),
     ((2, 3, 9, 11), {"kernel_size": 1}),

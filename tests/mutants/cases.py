@@ -1,5 +1,5 @@
 """Runs the oracle's cases (generated inputs with expected results, in build/oracle) of some operations, or of all, on
-the kernels of the lanewise that PYTHONPATH names. Exits with 1 if a result is wrong.
+the kernels of the lanewise package that PYTHONPATH selects. Exits with 1 if a result is wrong.
 
     python tests/mutants/cases.py exp log"""
 

@@ -46,7 +46,7 @@ def instrument(names: list[str]) -> None:
     objects = build._objects(target, using, FOLDER)
     extension = build._extension(target, using, FOLDER, FOLDER / target.extension)
     steps.run(objects)
-    steps.run([replace(extension, check=None)])  # the check would refuse the symbols that gcov needs
+    steps.run([replace(extension, check=None)])  # the check of symbols would refuse those that gcov needs
     build.place({target.extension: FOLDER / target.extension, **_libraries()}, build.PACKAGE)
 
 

@@ -101,7 +101,7 @@ def collect(
             if own:
                 c_ran[name] = _continued(text, set(own), set(compiled["known"].get(str(tree / name), ())))
             elif str(tree / name) in compiled["active"] and not compiled["known"].get(str(tree / name)):
-                c_ran[name] = set()  # has only definitions, which _add_definitions() adds
+                c_ran[name] = set()  # the file has only definitions, which _add_definitions() adds
         elif name.endswith(".yaml") or has_gpu:
             found[name] = None
     texts = {name: (tree / name).read_text(encoding="utf-8") for name in c_ran}

@@ -25,7 +25,7 @@ class Result:
     status: str  # caught, survived, undecided, equivalent or invalid
     by: str = ""  # the test that failed, or the command that failed or was cut off
     passed: list[str] = field(default_factory=list)  # test commands that passed in spite of the mutant
-    left: list[str] = field(default_factory=list)  # test commands that there was no time for
+    left: list[str] = field(default_factory=list)  # test commands that were not run, for lack of time
     seconds: float = 0.0
 
 

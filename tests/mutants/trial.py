@@ -28,8 +28,8 @@ from tests.mutants.results import Known, Result
 __all__ = ["BUDGET", "Copy"]
 
 BUDGET = 300.0  # seconds for one mutant
-# A command hangs if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. It is cut off
-# only after PATIENCE times its usual time, if BUDGET allows, because other work may make the machine slow.
+# A command counts as hanging if it ran HANG times as long as it takes without the mutant, and at least HANG_SECONDS. It
+# is cut off only after PATIENCE times its usual time, if BUDGET allows, because other work may make the machine slow.
 HANG, PATIENCE, HANG_SECONDS = 2.5, 6.0, 60.0
 PREPARE_SECONDS = 1800.0
 
@@ -168,8 +168,8 @@ class Copy:
                 return Verdict("passed")  # the command fails without the mutant too; the report says so
 
     def _fails_alone(self, tests: Iterable[str]) -> bool:
-        """Returns whether a test among these passes without the mutant, or does not exist there: a mutant of a contract
-        may add a test case. If the result is False, the copy is left without the mutant."""
+        """Returns whether one of `tests` passes without the mutant, or does not exist without it: a mutant of a
+        contract may add a test case. If the result is False, the copy is left without the mutant."""
         tests = list(tests)
         if any(self.known.passes(test) for test in tests):
             return True

@@ -4,10 +4,10 @@
     python tests/native/every_float.py simd128 exp tanh     these functions
     python tests/native/every_float.py neon --every 16      every 16th range of 2^24 floats
 
-measure.py measures errors on avx2, which has FMA, and on sse2, which has not. Another instruction set is right if it
-has the bits of one of these, which every_float.c shows by checksums. SIMD128 runs in Node and NEON under qemu, so
-slowly that --every helps. Prints for each function which of avx2 and sse2 has the same bits; exits with 1 if neither
-has the bits of some function.
+measure.py measures errors on avx2, which has FMA, and on sse2, which lacks it. Results on another instruction set are
+right if their bits are those of avx2 or of sse2; every_float.c prints checksums of the bits to compare. SIMD128
+runs in Node and NEON under qemu, so slowly that --every helps. Prints for each function which of avx2 and sse2 has the
+same bits; exits with 1 if neither has the bits of some function.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Function:
     """An operation, or one of the variants that a parameter of the operation selects."""
 
     operation: str
-    position: int  # of the variant in contract.stems, the names of the variants
+    position: int  # index of the variant in contract.stems, which lists the names of the variants
     name: str
 
 

@@ -57,7 +57,7 @@ CHUNK = 1 << 15  # elements per call, so that intermediate arrays stay in L2
 TASK = 1 << 24  # floats per task; tasks run in several processes
 ELEMENTWISE_DRAWS = 1 << 24  # results to compare for an elementwise function of several arguments
 DRAWS = 1 << 17  # results to compare for an operation that is not elementwise
-ROUNDS = (128, 512)  # how often the cases of such an operation are drawn: the least and the most
+ROUNDS = (128, 512)  # the minimum and maximum number of times that the cases of such an operation are drawn
 
 Calls = Iterator[tuple[Case, str]]
 
@@ -104,8 +104,8 @@ def every_float(contract: Contract, start: int, step: int) -> Calls:
 
 
 def of_several_arguments(contract: Contract, start: int, step: int) -> Calls:
-    """Yields calls on TASK random inputs from the domain. If the tolerance is in ulp only, every other call has random
-    bits and numbers around 1 instead."""
+    """Yields calls on TASK random inputs from the domain. If the tolerance is in ulp only, the inputs of every
+    other call are instead half random bit patterns and half numbers around 1."""
     names, chosen = [each.name for each in contract.inputs], parameters(contract.operation)
     relative = contract.tolerance.bound == Bound(ulp=contract.tolerance.bound.ulp)
     for number in range(start, start + TASK, CHUNK):
@@ -180,7 +180,7 @@ def available() -> frozenset[str]:
 
 
 def tasks(contract: Contract, step: int) -> list[tuple[str, int, int]]:
-    """Returns, for each task of measuring an operation, the arguments of task() after the name."""
+    """Returns the tasks that measure an operation: for each, the arguments of task() after `name`."""
     if contract.is_unary:
         return [("every_float", start, step) for start in range(0, 2**32, TASK * step)]
     if contract.kind.name == "elementwise":
@@ -190,7 +190,7 @@ def tasks(contract: Contract, step: int) -> list[tuple[str, int, int]]:
 
 
 def results_per_task(contract: Contract) -> int:
-    """Returns how many results a task compares, of an operation that is not a function of one argument."""
+    """Returns how many results a task compares. The operation must not be an elementwise function of one argument."""
     if contract.kind.name == "elementwise":
         return TASK
     return sum(oracle.expected(contract, case).size for case in drawn_cases(contract.operation))
@@ -222,13 +222,13 @@ def entry(contract: Contract, found: Found) -> dict[str, Any]:
 
 
 def rounded_up(measure: str, size: float) -> float:
-    """Rounds up ulp to thousandths, other measures to three digits. The factor 1 + 1e-6 covers errors of references."""
+    """Rounds ulp up to thousandths, others to three significant digits. 1 + 1e-6 allows for errors of references."""
     digits = 3 if measure == "ulp" else 2 - math.floor(math.log10(size))
     return float(f"{math.ceil((size * (1 + 1e-6)) * 10**digits) / 10**digits:.12g}")
 
 
 def text_of(value: Any) -> str:
-    """Returns YAML for a value: of a float, the fewest digits that give the same float32, or else the same float64."""
+    """Returns a value as YAML. A float gets the fewest digits that give the same float32 or, if none do, float64."""
     if isinstance(value, bool) or not isinstance(value, float):
         return json.dumps(value) if not isinstance(value, dict) else flow(value)
     text = str(np.float32(value)) if float(np.float32(value)) == value else repr(value)

@@ -69,7 +69,7 @@ def write_names(folder: Path) -> None:
 def compile_runner(
     target: Target, using: compiler.Compiler, isa: Isa | None = None, flags: tuple[str, ...] = ()
 ) -> Path:
-    """Compiles a runner for a target and returns its path. It loads kernel libraries when it runs or, with `isa`,
+    """Compiles a runner for a target and returns its path. The runner loads kernel libraries or, with `isa`,
     has the kernels of that instruction set linked in. The compiler gets `flags` for all sources."""
     name = f"runner-{target.zig_triple}-{using.family}{'-sanitized' if using.sanitizer else ''}"
     name += "-paths" if flags else ""

@@ -28,7 +28,7 @@ typedef struct board {
 /* Runs `count` tasks on the pool, each of which writes one cell, and checks that each ran once. */
 void share_and_check(board *b, int64_t count, int threads);
 
-/* Never asks to stop, if `host` is NULL or points to an int that is not negative. */
+/* A callback that does not ask to stop, provided that `host` is NULL or points to an int that is not negative. */
 int never(void *host);
 
 /* Increments the atomic_int that `argument` points to, and sleeps for 100 us. */

@@ -1,10 +1,11 @@
-/* Prints what native/cpu.c detects on the processors that standard input describes, one a line, in hexadecimal:
+/* Reads descriptions of processors from standard input, one per line, and prints what native/cpu.c detects on each. All
+ * numbers are hexadecimal.
  *
  *     processor           prints the features (LW_CPU_* bits). An input line has the highest leaf of CPUID, ECX of
  *                         leaf 1, EBX of leaf 7, and XCR0.
  *     processor caches    prints the size of the largest cache in bytes. An input line has the highest leaf, the
- *                         highest extended leaf, and for each of the leaves 4 and 0x8000001d EAX, EBX and ECX of three
- *                         subleaves. */
+ *                         highest extended leaf, EAX, EBX and ECX of three subleaves of leaf 4, and the same registers
+ *                         of three subleaves of leaf 0x8000001d. */
 #define LW_DESCRIBED_CPU
 #include "cpu.c"
 

@@ -333,7 +333,7 @@ static int run_file(const lw_library *library, const char *path) {
     read_u32(&r);
     read_u64(&r);
     if (read_u64(&r) != LW_SIGNATURE) {
-        fail("the oracle file belongs to other contracts; generate it again");
+        fail("the oracle file comes from different contracts; generate it again");
     }
     name operation = read_name(&r);
     uint32_t bounds = read_u32(&r), cases = read_u32(&r);
@@ -463,7 +463,7 @@ int main(int argc, char **argv) {
     unsigned long long features = lw_cpu_features();
     printf("library %s, processor %llx\n", library->head.name, features);
     if (library->head.signature != LW_SIGNATURE) {
-        fail("the library belongs to other contracts; build it again");
+        fail("the library comes from different contracts; build it again");
     }
     if (library->head.cpu_features & ~features) {
         fail("the processor lacks features that the library needs");

@@ -296,7 +296,7 @@ def test_without_a_probe_or_with_zig_all_instructions_are_known(tmp_path: Path) 
     [(ZIG, LINUX, True), (GCC, LINUX, False), (CLANG, LINUX, False), (ZIG, TARGETS["x86_64-macos"], False)],
 )
 def test_zig_optimizes_the_extension_at_link_time(using: Compiler, target: Target, optimized: bool) -> None:
-    """Other compilers may lack a linker that optimizes; zig's own linker, used for Mach-O, does not."""
+    """Other compilers may lack a linker that optimizes. For Mach-O, zig uses a linker of its own, which does not."""
     for command in (
         using.object(target, Path("module.c"), [], Path("module.o")),
         using.extension(target, [Path("module.o")], Path("_ext.so")),

@@ -1,4 +1,4 @@
-"""Checks the machine code of kernel libraries: each uses the vector registers of its instruction set, none larger."""
+"""Tests that each kernel library's machine code uses its instruction set's vector registers, and no larger ones."""
 
 from __future__ import annotations
 

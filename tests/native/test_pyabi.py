@@ -61,7 +61,7 @@ def prototypes() -> list[str]:
 
 
 def test_prototypes_agree(headers: Path, tmp_path: Path) -> None:
-    # leaves out True and False, of which only addresses are used: Python declares them as struct _longobject
+    # leaves out True and False, which Python declares as struct _longobject: Lanewise uses only their addresses
     declared = [re.sub(r"_Py_(True|False)Struct,? ?", "", line) for line in prototypes()]
     assert len(declared) > 50
     source = REAL + "".join(f"{line};\n" for line in declared)

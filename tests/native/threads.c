@@ -110,8 +110,8 @@ static lw_status run_slow_tasks(lw_context *context, int64_t index, const void *
     return context->run(context, 1000, slow, argument);
 }
 
-/* If a task itself shares tasks, these run one after another on its thread. When the call is interrupted, all stop, on
- * workers too. */
+/* If a task itself shares tasks, these run one after another on its thread. An interruption of the call stops
+ * them on all threads. */
 static void test_nested(void) {
     lw_set_threads(4);
     int asked = 4; /* above 3, so that after_three() interrupts at once */

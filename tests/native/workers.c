@@ -79,7 +79,7 @@ static lw_status count_visitors(lw_context *context, int64_t index, const void *
     return LW_OK;
 }
 
-/* A call gets at most the threads that it may use, even if more workers are looking for jobs. */
+/* A call gets at most as many threads as it may use, even if more workers are looking for jobs. */
 void test_room(void) {
     lw_set_threads(8);
     for (int turn = 0; turn < 100; turn++) {

@@ -231,7 +231,7 @@ def test_positions_in_several_indexed_axes_fit_32_bits(shape, fits):
     if fits:
         assert x[[0, -1], [0, -1]].tolist() == [True, True]
     else:
-        words = r"product below 2\^31, got " + re.escape(str(shape))
+        words = r"fewer than 2\^31 elements in the indexed axes, got extents " + re.escape(str(shape))
         with pytest.raises(lw.IndexOutOfRangeError, match=words):
             x[[0, -1], [0, -1]]
 

@@ -110,5 +110,5 @@ def test_out_of_several_vectors(name, backend):
     ):
         with pytest.raises(error, match=f"^{name}: {message}"):
             function(*inputs, out=other)
-    with pytest.raises(lw.ShapeError, match=f"^{name}: expected dimensions before the last two"):
+    with pytest.raises(lw.ShapeError, match=f"^{name}: expected batch dimensions"):
         function(*(each[:, :0] if each is vectors else lw.rand((3, 1, 3, 3)) for each in inputs), out=out)

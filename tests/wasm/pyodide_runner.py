@@ -93,5 +93,5 @@ def require_node() -> str:
     """Returns the system's Node. Raises ProgramError if it is not installed."""
     program = node()
     if program is None:
-        raise ProgramError("Node is not installed; put it on the path, or name it in LANEWISE_NODE")
+        raise ProgramError("Node is not installed; add it to PATH, or set LANEWISE_NODE to its path")
     return program

@@ -115,7 +115,7 @@ def _peer_operator(case: Case, peer: Peer) -> Ready:
 def _alone(case: Case, backend: str, limits: Limits | None) -> Ready:
     """Makes a contestant that calls a kernel from a loop in C, always on the same one-dimensional arrays."""
     if limits is None:
-        raise NotTimedError("its loop is in limits.c, which could not be compiled")
+        raise NotTimedError("the loop that calls it is in limits.c, which could not be compiled")
     try:
         from lanewise.cffi import ffi, lib
     except ImportError as error:
