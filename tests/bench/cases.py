@@ -35,8 +35,8 @@ LARGEST = 1 << 28  # at most this many elements in a tensor
 _PER_ELEMENT: Mapping[str, Any] = {"result": ["size"]}
 _SEQUENCES = {"heads": 8, "length": "number", "depth": 64}
 
-# How cases are made, by the kind of the operation. Strings are Python expressions, in which `number` is the first
-# number of the size. A field of the same name in the `bench:` of the operation's contract replaces the default.
+# How cases are made, by the kind of the operation. Strings are Python expressions, in which `number` is the number
+# after --sizes, or the first of a shape. A field of the same name in a contract's `bench:` replaces the default.
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "reduction": {"result": []},
     "index_reduction": {"result": []},
