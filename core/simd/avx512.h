@@ -28,10 +28,10 @@ INLINE vf32 vf32_maximum(vf32 a, vf32 b) {
 }
 INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm512_max_ps(low, x); }
 INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm512_min_ps(high, x); }
-INLINE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+INLINE vf32 vf32_floor(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEG_INF); }
+INLINE vf32 vf32_ceil(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_POS_INF); }
+INLINE vf32 vf32_trunc(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_ZERO); }
+INLINE vf32 vf32_round(vf32 x) { return _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return _mm512_scalef_ps(x, k_magic - vf32_set(SIMD_ROUND_MAGIC)); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return vf32_scale(x, k_magic); }
 INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
@@ -42,7 +42,7 @@ INLINE vf32 vf32_lookup_32(const float *table, vi32 i) {
     return _mm512_permutex2var_ps(_mm512_loadu_ps(table), (__m512i)i, _mm512_loadu_ps(table + 16));
 }
 INLINE vf32 vf32_from_float16(vu16 x) { return _mm512_cvtph_ps((__m256i)x); }
-INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+INLINE vu16 vf32_to_float16(vf32 x) { return (vu16)_mm512_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT); }
 
 INLINE void vi32_stream(int32_t *p, vi32 x) { _mm512_stream_si512((__m512i *)p, (__m512i)x); }
 INLINE void stream_end(void) { _mm_sfence(); }

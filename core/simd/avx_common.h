@@ -15,8 +15,8 @@ INLINE vf32 vf32_at_least(vf32 x, vf32 low) { return _mm256_max_ps(low, x); }
 INLINE vf32 vf32_at_most(vf32 x, vf32 high) { return _mm256_min_ps(high, x); }
 INLINE vf32 vf32_floor(vf32 x) { return _mm256_floor_ps(x); }
 INLINE vf32 vf32_ceil(vf32 x) { return _mm256_ceil_ps(x); }
-INLINE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC); }
-INLINE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC); }
+INLINE vf32 vf32_trunc(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_ZERO); }
+INLINE vf32 vf32_round(vf32 x) { return _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT); }
 INLINE vf32 vf32_scale(vf32 x, vf32 k_magic) { return portable_scale(x, k_magic); }
 INLINE vf32 vf32_scale_normal(vf32 x, vf32 k_magic) { return portable_scale_normal(x, k_magic); }
 INLINE vf32 vf32_power_of_two(vf32 k_magic) { return portable_power_of_two(k_magic); }
