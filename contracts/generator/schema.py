@@ -7,7 +7,7 @@ kernel table.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
@@ -67,11 +67,11 @@ class Input:
 
     name: str
     doc: str
-    dtype: str | None = None
-    optional: bool = False
-    default: Literal["lowest", "highest"] | None = None  # a missing input is replaced by this value of its dtype
-    sequence: bool = False  # a sequence of tensors (concat)
-    ndim: int | None = None  # the required number of dimensions
+    dtype: str | None
+    optional: bool
+    default: Literal["lowest", "highest"] | None  # a missing input is replaced by this value of its dtype
+    sequence: bool  # a sequence of tensors (concat)
+    ndim: int | None  # the required number of dimensions
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class Parameter:
     doc: str
     required: bool
     default: Value
-    positional: bool = False
-    optional: bool = False  # accepts None, although the default is another value
-    host: bool = False  # kernels do not receive it, although its type is in KERNEL_PARAMETERS
-    choices: tuple[str, ...] = ()
-    limits: Limits | None = None  # only for float and int
+    positional: bool
+    optional: bool  # accepts None, although the default is another value
+    host: bool  # kernels do not receive it, although its type is in KERNEL_PARAMETERS
+    choices: tuple[str, ...]
+    limits: Limits | None  # only for float and int
 
     @property
     def for_kernel(self) -> bool:
@@ -248,16 +248,16 @@ class Contract:
     method: bool  # is also a method of Tensor
     has_out: bool  # the Python function accepts `out=`
     device: bool  # accepts `device=`, as the array API's creation functions do
-    is_short: bool = False  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
-    refuses_empty: bool = False  # an axis without elements is an error, because there is no identity element
-    takes_number: bool = False  # for rows: accepts an input without dimensions, as a row of one element
-    returns: str = "Tensor"  # the Python type of what it returns; several tensors are a list or a tuple
+    is_short: bool  # for elementwise and cast: few instructions per element, so large arrays are memory-bound
+    refuses_empty: bool  # an axis without elements is an error, because there is no identity element
+    takes_number: bool  # for rows: accepts an input without dimensions, as a row of one element
+    returns: str  # the Python type of what it returns; several tensors are a list or a tuple
     # For docstrings: the next three, if not empty, override what follows from the kind and from `dtypes`.
-    result_shape: str = ""
-    result_dtype: str = ""
-    errors: Mapping[str, str] = field(default_factory=dict)  # error class -> when
-    bench: Mapping[str, Any] = field(default_factory=dict)  # sizes and arguments for tests/bench
-    lender: str | None = None  # the operation whose kernels this one calls, with other layouts
+    result_shape: str
+    result_dtype: str
+    errors: Mapping[str, str]  # error class -> when
+    bench: Mapping[str, Any]  # sizes and arguments for tests/bench
+    lender: str | None  # the operation whose kernels this one calls, with other layouts
 
     @property
     def names(self) -> tuple[str, ...]:
