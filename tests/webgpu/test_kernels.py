@@ -7,13 +7,28 @@ import hard_angles
 import judge
 import numpy as np
 import pytest
+from generator.schema import Contract
 from harness import Runner, layout_of, parameters_of
+from oracle_file import Oracle
+
+from lanewise.webgpu.executor import WebGpuExecutor
 
 BACKEND = "wgpu"
 
 
 @pytest.mark.contracts(lambda contract: contract.kind.backends["webgpu"] == "now" and contract.fallback is None)
 def test_oracle(gpu: Runner, contract, oracle) -> None:
+    _compare(gpu, contract, oracle)
+
+
+@pytest.mark.contracts(lambda contract: contract.operation in {"add", "argmax", "astype", "linear", "matmul", "sum"})
+def test_few_workgroups(gpu: Runner, contract, oracle, monkeypatch) -> None:
+    """If a device allows fewer workgroups than there is work for, each workgroup loops. One operation per template."""
+    monkeypatch.setattr(WebGpuExecutor, "_groups", lambda self, count: min(count, 2))
+    _compare(gpu, contract, oracle)
+
+
+def _compare(gpu: Runner, contract: Contract, oracle: Oracle) -> None:
     started = []
     for case in oracle.cases:
         if BACKEND in case.excused or not case.kernel:
