@@ -284,10 +284,8 @@ int lw_cast_operand(const char *operation, lw_operand *operand, int dtype) {
     if (!converted) {
         return -1;
     }
-    lw_tensor *tensor = operand->tensor; /* the original tensor still decides where the call runs */
     lw_release_operand(operand);
     lw_operand_from_tensor(converted, operand);
-    operand->tensor = tensor;
     operand->owned = (PyObject *)converted;
     return 0;
 }
