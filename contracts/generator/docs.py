@@ -140,8 +140,8 @@ def _errors(contract: Contract) -> dict[str, str]:
     if contract.refuses_empty:
         empty = "there are no elements to reduce"
         errors["ShapeError"] = f"{errors['ShapeError']}, or {empty}" if "ShapeError" in errors else empty
-    if any(each.type == "float" or (each.limits and each.limits.says) for each in contract.parameters):
-        errors.setdefault("ArgumentError", "a parameter is out of range")
+    if any(each.choices or each.type == "float" or (each.limits and each.limits.says) for each in contract.parameters):
+        errors.setdefault("ArgumentError", "a parameter has a value that is not allowed")
     return {**errors, **contract.errors}
 
 

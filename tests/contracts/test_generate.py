@@ -150,6 +150,17 @@ def test_signatures_are_valid_python():
     assert docs.signature(contracts["gelu"], "$module") == "($module, x, /, *, approximate='none', out=None)"
 
 
+@pytest.mark.parametrize("contract", load_contracts(ROOT / "contracts"), ids=lambda contract: contract.operation)
+def test_docstrings_list_the_errors_that_special_rows_show(contract):
+    """All but ArgumentTypeError, which every operation raises for an argument of the wrong type."""
+    text = docs.docstring(contract).partition("Raises\n")[2].partition("Example\n")[0]
+    listed = set(re.findall(r"^\w+Error$", text, re.MULTILINE))
+    shown = {each.raises for each in contract.special if each.raises} - {"ArgumentTypeError"}
+    assert shown <= listed
+    if contract.kind.name in ("elementwise", "rows"):
+        assert ("ShapeError" in listed) == ("ShapeError" in shown or len(contract.inputs) > 1)
+
+
 def test_metadata_is_json(repository):
     out = repository / "build"
     assert generate(repository, "--out", out).returncode == 0
