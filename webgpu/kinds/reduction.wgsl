@@ -10,6 +10,8 @@ const lw_partials = 64u;
 const lw_block = 4096u;
 var<workgroup> lw_partial: array<$accumulator, lw_partials>;
 
+// Leaves the result in lw_partial[0]. Only invocation 0 reads it and overwrites it for the next block, so no barrier is
+// needed in between.
 fn lw_reduce_block(row: vec4<u32>, block: u32, invocation: u32) {
     let end = min(lw.length, (block + 1u) * lw_block);
     var partial = $identity;
@@ -37,7 +39,6 @@ fn main(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_id)
             let result = lw_partial[0];
             $store;
         }
-        workgroupBarrier();
     }
 }
 
@@ -50,7 +51,6 @@ fn blocks(@builtin(local_invocation_index) invocation: u32, @builtin(workgroup_i
         if (invocation == 0u) {
             scratch_buffer[unit] = lw_partial[0];
         }
-        workgroupBarrier();
     }
 }
 
