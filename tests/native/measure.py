@@ -32,8 +32,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-os.environ["LANEWISE_NUM_THREADS"] = "1"  # this script starts a process per core
-
 import numpy as np
 import scipy.special
 
@@ -265,6 +263,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="write the results into the contracts")
     parser.add_argument("--from", dest="source", type=Path, metavar="FILE", help="use these results")
     options = parser.parse_args()
+    os.environ["LANEWISE_NUM_THREADS"] = "1"  # this script starts a process per core
     if options.write and options.step != 1:
         parser.error("--write needs every float; leave out --step")
     names = options.operations or [name for name, each in contracts().items() if not each.tolerance.bound.is_exact]
